@@ -66,7 +66,7 @@ export async function promptApproval(approval: Approval, lines: LineReader, opti
   return { kind: 'deny' };
 }
 
-/** A wider scope may be followed by the number of what it is for: `s 1`. */
+/** A wider scope may be followed by the number of its choice: `s 1`. */
 function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer>>, choices: number): PromptAnswer | null {
   const [, word = '', number] = /^(.*?)(?:\s+(\d))?$/.exec(typed) ?? [];
   const answer = Object.hasOwn(answers, word) ? answers[word] : undefined;

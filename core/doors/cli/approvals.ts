@@ -42,7 +42,7 @@ interface Answer {
 
 function decide(context: CommandContext, { decision, waits }: Answer): Promise<number> {
   return context.withClaw('live', async ({ claw, instance }) => {
-    // Where this process hosts the runtime, the turn ends with it.
+    // If this process hosts the runtime, the turn ends with it.
     if (!waits && instance !== null) {
       const approval = await claw.op('approval.decide', decision, cliCaller);
       context.output.result(approval, () => describeDecided(approval));

@@ -19,7 +19,7 @@ export interface OpView<N extends OpName> {
   readonly exitCode?: (result: OpResult<N>) => number;
 }
 
-/** Hands the body of a command its context; the exit code is what the body resolves to. */
+/** Passes the context to the body of a command; the body resolves to the exit code. */
 export type Run = (body: (context: CommandContext) => Promise<number>) => Promise<void>;
 
 export interface CommandContextParts {
@@ -42,7 +42,7 @@ export class CommandContext {
     this.home = own.home;
   }
 
-  /** How this program is called again on the same data folder, for commands that are printed to be copied. */
+  /** The command that calls this program on the same data folder, for printed commands. */
   get program(): string {
     if (this.home === resolveHome(undefined, this.io)) return 'trayclaw';
     return `trayclaw --home ${/^[\w./:\\-]+$/.test(this.home) ? this.home : JSON.stringify(this.home)}`;

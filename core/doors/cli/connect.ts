@@ -19,14 +19,14 @@ export interface Connection {
   /** The instance this is a client of; null when the runtime runs in this process. */
   readonly instance: FoundInstance | null;
   readonly doors: OwnDoors | null;
-  /** A hosted runtime first waits for work under way, unless told not to; then the caller holds the time. */
+  /** A hosted runtime first waits for running work, unless told not to; then the caller limits the time. */
   close(options?: { readonly drains: boolean }): Promise<void>;
 }
 
 export interface ConnectOptions {
   readonly home: string;
   readonly need: Need;
-  /** Says whether a found instance will do; one that will not must end first. */
+  /** Returns whether a found instance is suitable; an unsuitable one must end first. */
   accepts?(instance: FoundInstance): boolean;
   note(text: string): void;
   onInterrupt(listener: () => void): () => void;

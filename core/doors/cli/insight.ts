@@ -55,7 +55,7 @@ function calledWhat(call: TurnDetails['calls'][number]): string {
   return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
-/** The beginning; all of it comes with --json. */
+/** Only the beginning; --json prints all of it. */
 function outputOf({ forUser }: TurnDetails['calls'][number]): string {
   const text = forUser.trim();
   return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;

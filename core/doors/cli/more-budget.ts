@@ -68,7 +68,7 @@ async function promptAmount(context: CommandContext, lines: LineReader, { scope,
   }
 }
 
-/** The amount, or what is wrong with it. */
+/** The amount, or why it is invalid. */
 function amountOf(typed: string, unit: Reached['unit']): number | string {
   try {
     return parseAmount(typed, unit);

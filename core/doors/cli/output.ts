@@ -36,14 +36,14 @@ export class Output {
   /** Paints for stderr. */
   readonly paintNote: Paint = (style, text) => (this.#io.stderrIsTty && this.#hasColour() ? colour(style, text) : text);
 
-  /** The result of a command: one JSON document, or what a person reads. */
+  /** Prints the result of a command: one JSON document, or a text for people. */
   result(json: unknown, human: () => string): void {
     const picked = this.#fields === undefined ? null : pickFields(json, this.#fields);
     const text = this.isJson ? JSON.stringify(picked?.document ?? json) : picked === null ? human() : this.forStdout(tabbed(picked.rows));
     if (text !== '') this.#io.stdout.write(text.endsWith('\n') ? text : text + '\n');
   }
 
-  /** One JSON document a line, whatever the options say. */
+  /** One JSON document a line, regardless of the options. */
   jsonLine(value: unknown): void {
     this.#io.stdout.write(JSON.stringify(value) + '\n');
   }
@@ -66,7 +66,7 @@ export class Output {
     this.#io.stderr.write(text + '\n');
   }
 
-  /** Progress; nothing of it with --quiet. */
+  /** Progress; silent with --quiet. */
   note(text: string): void {
     if (!this.isQuiet) this.say(this.paintNote('dim', text));
   }

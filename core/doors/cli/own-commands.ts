@@ -10,7 +10,7 @@ interface OwnForm<G> extends CommandForm {
   readonly load: () => Promise<(context: CommandContext, given: G, entries: readonly Entry[]) => Promise<number>>;
 }
 
-/** `G` is what the options and arguments of its form come to. */
+/** `G` is the type of the command's parsed options and arguments. */
 function own<G>(words: string, { load, ...form }: OwnForm<G>): Entry {
   return { path: words.split(' '), about: form.about, form, source: { load: load as () => Promise<Perform> } };
 }

@@ -56,7 +56,7 @@ export interface CliParts {
   hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
   openDoors(options: { readonly home: string; readonly claw: Claw }): Promise<OwnDoors>;
-  /** Works on the files themselves; nothing may own the data folder meanwhile. */
+  /** Works on the files directly; no process may own the data folder. */
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
   /** Shows the window; resolves to how, or null when this machine has no way to. */
   openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
@@ -68,7 +68,7 @@ export interface CliParts {
   readonly isRoot: boolean;
 }
 
-/** The service manager of the person's own account. What fails says that nothing was changed, or what was. */
+/** The service manager of the person's own account. Errors say whether anything was changed. */
 export interface ServiceManager {
   /** The file that describes the service. */
   readonly file: string;
@@ -84,7 +84,7 @@ export interface ServiceManager {
 export interface ServiceState {
   readonly isInstalled: boolean;
   readonly isRunning: boolean;
-  /** In the manager's own word. */
+  /** The manager's own word for the state. */
   readonly state: string;
   readonly startsAtLogin: boolean;
   readonly pid: number | null;
@@ -96,5 +96,5 @@ export interface DesktopOptions {
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 
-/** How the tray app ended, or why there is none here: half a sentence, such as "Electron is not installed". */
+/** How the tray app ended, or why it is unavailable: half a sentence, such as "Electron is not installed". */
 export type DesktopRun = { readonly kind: 'ended'; readonly code: number } | { readonly kind: 'missing'; readonly why: string };

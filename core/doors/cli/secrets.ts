@@ -55,7 +55,7 @@ export async function readSecret(context: CommandContext, prompt: string): Promi
 async function promptHidden(context: CommandContext, prompt: string): Promise<string> {
   const { createInterface } = await import('node:readline');
   context.io.stderr.write(prompt);
-  // readline echoes what is typed to its output, so that output goes nowhere.
+  // readline echoes the input to its output, so that output is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: context.io.stdin, output: nowhere, terminal: 'setRawMode' in context.io.stdin, historySize: 0 });
   try {

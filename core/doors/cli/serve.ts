@@ -13,9 +13,9 @@ const closeWithinMs = 5_000;
 interface ServeOptions {
   readonly port?: string;
   readonly open?: boolean;
-  /** Left out: unless what is printed is kept in the log of a service manager. */
+  /** Defaults to true, unless the output is kept in the log of a service manager. */
   readonly printToken?: boolean;
-  /** Of `start`: why there is no tray app. What a person needs is then said in one line. */
+  /** For `start`: why there is no tray app. The instructions are then one line. */
   readonly why?: string;
 }
 
@@ -85,7 +85,7 @@ interface Address {
   readonly url: string;
   readonly token: string;
   readonly pid: number;
-  /** False where others read what is printed. */
+  /** False if others can read the output. */
   readonly printsToken: boolean;
 }
 

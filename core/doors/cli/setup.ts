@@ -143,7 +143,7 @@ async function useModel(claw: Claw, ref: string, { model }: SetupOptions): Promi
   return { provider: chosen.slice(0, chosen.indexOf('/')), model: chosen, path, warnings };
 }
 
-/** Null where it does not work; then nothing was written. */
+/** Null if it does not work; then nothing was written. */
 async function setUpProvider(
   context: CommandContext,
   connection: Connection,
@@ -200,7 +200,7 @@ async function askModel(context: CommandContext, names: readonly string[], usual
   return chosen;
 }
 
-/** Where the key cannot be kept because the vault is locked or there is no keychain, a passphrase is asked for. */
+/** Asks for a passphrase if the vault is locked or there is no keychain. */
 async function withOpenVault<T>(context: CommandContext, connection: Connection, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -213,7 +213,7 @@ async function withOpenVault<T>(context: CommandContext, connection: Connection,
   }
 }
 
-/** Null where it stays as it is. */
+/** Null if it is unchanged. */
 async function setWorkspace(
   context: CommandContext,
   claw: Claw,

@@ -17,7 +17,7 @@ import { titleOf } from './title.ts';
 
 export interface ChatPort {
   chat(chat: ChatAddress): ChatInfo | null;
-  /** The session one of our messages in that chat was sent from; null where it is none of ours. */
+  /** The session that sent one of our messages in that chat; null if it is not ours. */
   sessionOfMessage(chat: ChatAddress, messageId: string): string | null;
 }
 
@@ -33,7 +33,7 @@ export interface InboundDeps {
 
 type Rules = Pick<Channel, 'name' | 'identities' | 'rules'>;
 
-/** Returns once the message is committed, with its key: the same message is accepted once, however often it comes. */
+/** Returns once the message is committed, with its key: repeated deliveries are accepted once. */
 export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelInbound): ChannelReceipt {
   const reason = whyIgnored(channel, inbound);
   if (reason !== null) return { kind: 'ignored', reason };
@@ -65,7 +65,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
   return { kind: 'accepted', ...runtime.submit(message) };
 }
 
-/** So that it can be written to before anything was said in it. Nothing changes where it is known. */
+/** Registers a chat before its first message, so that it can receive messages. A known chat is unchanged. */
 export function introduceChat(
   { log, chats }: Pick<InboundDeps, 'log' | 'chats'>,
   { name, identities }: Rules,
@@ -103,7 +103,7 @@ function senderOf({ name }: Rules, { senderId }: ChannelInbound): string {
   return `${name}:${senderId}`;
 }
 
-/** Under the channel's own name, whatever the message says: no channel speaks for another one. */
+/** Always under the channel's own name: no channel can speak for another one. */
 function addressOf({ name }: Rules, { chatId, threadId }: ChannelInbound): ChatAddress {
   return { channel: name, chatId, ...(threadId === undefined ? {} : { threadId }) };
 }

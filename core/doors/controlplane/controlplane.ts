@@ -80,7 +80,7 @@ export class Controlplane {
     return this.#deps.runtime.retry(turnId, { model, by: caller.actor });
   }
 
-  /** A fork of what had ended before a message, and that message in it, in other words where there are any. Nothing of the original changes. */
+  /** Forks everything that ended before a message, and adds that message, with a new text if given. The original is unchanged. */
   branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string } {
     const { log, runtime, ids } = this.#deps;
     const { sessionId: from, agentId, message, marks, beginsAt } = findMessage(log, turnId);

@@ -22,7 +22,7 @@ export interface EventStreamLimits {
 
 export const defaultEventStreamLimits: EventStreamLimits = { heartbeatMs: 15_000, stallMsMax: 30_000, backlogBytesMax: 256 * 1024 };
 
-/** `after` may be overruled by Last-Event-ID. A string says what is wrong with the query. */
+/** Last-Event-ID overrides `after`. A string result is the error in the query. */
 export function parseEventStreamQuery(query: URLSearchParams, lastEventId: string | undefined): EventStreamQuery | string {
   const after = lastEventId !== undefined && lastEventId !== '' ? lastEventId : (query.get('after') ?? '0');
   if (after !== 'latest' && !/^\d{1,15}$/.test(after)) return 'after must be a sequence number or "latest".';
@@ -67,7 +67,7 @@ export async function streamEvents(
     stopDeltas?.();
     gone.abort();
     await events?.return?.();
-    // A stalled reader never drains what is left, so a polite end would keep the connection for ever.
+    // A stalled reader never drains the rest, so a graceful end would keep the connection for ever.
     if (response.writableNeedDrain) response.destroy();
     else response.end();
   }

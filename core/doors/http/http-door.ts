@@ -32,14 +32,14 @@ export interface HttpDoorOptions {
   readonly assetsFolder: string | null;
   readonly version: string;
   readonly streamLimits?: Partial<EventStreamLimits>;
-  /** How long a sender may take for the headers and for the whole request; shorter in tests. */
+  /** Time limits for receiving the headers and the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
   readonly requestRates?: RequestRates;
-  /** For the project's own fault tests: puts a double in place of a check, so that a test can show what the check prevents. */
+  /** For the project's own fault tests: replaces a check with a double, so that a test can show what the check prevents. */
   readonly replaceChecks?: (real: DoorChecks) => DoorChecks;
 }
 
-/** Who is let in, asked of every request in this order. */
+/** The checks of every request, in this order. */
 export interface DoorChecks {
   refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
   judgeToken(header: string | undefined): TokenVerdict;

@@ -3,7 +3,7 @@
 import { request as sendHttp, type IncomingMessage } from 'node:http';
 import { AppError } from '../../contracts/errors.ts';
 
-/** Where an instance answers. */
+/** The address of an instance. */
 export type ServerAddress = { readonly socketPath: string } | { readonly port: number };
 
 export interface Exchange {

@@ -74,7 +74,7 @@ export class InstanceDoor implements AsyncLifetime {
     return { url: this.#listening.url, token: this.token };
   }
 
-  /** Not to be found any more first, then closed. */
+  /** First removes the instance file, then closes. */
   async dispose(): Promise<void> {
     if (this.#isOpen) removeInstanceFile(this.#options.home);
     await this.#door.close();

@@ -31,7 +31,7 @@ const securityHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-/** How much of a refused body is read and thrown away, so that the sender gets to see the answer. */
+/** How much of a refused body is read and discarded, so that the sender sees the answer. */
 const discardBytesMax = 64 * 1024 * 1024;
 
 export interface Refusal {

@@ -5,7 +5,7 @@ import { AppError } from '../../contracts/errors.ts';
 
 export interface Rate {
   readonly perSecond: number;
-  /** How many may come at once after a quiet time. */
+  /** The maximum burst after a quiet time. */
   readonly burst: number;
 }
 

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 export const strangersMax = 128;
 
 export class StrangerLimit {
-  /** In the order they came. */
+  /** In order of connection. */
   readonly #strangers = new Set<Socket>();
 
   get size(): number {

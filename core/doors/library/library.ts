@@ -44,7 +44,7 @@ export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
   };
 }
 
-/** One message and its answer, in a new conversation or one that is there. */
+/** One message and its answer, in a new or an existing conversation. */
 export async function ask(claw: Claw, text: string, { signal, sessionId, agentId, onText }: AskOptions): Promise<AskResult> {
   const talk = new Talk(claw, agentId === undefined ? {} : { agentId });
   return talk.run(sessionId ?? null, text, signal === undefined ? {} : { signal }, onText);
@@ -96,7 +96,7 @@ class Talk {
     const deltas = new TurnDeltas((delta) => line.delta(delta));
     const endDeltas = this.#claw.onDelta((delta) => deltas.take(delta));
     try {
-      // From before the message, so that nothing of its turn is missed.
+      // Starts before the message, so that nothing of its turn is missed.
       const events = this.#claw.events({ after: 'latest', signal: over.signal, ...(sessionId === null ? {} : { sessionId }) });
       const started = await this.#send(sessionId, text);
       deltas.follow(started.turnId);
@@ -122,7 +122,7 @@ class Talk {
     const query = { after: after ?? ('latest' as const), ...(signal === undefined ? {} : { signal }) };
     for await (const event of this.#claw.events(sessionId === null ? query : { ...query, sessionId })) {
       if (event.type !== 'turn.finished' && event.type !== 'turn.waiting') continue;
-      // Its message may be one that was sent here and is not yet known by its turn.
+      // The message may have been sent here while its turn is still unknown.
       await Promise.allSettled(this.#sending);
       if (event.turnId === null || event.seq <= (this.#own.get(event.turnId) ?? 0)) continue;
       if (sessionId === null && !(await this.#isMine(event.sessionId))) continue;
@@ -238,7 +238,7 @@ class Talk {
       return status === 'done' && text === '' ? null : { kind: 'answer', seq, sessionId, turnId, status, text, pending: [] };
     }
     const { status, text, pending = [] } = await this.#claw.op('turn.wait', { turnId, timeoutMs: 0 });
-    // It may have been answered meanwhile.
+    // It may have been answered in the meantime.
     return status === 'waiting' && pending.length > 0 ? { kind: 'question', seq, sessionId, turnId, status, text, pending } : null;
   }
 }

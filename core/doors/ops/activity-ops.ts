@@ -35,10 +35,10 @@ function findTurn(deps: Deps, turnId: string): TurnRow {
 
 async function search(deps: Deps, params: OpParsed<'activity.search'>): Promise<OpResult<'activity.search'>> {
   const { log } = deps;
-  // A long log that is searched for the first time must not hold up what runs meanwhile.
+  // The first search of a long log must not block other work.
   while (log.activity.catchUp()) await giveWay();
   const { limit = HITS, ...given } = params;
-  // One more than is wanted tells whether there is a next page.
+  // One extra row tells whether there is a next page.
   const found = log.activity.find(withoutUndefined(given), limit + 1);
   const page = found.slice(0, limit);
   return {

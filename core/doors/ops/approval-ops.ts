@@ -62,13 +62,13 @@ interface Answer {
   readonly decision: 'approve' | 'deny';
   readonly scope: GrantScope | null;
   readonly by: string;
-  /** Words for the agent, with a no. */
+  /** With a denial: the reason for the agent. */
   readonly reason?: string;
   /** A grant that this answer creates. */
   readonly grant: Grant | null;
   /** A grant that was there and covers the call. */
   readonly coveredBy?: string;
-  /** The command is one of config.yaml, which from now on is bound to what it is now. */
+  /** A command of config.yaml, which is now bound to its current form. */
   readonly rebound?: ReturnType<OpsParts['gate']['rebind']>;
 }
 

@@ -119,7 +119,7 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);
   const { decision, ruleId, reason, firstUse } = decided;
-  // The grant of a first use would only come to be by running it.
+  // The grant of a first use is created only when it runs.
   const grantId = firstUse === null ? decided.grantId : null;
   const choices = deps.gate.choices(request, decided);
   return { decision, ruleId, reason, class: facts.class, facts, mode: deps.gate.mode, grantId, choices };

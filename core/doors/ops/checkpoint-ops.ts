@@ -86,7 +86,7 @@ function targetOf(params: { readonly callId?: string | undefined; readonly turnI
   return params.callId === undefined ? { turnId: params.turnId ?? '' } : { callId: params.callId };
 }
 
-/** The calls of tools among them, each once. An undo named by its own id counts as one. */
+/** The tool calls among them, each once. An undo named by its own id counts as one. */
 function callIdsOf(checkpoints: readonly Checkpoint[]): string[] {
   const ofTools = checkpoints.filter(({ undoes }) => undoes.length === 0);
   return [...new Set((ofTools.length === 0 ? checkpoints : ofTools).map(({ callId }) => callId))];

@@ -68,7 +68,7 @@ function valuesFor(parameter: CommandParameter, begun: string, { commands, deps 
   }
 }
 
-/** Of a folder outside the workspace, and of one that cannot be read, there are none. */
+/** Empty for a folder outside the workspace, and for an unreadable one. */
 function filesBeginning(begun: string, workspace: string): { value: string; about: string }[] {
   const folder = begun.endsWith('/') ? begun : `${dirname(begun)}/`;
   const start = begun.endsWith('/') || begun === '' ? '' : begun.slice(begun.lastIndexOf('/') + 1);

@@ -56,7 +56,7 @@ interface RecentCall {
   readonly wasAsked: boolean;
 }
 
-/** Calls that came before the gate, newest first. So arguments are met before the decision they belong to. */
+/** Calls that reached the gate, newest first. So arguments come before their decision. */
 function* recentCalls(deps: Deps, sinceMs: number, looking: { lookedBackToMs: number | null }): Generator<RecentCall> {
   const args = new Map<string, string>();
   const endMs = deps.clock.monotonicMs() + LOOKING_MS_MAX;

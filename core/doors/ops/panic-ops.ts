@@ -12,7 +12,7 @@ type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'r
 
 type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
 
-/** How long the op waits for turns to write their end; the processes are dead before that. */
+/** How long the operation waits for turns to record their end; the processes have ended before. */
 const SETTLE_MAX_MS = 2_000;
 
 export function createPanicOps(deps: Deps): PanicOps {

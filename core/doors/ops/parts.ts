@@ -125,7 +125,7 @@ export interface ModelListPort {
 export interface SecretPort {
   /** `isKeptOut`: it is long enough to be distinguished from ordinary text, and so is redacted from logs and prompts. */
   set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
-  /** From now on it is taken out of logs and prompts, without being kept. */
+  /** Redacts it from logs and prompts from now on, without storing it. */
   guard(value: string, name: string): boolean;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;

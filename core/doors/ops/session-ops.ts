@@ -21,7 +21,7 @@ type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>,
 
 const LISTED = 200;
 const WINDOW = 300;
-/** Events of a page asked for by turns. */
+/** Maximum events of a page of turns. */
 const PAGE_MAX = 5_000;
 
 export function createSessionOps(deps: Deps): SessionOps {
@@ -72,7 +72,7 @@ function placeOf(cursor: string): SessionPlace {
   return { pinned: pinned === '1', updatedAtMs: Number(updatedAtMs), sessionId };
 }
 
-/** Reads only what is shown: a page costs the same in a session of any length. */
+/** Reads only the page: it costs the same in a session of any length. */
 function readPage(deps: Deps, params: OpParsed<'session.get'>): OpResult<'session.get'> {
   const session = info(deps, params.sessionId);
   const query = pageQuery(deps, params);

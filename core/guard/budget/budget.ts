@@ -44,7 +44,7 @@ export interface BudgetPlace {
   readonly continues?: readonly string[];
   /** The turn's own limit; the lower of this and the configured limit counts. */
   readonly limits?: TurnLimit;
-  /** Turns of others that pay as well, each within its own limit. */
+  /** Other turns that pay as well, each within its own limit. */
   readonly payers?: readonly BudgetPayer[];
 }
 
@@ -70,7 +70,7 @@ export type BudgetLimits = Config['budget'];
 
 /** Room for one model call. To be settled exactly once. */
 export interface Reservation {
-  /** Gives back what was kept aside and counts what the call came to: `costUsd` null where the price is unknown, null for nothing billed. */
+  /** Releases the reservation and counts the cost of the call: `costUsd` null if the price is unknown, null for nothing billed. */
   settle(spent: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number } | null): void;
 }
 
@@ -154,7 +154,7 @@ export class BudgetBook {
     for (const { scope, at } of this.#limited(call)) addSpent(this.#sum(scope, at), call.costUsd, call.tokens);
   }
 
-  /** How the limits of a turn, a session and the day stand; what is not named is left out. */
+  /** The limits of a turn, a session and the day; scopes that are not named are left out. */
   states(place: { readonly turn?: BudgetPlace; readonly sessionId?: string; readonly nowMs: number }): BudgetState[] {
     const { turn, sessionId, nowMs } = place;
     const anyTurn = { turnId: '', sessionId: sessionId ?? '', nowMs };
@@ -300,7 +300,7 @@ export class BudgetBook {
   #day(key: string, ask: () => Sum): Sum {
     const known = this.#days.get(key);
     if (known !== undefined) return known;
-    // A day that begins while this process runs begins at nothing. History may hold its first call already; asking would count it twice.
+    // A day that begins while this process runs starts at zero. History may hold its first call already; adding it would count it twice.
     const isNewer = this.#days.size > 0 && [...this.#days.keys()].every((day) => day < key);
     const sum = isNewer ? nothing() : ask();
     this.#days.set(key, sum);

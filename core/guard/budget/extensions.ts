@@ -8,14 +8,14 @@ export interface BudgetExtension {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
   readonly raisedBy: number;
-  /** The height that came of it. */
+  /** The resulting limit. */
   readonly limit: number;
   readonly turnId: string | null;
   readonly sessionId: string | null;
   readonly day: string | null;
 }
 
-/** One yes, in billionths of a dollar or in tokens: by how much, and the configured limit it was given on top of. */
+/** One extension, in billionths of a dollar or in tokens: its amount, and the configured limit it was given on top of. */
 interface Raise {
   readonly by: number;
   readonly onTopOf: number;
@@ -23,7 +23,7 @@ interface Raise {
 
 export class Extensions {
   readonly #load: () => readonly BudgetExtension[];
-  /** Null until it is first asked for. */
+  /** Null until first used. */
   #raised: Map<string, Raise[]> | null = null;
 
   constructor(load: () => readonly BudgetExtension[]) {

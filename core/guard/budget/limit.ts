@@ -3,7 +3,7 @@
 import type { BudgetLimitScope, BudgetScope, BudgetState } from '../../contracts/policy.ts';
 import { toUnits, toUsd, type Sum } from './sum.ts';
 
-/** A limit as configured and by how much a person raised it; null where there is none. */
+/** A limit as configured and a person's extension of it; null if there is none. */
 export interface Limit {
   readonly configured: number;
   readonly raisedBy: number;
@@ -18,7 +18,7 @@ export interface ScopeLimits {
 
 /** The estimated cost of one more call. */
 export interface CallEstimate {
-  /** The request alone: a lower bound of what is billed. */
+  /** The request alone: a lower bound of the bill. */
   readonly inputTokens: number;
   /** US dollars for that, null where the price is unknown. */
   readonly inputUsd: number | null;
@@ -40,7 +40,7 @@ export interface CallLimit {
   readonly tokens: number | undefined;
 }
 
-/** Null, or the limit of one call that this one could not keep however short its answer is. */
+/** Null, or the limit of one call that this one would exceed even with a short answer. */
 export function breachOfCall({ usd, tokens }: CallLimit, { inputTokens, inputUsd, least }: CallEstimate): BudgetBreach | null {
   const needed = least ?? { tokens: inputTokens, usd: inputUsd };
   const breach = { scope: 'call', spent: 0, unknownCost: needed.usd === null } as const;

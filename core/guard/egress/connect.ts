@@ -23,7 +23,7 @@ export const systemDialer: Dialer = {
 };
 
 export interface ConnectionTarget {
-  /** As the URL has it, lower case; an IPv6 address in brackets. The name the certificate must hold. */
+  /** As in the URL, lower case; an IPv6 address in brackets. The name the certificate must contain. */
   readonly host: string;
   readonly port: number;
   readonly addresses: readonly string[];
@@ -32,11 +32,11 @@ export interface ConnectionTarget {
   readonly authorities: readonly string[];
 }
 
-/** How long one address may keep the next from being tried (RFC 8305). */
+/** How long one address may delay the next try (RFC 8305). */
 const HEAD_START_MS = 250;
 const ADDRESSES_MAX = 8;
 
-/** Fails with `fetch_failed` at the time limit, else with what the last address failed with. */
+/** Fails with `fetch_failed` at the time limit, else with the error of the last address. */
 export async function openConnection(target: ConnectionTarget, dialer: Dialer, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(timeoutError(target.host, 'could not be reached', timeoutMs)), timeoutMs);

@@ -28,7 +28,7 @@ export interface ResolvedVerdict extends UrlVerdict {
   readonly isUnresolved?: boolean;
 }
 
-/** The URL rules. What they do not allow is not dialled. */
+/** The URL rules. Only allowed addresses are dialled. */
 export interface UrlJudge {
   url(url: string): UrlVerdict;
   /** Looks the name up, once; the addresses are the only ones to dial. */
@@ -47,9 +47,9 @@ export interface RedirectHop {
 
 export interface FetchRequest {
   readonly url: string;
-  /** GET unless told. */
+  /** GET by default. */
   readonly method?: string;
-  /** None of those the client sets itself; sent to this origin and to no other a redirect leads to. */
+  /** No headers that the client sets itself; sent to this origin only, never to a redirect's other origin. */
   readonly headers?: HeaderFields;
   readonly body?: string | Uint8Array;
   /** Returns whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
@@ -68,17 +68,17 @@ export interface FetchAnswer {
   readonly isCut: boolean;
   /** Every host that was asked, in order, each once. */
   readonly hosts: readonly string[];
-  /** Where the answer leads, when the caller did not want to follow. */
+  /** The redirect target, when the caller did not want to follow. */
   readonly redirectTo: string | null;
 }
 
 export interface GuardedFetchOptions {
   readonly judge: UrlJudge;
   readonly limits: FetchLimits;
-  /** The system's own unless told. */
+  /** The system's resolver by default. */
   readonly resolver?: NameResolver;
   readonly dialer?: Dialer;
-  /** Certificate authorities (PEM) in place of those Node brings. */
+  /** Certificate authorities (PEM) instead of Node's own. */
   readonly authorities?: readonly string[];
   readonly userAgent?: string;
 }
@@ -176,7 +176,7 @@ export class GuardedFetch {
   }
 }
 
-/** The host that was asked for, with or without `www.`, on whichever of its web ports. */
+/** The requested host, with or without `www.`, on any of its web ports. */
 export function staysOnHost({ from, to }: Pick<RedirectHop, 'from' | 'to'>): boolean {
   const bare = (url: URL): string => url.hostname.replace(/^www\./, '').replace(/\.+$/, '');
   return bare(from) === bare(to);

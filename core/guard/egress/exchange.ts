@@ -106,7 +106,7 @@ function send(client: Client, { url, method, headers, body }: ExchangeRequest, u
     });
 }
 
-/** However slowly they drip, the headers have so long and no longer. */
+/** The time limit for the headers, however slowly they arrive. */
 async function firstHeaders(
   ask: (signal: AbortSignal) => Promise<RawAnswer>,
   headersMs: number,

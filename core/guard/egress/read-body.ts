@@ -7,9 +7,9 @@ import { failure, timeoutError } from './fetch-failure.ts';
 
 export interface BodyBounds {
   readonly host: string;
-  /** Of the decoded body, and of what comes over the wire. */
+  /** Limits both the decoded body and the bytes on the wire. */
   readonly bytesMax: number;
-  /** How long nothing may come. */
+  /** The maximum silence. */
   readonly idleMs: number;
 }
 
@@ -45,7 +45,7 @@ export async function readBody(body: Readable, encoding: string, bounds: BodyBou
   return { bytes: Buffer.concat(parts), isCut: meter.isCut };
 }
 
-/** Counts what the wire brings: compressed nothing is still something. */
+/** Counts the bytes on the wire: compressed data may decode to nothing. */
 async function* metered(body: Readable, bounds: BodyBounds, meter: { wireBytes: number; isCut: boolean }): AsyncGenerator<Buffer> {
   const timer = setTimeout(() => body.destroy(timeoutError(bounds.host, 'sent nothing more', bounds.idleMs)), bounds.idleMs);
   try {
@@ -68,11 +68,11 @@ function decode(source: AsyncGenerator<Buffer>, encoding: string, host: string):
   if (name === '' || name === 'identity') return source;
   const decoder = decoderFor(name);
   if (decoder === null) throw failure(`${host} sent its answer in an encoding that was not requested.`, { code: 'content-encoding' });
-  // Whatever breaks reaches the reader through the last stream.
+  // Any error reaches the reader through the last stream.
   return pipeline(source, decoder, () => undefined) as AsyncIterable<Buffer>;
 }
 
-/** As lenient with a missing end as browsers are. */
+/** As lenient with a truncated end as browsers are. */
 function decoderFor(name: string) {
   if (name === 'gzip' || name === 'x-gzip') return createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   if (name === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });

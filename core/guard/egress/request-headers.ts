@@ -28,7 +28,7 @@ const ownedByClient = new Set([
 ]);
 const ownedPrefixes = ['proxy-', 'x-forwarded-', 'sec-'];
 
-/** Where a header itself shows what it is: who asks, or with which key. */
+/** Header names that reveal an identity or a key. */
 const credentialNames = /^(?:authorization|cookie|.*(?:api-?key|token|secret|password|auth|session|signature|credential).*)$/;
 
 export function carriesCredential(headerName: string): boolean {

@@ -8,12 +8,12 @@ import { isInside } from '../../base/inside-folder.ts';
 
 const SHOWN_MAX = 3;
 
-/** Of a command that was understood; of any other line nothing is known, and there is none. */
+/** The bindings of a command that was understood; empty for any other line. */
 export function callBindings({ command }: CallFacts): readonly CommandBinding[] | null {
   return command === null ? null : bindingsOf(command);
 }
 
-/** The same for the same things in whatever order. */
+/** Independent of the order. */
 export function bindingsHash(bindings: readonly CommandBinding[]): string {
   const lines = bindings.map((binding) => canonicalJson(binding)).sort();
   return hash('sha256', lines.join('\n'), 'hex');

@@ -13,7 +13,7 @@ export interface JudgedBounds {
 export interface BoundedCall {
   readonly tool: string;
   readonly facts: CallFacts;
-  /** The class of what it would do, where that is graver than what it says. */
+  /** The class of its actual effect, if that is graver than the declared one. */
   readonly effect: ToolClass;
   /** A command that is known to do nothing but read inside the workspace. */
   readonly onlyReads: boolean;
@@ -50,7 +50,7 @@ function byFolder({ facts, onlyReads }: BoundedCall, { folders }: TurnBounds): E
   const where = folders.length === 0 ? 'nowhere' : `only in ${folders.join(', ')}`;
   const outside = facts.paths.find((path) => path.access === 'write' && !folders.some((folder) => isInside(path.real, folder)));
   if (outside !== undefined) return { ruleId: 'bounds.folder', reason: `This turn may write ${where}, and ${outside.given} is not there.` };
-  // Of a command only some of what it writes is known beforehand.
+  // Only some of a command's writes are known beforehand.
   if (facts.command === null || onlyReads) return null;
   return { ruleId: 'bounds.folder', reason: `This turn may write ${where}; what a command writes is not known before it runs.` };
 }

@@ -5,13 +5,13 @@ import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 export interface CallTaint {
   /** Every untrusted source the session has taken in. */
   readonly session: readonly TaintSource[];
-  /** Those the deciding arguments of this call may come from. */
+  /** The possible sources of this call's deciding arguments. */
   readonly derived: readonly TaintSource[];
   /** The session has read something private. */
   readonly sensitive: boolean;
 }
 
-/** Who can tell: asked once for each call, before the gate is. */
+/** Called once for each call, before the gate. */
 export interface TaintPort {
   of(call: {
     readonly sessionId: string;

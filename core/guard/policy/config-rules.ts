@@ -26,7 +26,7 @@ export interface RuledCall {
 export type DomainSets = (entries: readonly string[]) => { covers(host: string): boolean };
 
 export interface MatchedRule {
-  /** As a person counts them: the first is 1. */
+  /** As people count: the first is 1. */
   readonly number: number;
   readonly then: PolicyRule['then'];
   readonly reason: string | null;
@@ -46,13 +46,13 @@ export interface RuleReading {
 type Condition = (call: RuledCall) => boolean;
 
 interface ReadyRule extends MatchedRule {
-  /** On the tool and on who calls it. */
+  /** Conditions on the tool and the caller. */
   readonly onCaller: readonly Condition[];
-  /** On what the arguments of the call say. */
+  /** Conditions on the arguments. */
   readonly onArguments: readonly Condition[];
 }
 
-/** A tool as it is listed, before any call of it. */
+/** A tool as listed, before any call of it. */
 export interface ListedTool {
   readonly name: string;
   readonly class: ToolClass;
@@ -136,7 +136,7 @@ function holds<T>(parts: readonly T[], fits: (part: T) => boolean, all: boolean)
   return parts.length > 0 && (all ? parts.every(fits) : parts.some(fits));
 }
 
-/** A command is one whatever graver class its line puts it in, and whatever names hosts uses the network. */
+/** A command is always a command, even if its line makes it a graver class; a call that names hosts uses the network. */
 function isOfClass(classes: readonly string[], facts: CallFacts): boolean {
   return (facts.command !== null && classes.includes('exec')) || (facts.hosts.length > 0 && classes.includes('network'));
 }
@@ -145,7 +145,7 @@ function namesIt(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
-/** Only what the words are known to mean: what names it, its first words, or the whole command word for word. */
+/** Only words with a known meaning: the naming words, the first words, or the whole command word for word. */
 function saysAll(commands: readonly string[], entryWords: EntryWords): Condition {
   const lines = commands.map(entryWords).filter((words) => words !== null);
   return ({ facts: { command } }) => {

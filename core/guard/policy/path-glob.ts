@@ -2,7 +2,7 @@
 
 import { isAbsolute, resolve, sep } from 'node:path';
 
-/** `ignoresCase` where a look-alike on some disk must not slip through. */
+/** `ignoresCase` prevents a look-alike on a case-insensitive disk. */
 export function pathGlob(pattern: string, workspace: string, ignoresCase: boolean): (real: string) => boolean {
   const fold = (text: string): string => (ignoresCase ? text.toLowerCase() : text);
   const parts = partsOf(fold(isAbsolute(pattern) ? pattern : resolve(workspace, pattern)));

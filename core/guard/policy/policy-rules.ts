@@ -24,9 +24,9 @@ export interface RuleInput {
   readonly staysInside: boolean;
   /** The person's standing permission for this very call; `unseen` are sources it was not given for. */
   readonly grant: { readonly kind: GrantScope['kind']; readonly covers: string; readonly unseen: readonly TaintSource[] } | null;
-  /** A permission that would cover the command, had what it is made of not changed. */
+  /** A grant that would cover the command if its bindings had not changed. */
   readonly outdated: { readonly covers: string; readonly changes: readonly string[] } | null;
-  /** How a command stands that config.yaml allows by its words; null where it allows none of it. */
+  /** The state of a command that config.yaml allows by its words; null if it allows none of it. */
   readonly preApproved: PreApproval | null;
   readonly domainsAllowed: boolean;
   /** The bounds of the turn; null for none. */
@@ -41,7 +41,7 @@ export interface RuleDecision {
   readonly grantable: boolean;
 }
 
-/** Every rule id with what it means; the suite checks that each is reachable. */
+/** Every rule id with its meaning; the suite checks that each is reachable. */
 export const ruleIds = [
   'panic.engaged',
   'tool.denied',
@@ -80,7 +80,7 @@ export const ruleIds = [
   // Of the review of grave calls, which the turn runtime requests after these rules.
   'review.denied',
   'review.asked',
-  // Of the person's own hooks, asked right after these rules as well.
+  // Of the person's own hooks, which run right after these rules as well.
   'hook.denied',
   'hook.asked',
   // Excluded by the turn's own bounds.
@@ -96,7 +96,7 @@ type Rule = (input: RuleInput) => RuleDecision | null;
 export function decideByRules(input: RuleInput): RuleDecision {
   if (input.bounds?.bounds.grants !== false)
     return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers, ...permissions], input) ?? askByClass(input);
-  // Nothing allowed beforehand covers it, and no yes to it becomes a permission.
+  // No earlier permission covers it, and no approval of it becomes a grant.
   const decided =
     firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers], input) ?? askByClass({ ...input, outdated: null });
   return { ...decided, grantable: false };
@@ -136,7 +136,7 @@ function lockedDown(input: RuleInput): RuleDecision | null {
   return deny('mode.locked-down', 'TrayClaw is locked down: only reading inside the workspace is allowed.');
 }
 
-/** These ask whatever was allowed; a yes is for this one call. */
+/** These ask despite any permission; an approval covers this one call. */
 const questions: readonly Rule[] = [
   ({ facts: { opens } }) =>
     opens === undefined ? null : askOnce('ask.workspace', `No person has let TrayClaw work in ${opens.path}, as this folder is now.`),
@@ -220,7 +220,7 @@ function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'com
   return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Approving accepts it as it is now.`);
 }
 
-/** Nothing but the person's own words is covered by what was written down beforehand. */
+/** Earlier permissions cover only calls that follow the person's own text. */
 function trusted({ taint }: RuleInput, by: string): RuleDecision | null {
   return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} holds only for what does not come from others`);
 }

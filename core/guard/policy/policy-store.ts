@@ -63,7 +63,7 @@ export interface GrantMoment {
   readonly derived: readonly TaintSource[];
   /** Only this grant counts; null: none does. */
   readonly only?: string | null;
-  /** The call is grave: what was allowed for more than one call does not count, whenever that was. */
+  /** The call is grave: grants for more than one call do not count, however old. */
   readonly onlyOnce: boolean;
 }
 
@@ -164,7 +164,7 @@ export class PolicyStore {
     });
   }
 
-  /** The grant that covers the call, longest-lived first, and what led to the call that it was not given for; null when there is none. */
+  /** The grant that covers the call, longest-lived first, and the call's sources it was not given for; null when there is none. */
   findCovering(call: GrantableCall, at: GrantMoment): { readonly grant: Grant; readonly unseen: readonly TaintSource[] } | null {
     const covering = this.#reaching(at)
       .filter((grant) => matches(grant.match, call))
@@ -173,7 +173,7 @@ export class PolicyStore {
     return best[0] ?? null;
   }
 
-  /** A grant that would cover the command, were it still made of the same things. */
+  /** A grant that would cover the command if its bindings had not changed. */
   findOutdated(call: GrantableCall, at: GrantMoment): Grant | null {
     return this.#reaching(at).find((grant) => matchesButChanged(grant.match, call)) ?? null;
   }
@@ -193,7 +193,7 @@ export class PolicyStore {
     return this.#liveGrants().filter((grant) => grant.match.kind === 'workspace');
   }
 
-  /** When the agent last wrote this file, in any session; null where it never did. What a command wrote is not known here. */
+  /** When the agent last wrote this file, in any session; null if never. Writes by commands are not known here. */
   writtenAtMs(path: string): number | null {
     return (this.#sql.written.get(path) as number | undefined) ?? null;
   }

@@ -55,7 +55,7 @@ export interface GateRequest extends JudgedCall {
   readonly callId: string;
   readonly turnId: string;
   readonly args: string;
-  /** The call in words, without the subject: "write notes.md". */
+  /** Describes the call, without the subject: "write notes.md". */
   readonly summary: string;
 }
 
@@ -203,7 +203,7 @@ export class PolicyGate {
     return canWiden ? [...choicesFor(this.#grantable(request))] : [];
   }
 
-  /** The question a person is asked for a decision of `ask`. */
+  /** The approval for a decision of `ask`. */
   question(request: GateRequest, decision: GateDecision): Approval {
     const choices = this.choices(request, decision);
     const told = request.facts.risks ?? [];
@@ -278,7 +278,7 @@ export class PolicyGate {
     const pre = this.#preApproval(tool, facts, this.#rules.firstFor({ tool, facts, origin }));
     if ((pre?.state !== 'changed' && pre?.state !== 'written') || pre.match === null) return null;
     const created = this.#configGrant({ sessionId, facts }, pre.match, pre.covers);
-    // In another folder it stays bound to what is there.
+    // In another folder it stays bound to the content there.
     return { created, revoked: pre.grant !== null && cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
   }
 

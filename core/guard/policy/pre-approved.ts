@@ -11,8 +11,8 @@ import { showFolder } from './shown-folder.ts';
 
 export interface PreApproval {
   /**
-   * free: nothing that could change decides what it does. first: never run before. bound: as it was then. written: the agent wrote some
-   * of what it runs, and no person has said yes to that.
+   * free: nothing that could change decides what it does. first: never run before. bound: unchanged since then. written: the agent wrote
+   * some of what it runs, and no person has approved that.
    */
   readonly state: 'free' | 'first' | 'bound' | 'changed' | 'written' | 'revoked';
   /** The grant of its first use, where it is bound. */
@@ -20,7 +20,7 @@ export interface PreApproval {
   /** The grant that a first run would create. */
   readonly match: GrantMatch | null;
   readonly covers: string;
-  /** In words, of a changed one. */
+  /** Describes the changes of a changed command. */
   readonly changes: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export interface AgentWrites {
 }
 
 export interface KnownOfCommands {
-  /** Of first uses, taken back ones included. */
+  /** The grants of first uses, including revoked ones. */
   readonly grants: readonly Grant[];
   readonly workspace: string;
   /** The opened folders. */
@@ -74,7 +74,7 @@ export interface KnownOfCommands {
   readonly confines: () => boolean;
 }
 
-/** How a command stands that config.yaml allows by its words. */
+/** Judges a command that config.yaml allows by its words. */
 export function judgePreApproval(tool: string, command: CommandFact, known: KnownOfCommands): PreApproval {
   const needs = needsOf(command);
   const within: Judging = { tool, command, known };
@@ -89,7 +89,7 @@ interface Judging {
 }
 
 interface Words {
-  /** Null where only the whole line says what it does. */
+  /** Null if only the whole line says what it does. */
   readonly family: readonly string[] | null;
   readonly bindings: readonly CommandBinding[];
 }
@@ -109,8 +109,8 @@ function judgeWords({ family, bindings }: Words, { tool, command, known }: Judgi
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
   if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, { family, bindings }, known);
-  // In another folder other files decide what it does: that is a change as well, but for the opened folders themselves, which stand each
-  // for itself.
+  // In another folder other files decide what it does: that is a change as well, except for the opened folders themselves, each of which is
+  // independent.
   const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? (roots.includes(cwd) ? undefined : held[0]);
   if (last !== undefined)
     return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, bindings, workspace) };

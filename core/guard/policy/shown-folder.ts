@@ -3,7 +3,7 @@
 import { relative } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
 
-/** As a person knows it: "the workspace", "notes/", or the whole path outside. */
+/** The form that people know: "the workspace", "notes/", or the whole path outside. */
 export function showFolder(folder: string, workspace: string): string {
   const way = relative(workspace, folder);
   if (way === '') return 'the workspace';

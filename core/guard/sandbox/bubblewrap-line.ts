@@ -59,7 +59,7 @@ function mounts(run: BubblewrapRun): string[] {
   const closed = policy.folders.filter(({ access }) => access === 'hidden');
   return [
     ...'--ro-bind / / --dev /dev'.split(' '),
-    // As root the files of /proc/sys are the kernel's own settings, and they are root's to write whatever the capabilities.
+    // As root the files of /proc/sys are the kernel's own settings, which root can write even without capabilities.
     ...'--proc /proc --remount-ro /proc'.split(' '),
     ...policy.folders.flatMap((rule) => openFolder(rule, run)),
     ...policy.hiddenFiles.filter((path) => accessOf(path, policy) !== 'hidden').flatMap(shutFile),

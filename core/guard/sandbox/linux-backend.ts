@@ -33,14 +33,14 @@ export interface LinuxBackendDeps {
   readonly machine: NodeJS.Architecture;
 }
 
-/** Capabilities with which root could look past what is hidden. */
+/** Capabilities with which root could see hidden files. */
 const uncovering = ['sys_admin', 'sys_ptrace', 'sys_module', 'dac_read_search'];
 const FILTER_DESCRIPTOR = 9;
 const PROBE_TIMEOUT_MS = 5000;
 /** The kernel keeps this many numbers for itself. */
 const PROCESSES_MIN_AS_ROOT = 301;
 const MEGABYTE = 1_048_576;
-/** Where a confined command finds the proxy, in its own network. */
+/** The port of the proxy in the network of a confined command. */
 const NETWORK_PORT = 3128;
 /** $0 is socat, $1 the proxy's socket, the rest the command. */
 const bridgeScript = [
@@ -114,7 +114,7 @@ export class LinuxBackend implements SandboxBackend {
     return file === null ? null : { file, args: [...shieldArguments(job), ...this.#withoutUncovering(), job.file, ...job.args] };
   }
 
-  /** Without a user namespace root could take the cover off again. Everybody else is in one, with no capability in it. */
+  /** Without a user namespace root could undo the hiding. Other users are in one, without capabilities in it. */
   #withoutUncovering(): string[] {
     const setpriv = this.#deps.isRoot ? this.#find('setpriv') : null;
     return setpriv === null ? [] : [setpriv, `--bounding-set=${uncovering.map((name) => `-${name}`).join(',')}`, '--'];
@@ -251,7 +251,7 @@ function probe(bubblewrap: string): Promise<MissingProgram | null> {
   });
 }
 
-/** Since then kernel.pid_max belongs to a process number space; before, this would set the whole machine's. */
+/** Since then kernel.pid_max belongs to a process namespace; before, this would set it for the whole machine. */
 function hasOwnNumbers(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 6 || (major === 6 && minor >= 14);

@@ -82,7 +82,7 @@ export class MacBackend implements SandboxBackend {
   }
 }
 
-/** A path is never a pattern here, whatever letters it has. */
+/** A path is never a pattern here, even with special characters. */
 function literal(path: string): string | { path: string; literal: true } {
   return /[*?[\]{}]/.test(path) ? { path, literal: true } : path;
 }

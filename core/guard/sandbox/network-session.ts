@@ -107,7 +107,7 @@ export class NetworkSession {
       try {
         await library.initialize(sessionConfig());
       } catch (cause) {
-        // On a busy machine its helper may not be there in the time the library gives it; what it left must go first.
+        // On a busy machine its helper may not start within the library's time limit; its leftovers must be removed first.
         await library.reset();
         if (attempt === STARTS_MAX) throw proxyFailure(cause);
       }

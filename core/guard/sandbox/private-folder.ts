@@ -69,7 +69,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (cause) {
-    // Not ours to signal, but there.
+    // The process belongs to another user, but exists.
     return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
 }

@@ -30,7 +30,7 @@ const names = new Map<string, ProtectedName>([
 /** `.env.production` holds keys; these are meant to be shown. */
 const sampleSuffix = /\.(?:example|sample|template|dist|schema)$/;
 
-/** By its last part alone, in lower case, so that it holds on disks that ignore case. */
+/** By its last part alone, in lower case, so that it also works on disks that ignore case. */
 export function protectionOfName(name: string): ProtectedName | null {
   const lower = name.toLowerCase();
   const exact = names.get(lower);

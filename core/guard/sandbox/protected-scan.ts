@@ -11,7 +11,7 @@ export interface ProtectedPlace {
   readonly kind: ProtectedKind;
   readonly isFolder: boolean;
   readonly reason: string;
-  /** Of the entry itself; another stamp is another content. */
+  /** Of the entry itself; a changed stamp means changed content. */
   readonly stamp: string;
   /** Which part of a git folder it is; null for a name that is protected anywhere. */
   readonly git: GitFinding['git'] | null;
@@ -29,7 +29,7 @@ export interface ProtectedScan {
 export interface ScanOptions {
   /** Real paths. */
   readonly folders: readonly string[];
-  /** The person's own folder, whose git settings hold everywhere. */
+  /** The person's home folder, whose git settings apply everywhere. */
   readonly userHome: string;
   /** Further places of the person's own choice. */
   readonly isDenied: (path: string) => boolean;
@@ -65,7 +65,7 @@ class Scan {
   readonly #options: ScanOptions;
   readonly #waiting: string[];
   readonly #seen = new Set<string>();
-  /** Folders that pointers lead to: git takes them for its own, whatever their form. */
+  /** Targets of pointers: git uses them in any form. */
   readonly #pointedAt = new Set<string>();
 
   constructor(options: ScanOptions) {
@@ -82,7 +82,7 @@ class Scan {
     return undefined;
   }
 
-  /** Adds what is protected in a folder, and notes the folders to look into next. */
+  /** Adds the protected places of a folder, and queues its subfolders. */
   lookInto(folder: string): void {
     const entries = entriesOf(folder);
     if (entries === null) {
@@ -141,7 +141,7 @@ function linkAt(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {
-    // Gone between two looks.
+    // Removed between two checks.
     return null;
   }
 }
@@ -155,7 +155,7 @@ function entriesOf(folder: string): Dirent[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Closed by its mode, or gone: who adds it to the list finds out which.
+    // Not readable, or missing: the caller finds out which.
     return null;
   }
 }

@@ -13,7 +13,7 @@ export interface SandboxCommand {
   /** Additional variables, inside as well as outside: they decide what the command does. */
   readonly sets: Readonly<Record<string, string>>;
   readonly marker: SpawnMarker;
-  /** A person said yes to this command, or gave the grant it runs on. */
+  /** A person approved this command, or gave the grant it runs on. */
   readonly attended: boolean;
   /** Describes what it reads, if it is known to do nothing else; otherwise null. */
   readonly reads: string | null;
@@ -21,7 +21,7 @@ export interface SandboxCommand {
   readonly needsWholeMachine: boolean;
   /** Further folders it may read, real paths: the folders of a skill's scripts. */
   readonly readFolders?: readonly string[];
-  /** The folder of the session, real path; the configured workspace unless told. */
+  /** The folder of the session, real path; the configured workspace by default. */
   readonly workspace?: string;
   readonly signal: AbortSignal;
 }
@@ -29,9 +29,9 @@ export interface SandboxCommand {
 export interface SandboxReport {
   /** Remarks to report regardless of the command's end: it ran without a sandbox, or something it did was undone. */
   readonly remarks: readonly string[];
-  /** True when what it did makes the call a failure. */
+  /** True when its changes make the call a failure. */
   readonly failed: boolean;
-  /** Worth knowing when the command failed: what the sandbox does not let it do. */
+  /** A hint for a failed command: the restrictions of the sandbox. */
   readonly whenFailed: string | null;
 }
 

@@ -18,7 +18,7 @@ export interface FolderRule {
 }
 
 export interface SandboxPolicy {
-  /** From the top down: of the rules above a path the nearest holds, and where there is none it can be read. */
+  /** From the top down: the nearest rule above a path applies; without one it can be read. */
   readonly folders: readonly FolderRule[];
   /** Files that cannot be read. */
   readonly hiddenFiles: readonly string[];
@@ -30,14 +30,14 @@ export interface SandboxPolicy {
 
 export interface PolicyPlace {
   readonly facts: FactContext;
-  /** In place of the configured workspace, which is then no folder to write to. */
+  /** Replaces the configured workspace, which is then not writable. */
   readonly workspace?: string;
   /** The person's own folder. */
   readonly userHome: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where people keep what is theirs, and where programs meet. */
+/** Folders of personal files, and shared folders of programs. */
 const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes', '/run/user', '/tmp', '/private/tmp', '/var/tmp'];
 
 /** Every run has a separate one. */
@@ -49,7 +49,7 @@ const keyPlaces = [
   ...'/etc/sudoers.d /etc/ssl/private /etc/wireguard /etc/NetworkManager/system-connections /Library/Keychains'.split(' '),
 ];
 
-/** Below the person's folder, for who opens all of it. */
+/** In the person's home folder, if all of it was opened. */
 const ownKeys = [
   ...'.ssh .gnupg .aws .azure .kube .docker .password-store .netrc .pgpass .npmrc .pypirc .env'.split(' '),
   ...'.git-credentials .vault-token .terraform.d .config/gcloud .config/gh .config/op .config/rclone .mozilla'.split(' '),
@@ -58,7 +58,7 @@ const ownKeys = [
   'Library/Application Support/Google/Chrome',
 ];
 
-/** Where tools live that a person installed for themselves; keys are kept elsewhere. */
+/** Folders of tools a person installed; keys are kept elsewhere. */
 const toolFolders = [
   ...'.nvm/versions .volta .fnm .local/share/fnm .asdf .local/share/mise .nodenv .npm-global .bun/bin'.split(' '),
   ...'.deno/bin .pyenv .rbenv .rustup .cargo/bin .local/bin .local/lib .local/share/pipx .local/share/uv'.split(' '),
@@ -77,7 +77,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
   const write = existing([own, ...facts.extraFolders, ...config.files.write.map(at)]);
   const opened = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
-  // Hidden as a whole unless the person opened all of it; what holds keys or is ours is hidden whatever was opened around it.
+  // Hidden as a whole unless the person opened all of it; keys and our own data are hidden even inside an opened folder.
   const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isInside(path, open)));
   const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
   const rules = new Map<string, FolderAccess>();

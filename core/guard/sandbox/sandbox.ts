@@ -37,7 +37,7 @@ export interface SandboxOptions {
   readonly logger: Logger;
   /** The maximum number of folders below the write folders; 50,000 by default. */
   readonly foldersMax?: number;
-  /** In place of the machine's own. */
+  /** Replaces the machine's own. */
   readonly backend?: SandboxBackend;
 }
 
@@ -68,7 +68,7 @@ export class Sandbox implements CommandSandbox {
     const missing = await this.#missing();
     if (missing.length > 0 || this.#backend === null) {
       if (this.#options.config.mode === 'required') throw unavailable(missing);
-      // It was let through as one that is confined.
+      // It was allowed on the condition that it is confined.
       if (wasExpected) throw unexpected(missing);
       return outside(command, {
         ...nothingToReport,
@@ -84,7 +84,7 @@ export class Sandbox implements CommandSandbox {
     return mode === 'required' || (mode === 'auto' && this.#backend?.seemsAvailable() === true);
   }
 
-  /** For people: what a command would be let do, and whether it would run inside. Starts nothing but a probe of the backend. */
+  /** Explains to people what a command may do, and whether it would run inside. Starts nothing but a probe of the backend. */
   async explain(command: Pick<SandboxCommand, 'attended' | 'reads'> | null): Promise<SandboxExplanation> {
     const { config, environment } = this.#options;
     const missing = config.mode === 'off' ? [] : await this.#missing();
@@ -106,7 +106,7 @@ export class Sandbox implements CommandSandbox {
     if (missing.length === 0 && this.#backend !== null) return { ok: true, detail: `Commands can be confined by ${this.#backend.how}.` };
     const meanwhile = mode === 'required' ? 'no command runs' : 'commands that run without your approval are not confined';
     const fix = missing.map(({ install }) => install).join(' ');
-    // Where commands wait for a person's yes anyway, a machine without a sandbox is not ill.
+    // If commands need an approval anyway, a machine without a sandbox is healthy.
     return { ok: mode !== 'required', detail: `No sandbox here, so ${meanwhile}: ${listMissing(missing)}.`, fix };
   }
 
@@ -199,7 +199,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   async #undo({ policy, before }: FinishedRun): Promise<string[]> {
-    // The look must not be called off with the command: it is what the command's end is for.
+    // Aborting the command must not abort this check: it follows the command's end.
     const after = await this.#scan(policy, new AbortController().signal);
     const changes = findChanges(before, after, foldersWith('write', policy));
     const stamp = new Date(this.#options.clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '');

@@ -20,7 +20,7 @@ const RETURN = 0x06;
 
 const AF_UNIX = 1;
 const CLONE_NEWUSER = 0x1000_0000;
-/** x86-64 numbers from here on are the x32 form of the same calls, which a list of numbers would not see. */
+/** Numbers from here on are the x32 form of the same x86-64 calls, which a list of numbers would miss. */
 const X32_BIT = 0x4000_0000;
 
 interface SyscallTable {
@@ -61,7 +61,7 @@ const tables: Partial<Record<NodeJS.Architecture, SyscallTable>> = {
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** Null where the machine's calls are not known: then nothing can be confined. */
+/** Null if the machine's calls are unknown: then nothing can be confined. */
 export function createSyscallFilter(machine: NodeJS.Architecture): Buffer | null {
   const table = tables[machine];
   return table === undefined ? null : assemble(programFor(table));

@@ -37,7 +37,7 @@ export function findChanges(before: ProtectedScan, after: ProtectedScan, writabl
   return changes;
 }
 
-/** Why a new one cannot stay, or null: a repository may be made, as long as nothing in it is run. */
+/** Returns why a new entry cannot stay, or null: a repository may be created, as long as nothing in it is run. */
 function harmOf(place: ProtectedPlace, writable: readonly string[]): string | null {
   if (place.mayAppear) return null;
   switch (place.git) {
@@ -46,7 +46,7 @@ function harmOf(place: ProtectedPlace, writable: readonly string[]): string | nu
     case 'pointer':
       return harmOfPointer(place.path, writable);
     case 'hooks':
-      // A hooks folder is judged by what is in it; anything else of that name leads somewhere.
+      // A hooks folder is judged by its content; any other entry of that name is a pointer.
       return place.isFolder ? null : place.reason;
     case 'hook':
     case 'named':
@@ -115,7 +115,7 @@ function pruneFolders(folder: string): void {
   }
 }
 
-/** One sentence a change, for the person and the model. At most ten. */
+/** Describes the changes for the person and the model, a sentence each. At most ten. */
 export function describeChanges(changes: readonly ProtectedChange[], undone: UndoResult, folder: string): string[] {
   const moved = new Set(undone.moved);
   const sentences = changes.slice(0, 10).map(({ path, what, reason, link }) => {

@@ -7,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { stateOfKeychain, type KeychainState } from './keychain-errors.ts';
 
 export interface Keychain {
-  /** Null where there is no such entry. */
+  /** Null if there is no such entry. */
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
   /** False where there was nothing to delete. */
@@ -38,7 +38,7 @@ const INDEX = { service: 'trayclaw-index', account: 'names' };
 export class KeytarKeychain implements Keychain {
   readonly #load: () => Promise<KeytarCalls>;
   readonly #timeoutMs: number;
-  /** One change of the index after the other. */
+  /** Changes of the index run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: KeytarKeychainOptions = {}) {
@@ -90,7 +90,7 @@ export class KeytarKeychain implements Keychain {
 
   #change<T>(change: (keytar: KeytarCalls) => Promise<T>): Promise<T> {
     const mine = this.#last.then(() => this.#ask(change));
-    // The next one waits for the end, however it ends.
+    // The next change waits for this one to settle.
     this.#last = mine.catch(() => undefined);
     return mine;
   }

@@ -15,7 +15,7 @@ const SIZE_BYTES_MAX = 65_536;
 export function readSecretFile(path: string): SecretFile {
   let handle: number;
   try {
-    // Not blocking, so that a pipe without a writer cannot hang the start.
+    // Non-blocking, so that a pipe without a writer cannot hang the start.
     handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (cause) {
     throw unreadable(path, 'cannot be opened', cause);

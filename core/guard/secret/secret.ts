@@ -16,7 +16,7 @@ export { secretRefsOf } from './secret-refs.ts';
 export { SecretStore, type SecretStatus, type SecretStoreOptions } from './secret-store.ts';
 export { Vault, type VaultOptions } from './vault.ts';
 
-/** Who must know a value to keep it out of sight. */
+/** Receives every value that must be redacted. */
 export interface SecretRegistrar {
   /** False for a value that could not be distinguished from ordinary text. */
   register(value: string, name: string): boolean;
@@ -62,7 +62,7 @@ export class Secrets {
       throw new AppError('invalid_config', 'A secret must be given as keychain:NAME, env:NAME or file:PATH, never as itself.');
     }
     const [source, name] = splitRef(ref);
-    // Opened since: all it holds is known to the redactor before any of it is used.
+    // Opened since: the redactor learns all of its values before any is used.
     if (source === 'keychain' && this.#unread !== null && !this.#isLoading) await this.#load();
     const value = await this.#read(source, name);
     if (value === null || value === '') throw missing(source, name);
@@ -97,7 +97,7 @@ export class Secrets {
     return this.#options.store.status();
   }
 
-  /** Opens the vault, or makes one; what it holds is kept out of sight from then on. */
+  /** Opens the vault, or creates it; its values are redacted from then on. */
   async unlock(passphrase: string): Promise<SecretStatus> {
     this.#options.registrar.register(passphrase, 'vault-passphrase');
     const status = await this.#options.store.unlock(passphrase);
@@ -160,7 +160,7 @@ export class Secrets {
         failure ??= cause;
       }
     };
-    // One after the other: a vault that opens is read although the keychain is locked.
+    // One after the other: an open vault is read even if the keychain is locked.
     await attempt(() => this.#registerVault());
     await attempt(() => this.#registerKeychain());
     this.#isLoading = false;

@@ -66,7 +66,7 @@ export function sealBox(key: Buffer, about: string, value: string): Box {
   return { nonce: nonce.toString('base64'), tag: cipher.getAuthTag().toString('base64'), data: data.toString('base64') };
 }
 
-/** Null when the key is another, or anything of the box or what it is bound to was changed. */
+/** Null when the key is wrong, or the box or its associated data was changed. */
 export function openBox(key: Buffer, about: string, box: Box): string | null {
   const tag = Buffer.from(box.tag, 'base64');
   const nonce = Buffer.from(box.nonce, 'base64');

@@ -57,7 +57,7 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   return shorten([...changed]);
 }
 
-/** Null where the folder cannot be read. */
+/** Null if the folder cannot be read. */
 function namesIn(folder: string): Promise<string[] | null> {
   return readdir(folder).then(
     (names) => names.filter((name) => name !== '.git'),

@@ -29,7 +29,7 @@ const DEPTH_MAX = 20;
 /** Settings of our own tools that choose a form and carry no data. */
 const neutral: ReadonlySet<string> = new Set(['get', 'head', 'markdown', 'text', 'html', 'json', 'auto']);
 
-/** None for a call that only looks, and only where looking is free. */
+/** None for a read-only call where reading is free. */
 export function decidingValues(call: ValuedCall, opened: ValueContext): DecidingValue[] {
   const { facts } = call;
   // The session's own folder was named by the person as well.

@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 
 export interface Copies {
-  /** Files, and folders that count as a whole: those end with a separator. */
+  /** Files, and folders that count as a whole, which end with a separator. */
   readonly paths: readonly string[];
   /** The opened folders, which hold the marked files. */
   readonly folders: readonly string[];
@@ -15,7 +15,7 @@ export interface Copies {
 
 export interface LateCopiesDeps {
   readonly logger: Logger;
-  /** How to look for copies made since then; null while no file is marked. */
+  /** Returns how to check for copies made since then; null while no file is marked. */
   watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null;
   /** The files may hold untrusted content from now on; the call is the one that started the command. */
   record(callId: string, paths: readonly string[]): void;
@@ -49,7 +49,7 @@ export class LateCopies {
     };
   }
 
-  /** Before a call reads or changes files: what was copied until now. Null where no such command runs. */
+  /** Before a call reads or changes files: records the copies so far. Null if no such command runs. */
   catchUp(): Promise<void> | null {
     return this.#running.size === 0 ? null : this.#look([...this.#running]);
   }
@@ -60,7 +60,7 @@ export class LateCopies {
     for (const path of paths) this.#known.set(path, await changeTimeOf(path));
   }
 
-  /** The commands have been ended: resolves when what they copied is recorded. */
+  /** The commands have ended: resolves when their copies are recorded. */
   async dispose(): Promise<void> {
     await this.catchUp();
     this.#running.clear();
@@ -77,7 +77,7 @@ export class LateCopies {
     ended.then(finish, finish);
   }
 
-  /** One after the other: a look that began before a file was copied does not answer for it. */
+  /** One after the other: a check that began before a file was copied may miss it. */
   #look(all: readonly Followed[]): Promise<void> {
     this.#looking = this.#looking.then(async () => {
       for (const followed of all) await this.#lookAt(followed);

@@ -7,12 +7,12 @@ import { taintKey } from './taint-store.ts';
 /** More of them below one folder are named by the folder. */
 const FILES_NAMED_MAX = 8;
 
-/** Tools that show the names below a folder and nothing of what is in the files. */
+/** Tools that show the names below a folder and no file contents. */
 const nameTools: ReadonlySet<string> = new Set(['list_dir', 'glob']);
-/** Tools that write a whole file and show nothing of what was in it. */
+/** Tools that write a whole file and show none of its earlier content. */
 export const wholeFileTools: ReadonlySet<string> = new Set(['write_file']);
 
-/** Sources that the facts alone show: hosts it spoke to, and what it read outside of the opened folders. */
+/** Sources known from the facts alone: contacted hosts, and reads outside the opened folders. */
 export function shownSources(facts: CallFacts): TaintSource[] {
   const hosts = facts.hosts.map((host): TaintSource => ({ kind: 'web', where: host.toLowerCase() }));
   const outside = facts.paths.filter((path) => path.access === 'read' && !path.insideWorkspace);
@@ -44,7 +44,7 @@ export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: 
     const found = namedBelow(folder, reading.sessionId, marks);
     if (found.includes(folder)) return found;
     const there = found.filter(exists);
-    // A search names each file it shows lines of; a command shows what it likes.
+    // A search names each file whose lines it shows; a command may show anything.
     return facts.command !== null ? there : there.filter((path) => reading.resultText.includes(nameOf(path)));
   });
   return distinct([...exact, ...below].map((path): TaintSource => ({ kind: 'file', where: path })));

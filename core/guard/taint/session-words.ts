@@ -14,7 +14,7 @@ export interface LogSlices {
   head(sessionId: string): { sessionSeq: number } | null;
 }
 
-/** How far back: events of each kind, characters of each kind, and places of the log at most. */
+/** The maximum history: events of each kind, characters of each kind, and log positions. */
 const EVENTS_MAX = 200;
 const CHARS_MAX = 256 * 1024;
 const PLACES_MAX = 6_000;
@@ -31,7 +31,7 @@ interface SaidText {
 
 interface ForeignText {
   readonly text: string;
-  /** Null where it is not known which of the session's sources it came from. */
+  /** Null if it is unknown which of the session's sources it came from. */
   readonly sources: readonly TaintSource[] | null;
 }
 
@@ -55,7 +55,7 @@ export class SessionWords {
     this.firstSeq = taint.firstSeq;
   }
 
-  /** Takes in what the log holds by now. */
+  /** Reads new events of the log. */
   catchUp(): void {
     const head = this.#reads.head(this.#sessionId)?.sessionSeq ?? 0;
     if (head <= this.#readTo) return;
@@ -201,7 +201,7 @@ function saidText(text: string): SaidText {
   return { text: singleSpaced(foldText(part)), words: wordsOf(part) };
 }
 
-/** The newest of what was said, within the limits. */
+/** The newest texts, within the limits. */
 class Kept<T> {
   #items: { readonly item: T; readonly chars: number }[] = [];
   #chars = 0;

@@ -29,7 +29,7 @@ export const taintMigrations: readonly Migration[] = [
 export interface SessionTaint {
   readonly sources: readonly TaintSource[];
   readonly keys: ReadonlySet<string>;
-  /** Place of the first mark: what stands before it was said before any of it was read. */
+  /** The position of the first mark: everything before it was said before any untrusted content was read. */
   readonly firstSeq: number;
   /** It has read something private. */
   readonly sensitive: boolean;
@@ -44,7 +44,7 @@ interface MarkedFile {
 
 const SESSIONS_KEPT = 256;
 
-/** For decisions of logs from before they said it themselves. Closed: a tool declares `isPrivate`. */
+/** For decisions in logs from before they recorded it. Closed list: a tool declares `isPrivate`. */
 const privateBefore: ReadonlySet<string> = new Set([
   'session_search',
   'artifact_read',
@@ -113,7 +113,7 @@ export class TaintStore {
     this.applyCopied(event);
   }
 
-  /** Of an event copied into a fork: the conversation inherits what it holds, the files are as they were. */
+  /** For an event copied into a fork: the conversation inherits its taint, the files are unchanged. */
   applyCopied(event: AnyEvent): void {
     switch (event.type) {
       case 'taint.marked':
@@ -122,7 +122,7 @@ export class TaintStore {
         this.#known.delete(event.sessionId);
         return;
       case 'policy.decided':
-        // A question counts as well: whether it was answered with yes is not known here, and the flag only ever makes more be asked.
+        // A pending approval counts as well: its answer is not known here, and the flag only ever causes more approvals.
         if (event.body.decision === 'deny' || !showsPrivateData(event.body)) return;
         // Recorded only for a session with untrusted content: a clean one stays cached as clean.
         if (this.#sql.putPrivate.run(event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
@@ -223,7 +223,7 @@ export class TaintStore {
   }
 }
 
-/** How a source is named in a grant: `kind:where`. */
+/** The name of a source in a grant: `kind:where`. */
 export function taintKey(source: TaintSource): string {
   return `${source.kind}:${source.where}`;
 }

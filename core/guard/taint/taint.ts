@@ -41,9 +41,9 @@ export interface JudgedCall {
 
 /** The untrusted sources a call may be following. */
 export interface CallTaint {
-  /** Everything the session holds words of. */
+  /** All untrusted sources of the session. */
   readonly session: readonly TaintSource[];
-  /** Those the deciding arguments may come from; empty where they are the person's own, or written before any of it was read. */
+  /** The possible sources of the deciding arguments; empty if they are the person's own, or older than any untrusted content. */
   readonly derived: readonly TaintSource[];
   /** The session has read private data. Only set for a session with untrusted content. */
   readonly sensitive: boolean;
@@ -51,7 +51,7 @@ export interface CallTaint {
 
 /** Further data a call was given to read, beyond its facts. */
 export interface Heard {
-  /** As the tool says. */
+  /** Sources that the tool reported. */
   readonly untrusted: readonly TaintSource[];
   /** Other conversations it showed parts of. */
   readonly sessions: readonly string[];

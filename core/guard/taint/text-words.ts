@@ -1,6 +1,6 @@
 // Splits a text into words, to tell whether arguments repeat words of a source. Pure; knows nothing of sessions.
 
-/** One spelling for what looks or is resolved the same: compatibility forms, invisible characters and case are folded away. */
+/** One spelling for text that looks or resolves the same: folds compatibility forms, invisible characters and case. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKC')
@@ -37,12 +37,12 @@ export function runsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** Without the quotes, brackets and sentence marks around it. A dash or dot at its beginning belongs to it. */
+/** Removes the quotes, brackets and sentence marks around it. A leading dash or dot is kept. */
 export function stripEdges(chunk: string): string {
   return chunk.replace(/^["'`([{<«“‘*]+/u, '').replace(/["'`)\]}>»”’*.,;:!?]+$/u, '');
 }
 
-/** As it is where it is not well encoded: it then matches no word, which is the safe side. */
+/** Unchanged if it is badly encoded: it then matches no word, which is the safe side. */
 export function decodePercents(text: string): string {
   if (!text.includes('%')) return text;
   try {

@@ -15,7 +15,7 @@ import { makeParents, openPlainFile } from './open-file.ts';
 export async function writeAtomically(real: string, content: string | Uint8Array, temporarySuffix: string): Promise<void> {
   await makeParents(real, 'write');
   const before = await existingFile(real);
-  // Forty letters of four bytes each, so that the name fits with what is added.
+  // Forty letters of up to four bytes each, so that the name fits with its suffix.
   const temporary = join(dirname(real), `.${wholeLetters(basename(real).slice(0, 40))}.${temporarySuffix}.tmp`);
   await removeLeft(temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;

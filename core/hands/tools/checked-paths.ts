@@ -30,12 +30,12 @@ export class CheckedPaths {
     this.#shown.set(args, fact);
   }
 
-  /** Where a path leads, for showing what a call would do. Ties nothing and confirms nothing. */
+  /** Resolves a path to show what a call would do. Ties and confirms nothing. */
   look(given: string, context: FactContext): string {
     return this.#facts.of(given, 'write', context).real;
   }
 
-  /** How the paths in a command line are judged. */
+  /** The judge of the paths in a command line. */
   commandPlaces(context: FactContext): ExecPlaces {
     return placesOf(this.#facts, context);
   }

@@ -14,7 +14,7 @@ export interface ShownOutput {
 
 const HEAD_SHARE = 0.4;
 const NOTE_BYTES_MAX = 400;
-/** Longer than any secret in any encoding of it that is found. */
+/** Longer than any secret in any encoding that is recognised. */
 const MARGIN_BYTES = 32_768;
 
 /** Output that fits is whole; longer output keeps head and tail and is stored as an artifact named after the call. */

@@ -20,7 +20,7 @@ export interface CommandOptions {
   readonly sets: Readonly<Record<string, string>>;
   readonly marker: EnvironmentMarker;
   readonly pty: boolean;
-  /** A person said yes to it. */
+  /** A person approved it. */
   readonly attended: boolean;
   /** The folder of its session. */
   readonly workspace: string;
@@ -43,9 +43,9 @@ export interface CommandEnd {
 
 export interface RunningCommand {
   readonly pid: number;
-  /** The command itself has ended; what it started may still hold its output open. */
+  /** The command itself has ended; its children may still hold its output open. */
   readonly exited: Promise<CommandEnd>;
-  /** All output was read and nothing holds it open any more. */
+  /** All output was read and no process holds it open any more. */
   readonly closed: Promise<void>;
   /** The sandbox's report, once the command has ended. */
   readonly settled: Promise<SandboxReport>;

@@ -44,7 +44,7 @@ export class ExecSessionActions {
     return { forModel: piece.text };
   }
 
-  /** Output from a place on, whatever poll has read. */
+  /** Output from an offset on, independent of poll. */
   read(id: string, offset: number, context: ToolContext): ToolResult {
     return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset, context).text };
   }

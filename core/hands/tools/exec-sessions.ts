@@ -23,7 +23,7 @@ export interface ExecSession {
   readonly running: RunningCommand;
   readonly output: OutputSpool;
   readonly onNews: Emitter<void>;
-  /** How far poll has read. */
+  /** The offset that poll has reached. */
   polledBytes: number;
   end: CommandEnd | null;
   /** The sandbox's findings after it ended. */
@@ -34,7 +34,7 @@ export interface ExecSession {
 }
 
 export interface BackgroundRun extends Omit<ForegroundRun, 'timeoutMs'> {
-  /** As it was asked for. */
+  /** As requested. */
   readonly command: string;
   readonly timeoutMs: number | null;
 }

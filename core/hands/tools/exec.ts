@@ -43,7 +43,10 @@ const input = z
       .refine((path) => !path.includes('\0'), 'a path cannot hold a NUL byte')
       .optional()
       .describe('For run: the folder to run in; default: the workspace.'),
-    background: z.boolean().optional().describe('For run: continue after the call; the result names the sessionId for poll, write and kill.'),
+    background: z
+      .boolean()
+      .optional()
+      .describe('For run: continue after the call; the result names the sessionId for poll, write and kill.'),
     pty: z.boolean().optional().describe('For run: in a terminal, for programs that need one.'),
     sessionId: z.string().min(1).max(100).optional().describe('For poll, read, write and kill: which background command.'),
     data: z.string().max(100_000).optional().describe('For write: the input to send; end it with \\n to send a line.'),
@@ -107,7 +110,7 @@ async function runCommand(
   { facts, sessions }: { readonly facts: ExecFacts; readonly sessions: ExecSessions },
 ): Promise<ToolResult> {
   await assertFolder(facts.folderOf(args, args.cwd ?? '.', context));
-  // From here on nothing is waited for until the process is there.
+  // Nothing is awaited from here on until the process exists.
   const call = callOf(args);
   const run = { ...facts.confirm(args, call, context), command: call.command, pty: args.pty === true };
   if (args.background !== true) return runForeground(deps, { ...run, timeoutMs: args.timeoutMs ?? deps.execTimeoutMs }, context);

@@ -14,7 +14,7 @@ export type PathLookup = PathEntry | 'absent' | 'unreadable' | 'too-long';
 
 export interface PathFileSystem {
   lookUp(path: string): PathLookup;
-  /** The target of a symbolic link, as it is written, or null when it is none any more. */
+  /** The target of a symbolic link, as written, or null when it is no longer one. */
   readLink(path: string): string | null;
   /** The text of a small file, links followed; null where none can be read. */
   readText(path: string): string | null;

@@ -34,11 +34,11 @@ type Args = z.infer<typeof input>;
 
 export interface GrepDeps {
   readonly paths: CheckedPaths;
-  /** How long one stretch of a file may take before the expression is given up. */
+  /** How long one stretch of a file may take before the expression is aborted. */
   readonly stallMs?: number;
 }
 
-/** One search: what was asked, and what it found so far. */
+/** One search: its request, and its findings so far. */
 interface SearchJob {
   readonly real: string;
   readonly args: Args;
@@ -115,7 +115,7 @@ async function searchAll(search: LineSearch, job: SearchJob): Promise<ToolResult
   return present(job, stop);
 }
 
-/** The files to search, some at a time: the one file that was named, or what the walk finds. */
+/** The files to search, in batches: the named file, or those the walk finds. */
 async function* batches(job: SearchJob): AsyncGenerator<string[], void, undefined> {
   if (!(await isFolder(job.real))) {
     yield [job.real];
@@ -151,7 +151,7 @@ function fileMatcher(glob: string): (path: string) => boolean {
   return pathMatcher(glob.includes('/') ? glob : `**/${glob}`);
 }
 
-/** Takes the `(?i)` other dialects begin with for what it means. */
+/** Accepts the leading `(?i)` of other dialects. */
 function expressionFlags(args: Args): { pattern: string; flags: string } {
   const inline = args.pattern.startsWith('(?i)');
   return {

@@ -36,7 +36,7 @@ type Args = z.infer<typeof input>;
 
 export interface HttpRequestDeps extends WebToolDeps {
   readonly secrets: SecretValues;
-  /** Takes known secrets out of text, in whatever form they are written. */
+  /** Redacts known secrets, in any encoding. */
   readonly redact: (text: string) => string;
 }
 
@@ -50,7 +50,7 @@ export function createHttpRequest(deps: HttpRequestDeps): ToolDefinition {
     }),
     class: 'network',
     shows: { verb: 'request', target: ['url'] },
-    // One that shows who asks is on record before it is sent, even if it only reads.
+    // A request that identifies the person is recorded before it is sent, even if it only reads.
     idempotency: (args) => (!isGetOrHead(args) ? 'unsafe' : reads(args) ? 'pure' : 'idempotent'),
     timeoutMs: deps.timeoutMs,
     facts: (args) => factsOf(deps, args),
@@ -124,7 +124,7 @@ async function send(deps: HttpRequestDeps, args: Args, context: ToolContext): Pr
   };
 }
 
-/** The request was made, and may have done what it was for. */
+/** The request was made, and may have had its effect. */
 function describeMoved(answer: FetchAnswer, to: string): string {
   return `${new URL(answer.url).hostname} took the request, answered ${answer.status} and points to ${shownUrl(to)}, which was not fetched. If its content is needed, call web_fetch with that URL.`;
 }

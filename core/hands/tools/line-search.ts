@@ -6,12 +6,12 @@ import { endThread } from '../../base/end-thread.ts';
 import { createLineCollector, grepWorkerMain, type GrepReply, type GrepWorkerData } from './grep-worker.ts';
 
 export interface LineSearchOptions extends GrepWorkerData {
-  /** How long one stretch of a file may take before the expression is given up. */
+  /** How long one stretch of a file may take before the expression is aborted. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 }
 
-/** How a batch ended early: `stalled` names the file the expression hung on. */
+/** The early end of a batch: `stalled` names the file the expression hung on. */
 export type SearchStop = { readonly kind: 'stalled'; readonly file: string } | { readonly kind: 'aborted' | 'crashed' };
 
 type FileReply = Exclude<GrepReply, { kind: 'alive' }>;

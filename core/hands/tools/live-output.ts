@@ -19,7 +19,7 @@ export class LiveOutput {
     if (this.#pending !== '') this.#timer ??= setTimeout(() => this.#flush(), PAUSE_MS);
   }
 
-  /** Sends what is left, at once. */
+  /** Sends the rest at once. */
   end(): void {
     this.#pending += this.#decoder.decode();
     this.#flush();

@@ -17,7 +17,7 @@ export interface MessagePort {
   titleOf(chat: ChatAddress): string | null;
   /** The chat a turn came from, where its answer goes. */
   ofTurn(turnId: string): ChatAddress | null;
-  /** The chat a session belongs to. */
+  /** The chat of a session. */
   ofSession(sessionId: string): ChatAddress | null;
   /** The chat last written from; of one channel, where it is named. */
   lastUsed(channel: string | undefined): ChatAddress | null;
@@ -105,7 +105,7 @@ function factsOf({ paths, port }: MessageDeps, keys: PathKeys, args: Args, conte
   };
 }
 
-/** Where it goes: what is named, else the chat of the turn or its session, else the one last used. */
+/** The recipient: the named chat, else the chat of the turn or its session, else the one last used. */
 function recipientOf(port: MessagePort, args: Args, context: FactContext): ChatAddress | null {
   const { channel, chat_id: chatId, thread_id: threadId } = args;
   const inThread = threadId === undefined ? {} : { threadId };

@@ -13,7 +13,7 @@ export const folderArgument = pathArgument
   .default('.')
   .describe('Folder to look in; relative paths start at the workspace folder. Default: the workspace.');
 
-/** How a path is shown in a sentence. */
+/** Formats a path for a sentence. */
 export function shownPath(path: string): string {
   return path.length <= 120 ? path : `…${path.slice(-119)}`;
 }

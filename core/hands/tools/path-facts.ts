@@ -39,13 +39,13 @@ export class PathFacts {
     this.userHome = options.userHome;
   }
 
-  /** One path of a call. A path that cannot be followed is outside and protected, and its `real` is what was given. */
+  /** One path of a call. A path that cannot be resolved is outside and protected, and its `real` is the given path. */
   of(given: string, access: PathFact['access'], context: FactContext): PathFact {
     const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
     return this.#factOf(given, access, resolved, () => this.folders(context));
   }
 
-  /** One path as a command in the folder `base` uses it: a `~` in it is a letter. */
+  /** One path as a command in the folder `base` uses it: `~` is not expanded. */
   inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
     const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
     return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface MacCalls {
-  /** One run of ps; the output is empty where it finds nothing. */
+  /** One run of ps; the output is empty if it finds nothing. */
   readonly ps: (args: readonly string[]) => string;
   /** Returns whether there is a process of this number, without starting a program. */
   readonly isThere: (pid: number) => boolean;

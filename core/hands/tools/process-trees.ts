@@ -22,7 +22,7 @@ export interface ProcessTreesOptions {
   readonly environment: Environment;
   /** The variable in the environment of every child of this instance, whichever call started it. */
   readonly instanceMarker: EnvironmentMarker;
-  /** How long a stop waits for the last one to be gone. */
+  /** How long a stop waits for the last process to end. */
   readonly waitMsMax?: number;
 }
 
@@ -65,7 +65,7 @@ export class ProcessTrees {
     this.#waitMsMax = options.waitMsMax ?? WAIT_MS;
   }
 
-  /** How many children are registered. */
+  /** The number of registered children. */
   get size(): number {
     return this.#live.size;
   }
@@ -119,7 +119,7 @@ export class ProcessTrees {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const sweeps = holdStill(this.#table, target, known);
       let sweep = sweeps.next();
-      // Where the table is read at once nothing else gets a turn, and no disk is waited for, before all are ended.
+      // If the table is read synchronously, no other work and no disk wait comes in between before all have ended.
       while (sweep.done !== true) sweep = sweeps.next(sweep.value instanceof Promise ? await sweep.value : sweep.value);
       const isQuiet = sweep.value;
       // A stopped process dies of SIGKILL as it is.
@@ -146,8 +146,8 @@ export class ProcessTrees {
 type Listed = ReturnType<ProcessTable['list']>;
 
 /**
- * Stops the members, sweep by sweep, until a sweep finds none that runs on: then none can start another. False when new
- * ones still turned up at the last sweep. Yields what the table gives and takes it back once it is there.
+ * Stops the members, sweep by sweep, until no sweep finds a running one: then none can start another. False when new ones still appeared at
+ * the last sweep. Yields the table's request and resumes with its result.
  */
 function* holdStill(
   table: ProcessTable,

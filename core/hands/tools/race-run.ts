@@ -15,7 +15,7 @@ export interface RaceOptions {
   readonly abortGraceMs?: number;
   /** Bytes of live output passed on for one call; the rest is dropped. */
   readonly liveBytesMax: number;
-  /** Told what a tool did wrong after its run was already over. */
+  /** Called with a tool's error after its run was already over. */
   onLate(cause: unknown): void;
 }
 

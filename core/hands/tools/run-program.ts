@@ -87,7 +87,7 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
   child.on('error', () => undefined);
   child.once('exit', (exitCode) => exited.resolve(exitCode));
   child.once('close', () => closed.resolve());
-  // One that ends without reading its input breaks the pipe; that is its right.
+  // A program that ends without reading its input breaks the pipe, which is fine.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(run.input);
   try {

@@ -64,7 +64,7 @@ const useUtf8 = '$OutputEncoding = [Console]::OutputEncoding = [Text.UTF8Encodin
 /** PowerShell itself answers 0 or 1 only: the code of the last program is passed on, else 1 after an error of PowerShell's own. */
 const endWithCode = 'if ($LASTEXITCODE) { exit $LASTEXITCODE } elseif ($failed) { exit 1 } else { exit 0 }';
 
-/** Both outputs in one stream. What a program writes to its error output would be shown as an error of PowerShell, with its place. */
+/** Both outputs in one stream. Otherwise PowerShell would show a program's error output as its own error, with its position. */
 function pipedScript(line: string): string {
   return [
     useUtf8,

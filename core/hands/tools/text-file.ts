@@ -37,7 +37,7 @@ export async function readBytes(real: string, doing: string): Promise<Buffer> {
   }
 }
 
-/** The text of a file for showing a change of it: empty where there is no file, null where changing it as text would fail. */
+/** The text of a file, to show a change of it: empty if there is no file, null if changing it as text would fail. */
 export async function readTextIfThere(real: string): Promise<string | null> {
   try {
     return decodeExactly(await readBytes(real, 'read'), real);

@@ -37,7 +37,7 @@ export interface ToolHostOptions {
   /** Bytes of UTF-8 the model sees of one result; the whole goes to an artifact. */
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
-  /** Takes secrets out of every result before anything of it is cut or kept. */
+  /** Redacts every result before any of it is cut or kept. */
   readonly redact?: (text: string) => Redacted;
 }
 
@@ -95,7 +95,7 @@ export class ToolHost {
     }));
   }
 
-  /** How calls read, by the name of the tool; those only the program makes too. */
+  /** The wording of calls by tool name, including tools only the program calls. */
   shown(): Record<string, ToolShown> {
     return Object.fromEntries([...this.#tools.values()].flatMap(({ name, shows }) => (shows === undefined ? [] : [[name, shows]])));
   }
@@ -116,9 +116,9 @@ export class ToolHost {
   }
 
   /**
-   * Runs a checked call and never throws: whatever a tool does becomes a result. A run over its time limit ends as
-   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice;
-   * after an abort a tool with `abortGraceMs` may still tell its own end.
+   * Runs a checked call and never throws: any outcome becomes a result. A run over its time limit ends as `timeout`, an aborted one as
+   * `cancelled`, both at once even when the tool ignores the signal; after an abort a tool with `abortGraceMs` may still report its own
+   * end.
    */
   async run(parsed: ParsedCall, context: ToolContext, options: { readonly timeoutMs?: number } = {}): Promise<HostedResult> {
     const startedMs = this.#clock.monotonicMs();

@@ -39,7 +39,7 @@ export const ELEMENT_NODE = 1;
 export const TEXT_NODE = 3;
 export const COMMENT_NODE = 8;
 
-/** Parses as browsers do, whatever is given. `url` is what relative links start from, unless the page names another base. */
+/** Parses any input like a browser. `url` is the base of relative links, unless the page names another. */
 export function openPage(html: string, url: string): PageDocument {
   const page = domino.createDocument(html, true) as PageDocument;
   mendLists(page);
@@ -48,7 +48,7 @@ export function openPage(html: string, url: string): PageDocument {
   return page;
 }
 
-/** Where a link leads, or null when that is not a place on the web or a mail address. */
+/** The target of a link, or null when it is not a web or mail address. */
 export function absoluteLink(href: string, base: string): string | null {
   if (!URL.canParse(href, base)) return null;
   const { protocol, href: absolute } = new URL(href, base);

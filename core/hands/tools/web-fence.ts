@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * The text between two lines that name where it is from. The lines carry a mark made of the text itself: what would end the fence
- * early cannot be written into the text beforehand.
+ * The text between two lines that name its source. The lines contain a mark derived from the text: an early end of the fence cannot be
+ * written into the text beforehand.
  */
 export function fenceText(text: string, from: string): string {
   const mark = `untrusted-${hash('sha256', text, 'hex').slice(0, 20)}`;

@@ -32,7 +32,7 @@ function removeAll(elements: readonly PageElement[]): number {
   return removed;
 }
 
-/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only what is in it stays. */
+/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only its content stays. */
 function unwrapMisnamed(page: PageDocument): void {
   for (const element of page.querySelectorAll('*')) {
     const parent = element.parentNode;
@@ -124,7 +124,7 @@ function hidesBySize(text: string): boolean {
   return /(?:^|;)\s*overflow\s*:\s*hidden/i.test(text) && /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:!|;|$)/i.test(text);
 }
 
-/** The colour of the text written down as that of its ground. */
+/** The text has the same colour as its background. */
 function hidesByColour(text: string): boolean {
   const colour = /(?:^|;)\s*color\s*:\s*([^;!]+)/i.exec(text)?.[1]?.trim().toLowerCase();
   const ground = /(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)/i.exec(text)?.[1]?.trim().toLowerCase();

@@ -5,7 +5,7 @@ export type ContentKind = 'html' | 'json' | 'text' | 'binary';
 
 const SNIFF_BYTES = 4096;
 
-/** `mediaType` as it would be stored: what was declared, or what the bytes are. */
+/** `mediaType` as it would be stored: the declared one, or the detected one. */
 export function classify(contentType: string, bytes: Buffer): { kind: ContentKind; mediaType: string } {
   const declared = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const mediaType = /^[\w.+-]+\/[\w.+-]+$/.test(declared) ? declared : '';
@@ -18,7 +18,7 @@ export function classify(contentType: string, bytes: Buffer): { kind: ContentKin
   return kind === null ? guessKind(bytes) : { kind, mediaType };
 }
 
-/** Null where the type says nothing. */
+/** Null if the type is inconclusive. */
 function kindOf(mediaType: string): ContentKind | null {
   if (mediaType === '' || mediaType === 'application/octet-stream') return null;
   if (mediaType === 'text/html' || mediaType === 'application/xhtml+xml') return 'html';
@@ -42,7 +42,7 @@ function looksLikeText(contentType: string, bytes: Buffer): boolean {
   return /^utf-?16/.test(charset) || !bytes.subarray(0, SNIFF_BYTES).includes(0);
 }
 
-/** By the byte order mark, else the declared charset, else (for pages) what the page says of itself, else UTF-8. */
+/** By the byte order mark, else the declared charset, else (for pages) the page's own declaration, else UTF-8. */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const own = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,30})/i.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1];
   return decoderFor(bomOf(bytes) ?? charsetOf(contentType) ?? own ?? 'utf-8').decode(bytes);

@@ -11,11 +11,11 @@ import type { WebHttp } from './web-tool-ports.ts';
 
 export interface WebDeps {
   readonly http: WebHttp;
-  /** For searches: the same way out, or one that leads to the configured service and nowhere else. */
+  /** For searches: the same client, or one that reaches only the configured service. */
   readonly searchHttp: WebHttp;
   readonly secrets: SecretValues;
   readonly config: Config['web'];
-  /** Takes known secrets out of text, in whatever form they are written. */
+  /** Redacts known secrets, in any encoding. */
   readonly redact: (text: string) => string;
 }
 

@@ -50,7 +50,7 @@ export async function endWindowsTrees(roots: readonly SpawnRecord[], ports: Wind
     if (rows === null) return endByTaskkill(roots, ports);
     const members = findWindowsMembers(rows, roots, ended);
     if (members.length === 0) return { killed: ended.size, survivors: 0 };
-    // A parent before its children: one that ended can start no other.
+    // A parent before its children: an ended one cannot start another.
     for (const { pid } of members) if (ports.end(pid)) ended.add(pid);
   }
   const left = findWindowsMembers(await listProcesses(ports).catch(() => []), roots, ended);

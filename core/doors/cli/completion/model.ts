@@ -12,11 +12,11 @@ export interface Offer {
 }
 
 export interface Place {
-  /** The words that lead here; empty at the beginning. */
+  /** The words of this place; empty at the beginning. */
   readonly path: string;
   readonly below: readonly { readonly name: string; readonly about: string }[];
   readonly options: readonly { readonly label: string; readonly about: string; readonly value: Offer | null }[];
-  /** By position; the last one again where it takes several. */
+  /** By position; the last one repeats if it takes several. */
   readonly args: readonly Offer[];
   readonly repeatsLast: boolean;
 }

@@ -9,7 +9,7 @@ import type { CommandContext } from '../command-context.ts';
 /** The typed values, by parameter or option, as commander names them. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** `entries` are all commands, for the one that tells a shell of them. */
+/** `entries` are all commands, for the completion command. */
 export type Perform = (context: CommandContext, given: Given, entries: readonly Entry[]) => Promise<number>;
 
 export interface Entry {

@@ -74,7 +74,7 @@ function isDone(result: unknown, field: string | undefined): boolean {
   return field === undefined || (result as Readonly<Record<string, unknown>>)[field] === true;
 }
 
-/** With no terminal to ask at, only --yes is a yes. */
+/** Without a terminal, only --yes confirms. */
 async function isConfirmed(context: CommandContext, { form }: Entry, given: Given): Promise<boolean> {
   if (given['yes'] === true) return true;
   if (!context.hasPerson) throw new AppError('invalid_params', 'Nothing was done: with no terminal to ask at, this needs --yes.');

@@ -8,7 +8,7 @@ import type { Given } from './entries.ts';
 
 export interface Showing<N extends OpName> {
   readonly paint: Paint;
-  /** As the command was asked for. */
+  /** The parameters of the call. */
   readonly params: OpParams<N>;
   /** How this program is called again, for commands that are printed to be copied. */
   readonly program: string;
@@ -21,7 +21,7 @@ export interface Showing<N extends OpName> {
 interface Shown<N extends OpName> {
   /** The value that --json prints; by default the result itself. */
   readonly json?: (result: OpResult<N>, params: OpParams<N>) => unknown;
-  /** For people. */
+  /** The text for people. */
   readonly show: (result: OpResult<N>, showing: Showing<N>) => string;
   readonly exitCode?: (result: OpResult<N>, params: OpParams<N>) => number;
   /** The options that lead to the next page; null on the last one. */
@@ -42,7 +42,7 @@ export type View<N extends OpName> =
     })
   | {
       readonly params?: Reading<N>;
-      /** In place of one call: asks a person, reads several pages, waits. */
+      /** Replaces the single call: asks a person, reads several pages, waits. */
       readonly perform: (context: CommandContext, params: OpParams<N>, given: Given) => Promise<number>;
     };
 

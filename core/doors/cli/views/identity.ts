@@ -13,7 +13,7 @@ export const identityViews: ViewsOf<'identity'> = {
     show: (version) => `${describeVersion(version)}\n\n${version.text === '' ? 'Nothing is said of it.' : version.text}`,
   },
   'identity.set': {
-    // One empty text takes all of a list away.
+    // A single empty text clears the list.
     params: ({ constraints, prompts, ...others }) => ({ ...others, ...worded({ constraints, prompts }) }),
     show: describeVersion,
   },

@@ -35,7 +35,7 @@ export const memoryViews: ViewsOf<'memory'> = {
 function exportAll(context: CommandContext, out: string | null): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const exported = await claw.op('memory.export', {}, cliCaller);
-    // With --json the document is what was asked for, and no file.
+    // With --json the output is the document itself, not a file.
     if (out !== null && !context.output.isJson) writeNew(out, exported.text);
     const { text, count } = exported;
     context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${count} memories to ${out}.`));
