@@ -84,10 +84,13 @@ async function runHere(path: string, { line, stdin }: Sample, place: SamplePlace
 /** A process that is killed while its model is about to answer, and one call that waits for a yes. */
 async function killInTurn(): Promise<SamplePlace> {
   home.configure(model.config('openai'));
-  model.script([{ answer: { silent: true } }]);
+  // Turns that an earlier kill cut off finish first: left waiting, they would fill the places for running turns.
+  model.script([{ answer: { text: 'Hello.' } }]);
   const claw = await home.open();
   const { sessionId, turnId, callId, pending } = await claw.op('tool.run', { tool: 'exec', args: { command: 'touch made' }, wait: false });
+  await expect.poll(async () => (await claw.op('session.list', { limit: 200 })).sessions.filter(({ status }) => status === 'running')).toEqual([]);
   await home.close(claw);
+  model.script([{ answer: { silent: true } }]);
   const asked = model.requests.length;
   const child = spawn(process.execPath, [cliFile, 'ask', 'hello'], {
     stdio: 'ignore',

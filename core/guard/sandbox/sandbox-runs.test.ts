@@ -90,8 +90,8 @@ test('twenty at once do not meet, and nothing is left of any', confined, async (
       bench.shell(`echo ${n} > "$TMPDIR/mine"; ls "$TMPDIR" | tr '\\n' ' '; cat "$TMPDIR/mine"; echo ${n} > out-${n}`),
     ),
   );
-  // Mounts below the temporary folder are visible there too: this checkout, if it is in it, and the folder of this test run.
-  const mounted = [process.execPath, tmpdir()].map((path) => relative('/tmp', path).split(sep)[0]);
+  // Mounts below the temporary folder are visible there too: this checkout, the folder of this test run, the workspace.
+  const mounted = [process.execPath, tmpdir(), bench.workspace].map((path) => relative('/tmp', path).split(sep)[0]);
   const ownWords = (output: string): string[] =>
     output
       .trim()
