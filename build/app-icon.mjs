@@ -15,7 +15,7 @@ const ground = [
   [6, 94, 92],
 ];
 
-/** Of the glyph below, in its own units. */
+/** Of the glyph below, in its units. */
 const glyphCentre = { x: 12, y: 11.6 };
 const tray = [
   { x: 2.6, y: 14.2 },

@@ -15,7 +15,7 @@ export function writeDeclarations(root) {
   // Without a check of the sources, which are checked elsewhere: it took half of the time.
 
   const [text = ''] = generateDtsBundle(
-    // Only what core/index.ts exports is exported: a type that merely occurs in it may change without notice.
+    // Only the exports of core/index.ts are exported: a type that merely occurs in it may change without notice.
     [
       {
         filePath: join(root, 'core/index.ts'),

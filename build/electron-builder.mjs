@@ -14,7 +14,7 @@ import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } fro
 export const productName = 'TrayClaw';
 /** Not `trayclaw`, which is the command line. */
 export const linuxExecutable = 'trayclaw-desktop';
-/** Package formats ask for an address; .invalid says that there is none (RFC 2606). */
+/** Package formats require an address; .invalid marks that there is none (RFC 2606). */
 const HOMEPAGE = 'https://trayclaw.invalid/';
 const AUTHORS = 'The TrayClaw authors';
 

@@ -28,7 +28,7 @@ async function launch(name, args) {
   if (!buildIfStale()) return fail('trayclaw: the build failed, see above', 1);
   const script = join(projectRoot, mode.script);
   if (!existsSync(script)) return fail(`trayclaw: there is no ${mode.script}`, 1);
-  // Inside dist/, not the shared temporary folder: what is cached there is code that will run.
+  // Inside dist/, not the shared temporary folder: the cache contains code that will run.
   module.enableCompileCache?.(join(projectRoot, 'dist/.compile-cache'));
   process.argv = [process.execPath, script, ...mode.first, ...args];
   await import(pathToFileURL(script).href);

@@ -12,7 +12,7 @@ const MODULAR = modularFloors.join('|');
 const TEST = '\\.(test|e2e)\\.ts$|^tests/';
 /** The kernel: files of this layer that are in no module. */
 export const KERNEL = /^core\/features\/[^/]+$/;
-/** Any file of a module but its door. */
+/** Any file of a module except its entry file. */
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
 // A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
 const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';

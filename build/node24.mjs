@@ -45,6 +45,6 @@ function endAs(code, signal) {
   if (signal === null) process.exit(code ?? 1);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-  // Where the signal does not end this process (it may be ignored), the shell's convention says the same.
+  // If the signal does not end this process (it may be ignored), the shell's exit code convention reports it.
   process.exitCode = 128 + (constants.signals[signal] ?? 0);
 }

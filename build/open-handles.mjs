@@ -19,7 +19,7 @@ beforeAll(() => {
   before = countHandles();
 });
 
-// Registered first, so that it runs last: after what the file itself tidies up.
+// Registered first, so that it runs last: after the file's own cleanup.
 afterAll(async () => {
   const deadline = performance.now() + CLOSING_TAKES_MS;
   for (;;) {

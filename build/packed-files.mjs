@@ -10,9 +10,11 @@ import { noticesFile } from './license-notices.mjs';
 
 /** The threads that read pages and documents. */
 const workers = ['page-worker.js', 'document-worker.js'];
-/** Where the app begins: its program, and what the window loads before its page. */
+/** The app's entry points: its program, and the scripts the window loads before its page. */
 const appEntries = ['desktop.js', 'preload.cjs', ...workers];
-/** Where the npm package begins: the command line, its daemon and the library. It has the window, for a browser, and no desktop. */
+/**
+ * The npm package's entry points: the command line, its daemon and the library. It includes the window, for a browser, but not the desktop.
+ */
 export const packageEntries = ['cli.js', 'daemon.js', 'index.js', ...workers];
 const LOCAL_IMPORT = /["'`](\.{1,2}\/[\w./-]+\.c?js)["'`]/g;
 

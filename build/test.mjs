@@ -98,7 +98,7 @@ function reportLeftovers(scratch) {
   return left.length;
 }
 
-/** On Linux without a display, windows need a virtual one; without that the browser still runs headless. */
+/** On Linux without a display, windows need a virtual one; without it the browser still runs headless. */
 function displayWrapper() {
   const hasDisplay = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   if (process.platform !== 'linux' || hasDisplay) return [];

@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const root = fileURLToPath(new URL('../renderer', import.meta.url));
 
-/** The checker makes functions of texts, which the content policy forbids, and is a third of what a first paint would load. */
+/** The schema library generates functions from text, which the content policy forbids, and is a third of the code of a first paint. */
 const withoutSchemas: Plugin = {
   name: 'window-without-schemas',
   generateBundle(_options, bundle) {

@@ -7,7 +7,7 @@ import { isPlainObject, parseJson } from '../core/base/json.ts';
 import type { OpName } from '../core/contracts/ops.ts';
 import { isOwnSocket, readInstanceFile, resolveHome } from '../core/store/home/home.ts';
 
-/** Of the whole process, its own start included. */
+/** For the whole process, including its own start. */
 const WITHIN_MS = 200;
 /** The minimum time for an instance to answer, even if the machine was slow to start this process. */
 const ANSWER_MS_MIN = 80;
@@ -33,7 +33,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   memory: { op: 'memory.list', params: { limit: 100 }, list: 'memories', id: 'memoryId', about: 'text' },
 };
 
-/** `__complete KIND [--home FOLDER]`. Ends the process in time, whatever is still under way. */
+/** `__complete KIND [--home FOLDER]`. Ends the process in time, even with work pending. */
 export async function complete([kind, option, folder]: readonly string[]): Promise<void> {
   const leftMs = Math.max(ANSWER_MS_MIN, WITHIN_MS - performance.now());
   setTimeout(() => process.exit(0), leftMs);
@@ -52,7 +52,7 @@ async function findLines(kind: string | undefined, home: string, signal: AbortSi
     const reply = parseJson(await askInstance(wanted, record, signal));
     return reply.ok ? linesIn(reply.value, wanted) : '';
   } catch {
-    // Gone, hung or too slow: a shell shows nothing then.
+    // Missing, hung or too slow: a shell shows nothing then.
     return '';
   }
 }

@@ -7,7 +7,7 @@ export const quitFlag = '--quit';
 /** The rest is a command line: the program answers in the terminal and opens no window. */
 export const cliFlag = '--cli';
 
-/** Of Chromium, and what the `trayclaw` command of an installed app puts before `--cli`. */
+/** Chromium's flags that the `trayclaw` command of an installed app puts before `--cli`. */
 const beforeCli = /^--(?:no-sandbox|ozone-platform=\w+)$/;
 
 /**
@@ -22,7 +22,7 @@ export function commandLineOf(argv: readonly string[], script: string): readonly
   return rest[0] === '--' ? rest.slice(1) : rest;
 }
 
-/** How the command line of an installed app is called again, by a service for example. */
+/** The command line of an installed app, for a service for example. */
 export function packagedCommand(execPath: string, env: Readonly<Record<string, string | undefined>>, isLinux: boolean): readonly string[] {
   // A running AppImage is mounted in a folder that disappears afterwards.
   const program = env['APPIMAGE'] ?? execPath;

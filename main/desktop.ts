@@ -31,7 +31,7 @@ async function startDesktop(): Promise<void> {
 
   app.setName('TrayClaw');
   app.setAppUserModelId('io.trayclaw.desktop');
-  // Chromium's own files belong to the data folder too, and with it the lock that makes the app run once per data folder.
+  // Chromium's own files are in the data folder too, including the lock that makes the app run once per data folder.
   app.setPath('userData', join(home, 'run', 'electron'));
   app.enableSandbox();
   protocol.registerSchemesAsPrivileged([appScheme]);
@@ -49,7 +49,7 @@ async function startDesktop(): Promise<void> {
     await app.whenReady();
     await desktop.start();
   } else {
-    // The first one brings its window to the front.
+    // The first instance brings its window to the front.
     app.quit();
   }
 }

@@ -12,10 +12,10 @@ const binaryNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   win32: 'electron.exe',
   darwin: 'Electron.app/Contents/MacOS/Electron',
 };
-/** Without a byte for so long, nothing comes any more. */
+/** After this long without a byte, the download counts as stopped. */
 const SILENT_MS_MAX = 60_000;
 const STEP_PERCENT = 10;
-/** Of what the installer says of a failure, whose first line is the reason. */
+/** The maximum of the installer's error text; its first line is the reason. */
 const REASON_CHARS_MAX = 200;
 const DAY_MS = 86_400_000;
 
@@ -39,19 +39,19 @@ export interface BringOptions {
   readonly root: string;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  /** How long a fetch may bring nothing; a minute when left out. */
+  /** How long a download may receive nothing; a minute by default. */
   readonly silentMsMax?: number;
-  /** Told how a fetch begins, gets on and ends, in lines. */
+  /** Receives lines about start, progress and end of a download. */
   readonly say: (line: string) => void;
 }
 
 export interface FetchOptions extends BringOptions {
-  /** Where it is remembered that today's try is over. */
+  /** Remembers here that today's try is over. */
   readonly home: string;
   readonly nowMs: () => number;
 }
 
-/** The program, or why there is none. */
+/** The program, or the reason why there is none. */
 export type Fetched = Electron | { readonly why: string };
 
 export async function findOrFetchElectron(options: FetchOptions): Promise<Fetched> {
@@ -65,7 +65,7 @@ export async function findOrFetchElectron(options: FetchOptions): Promise<Fetche
   return bringElectron(options);
 }
 
-/** Without a limit: for a person who asked for what needs it. */
+/** Without a time limit: for a person who requested it. */
 export async function bringElectron(options: BringOptions): Promise<Fetched> {
   const { root, env, platform, say } = options;
   const found = findElectron(root, env, platform);
@@ -117,8 +117,8 @@ function sourceOf(env: Environment): string {
 }
 
 /**
- * Loaded before the installer, whose own bar is for terminals and comes after half a minute: tells this process, twice a second at most, how
- * much of what it fetches has come.
+ * Loaded before the installer, whose own progress bar is for terminals and appears after half a minute: reports to this process, twice a
+ * second at most, how much has been downloaded.
  */
 const teller = `
   const own = globalThis.fetch;

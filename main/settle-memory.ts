@@ -7,7 +7,7 @@ const QUIET_AFTER_MS = 3_000;
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
-/** Once, a moment after the start; about 50 ms in which nothing else runs, for some 8 MB less for good. */
+/** Once, a moment after the start: blocks for about 50 ms, and saves some 8 MB. */
 export function settleMemorySoon(): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc');

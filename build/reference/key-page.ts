@@ -10,7 +10,7 @@ interface WindowCommand {
 }
 
 export async function keyPage(): Promise<string> {
-  // By a computed name: the table's imports are checked with the types of a page, which this program has not.
+  // A computed name: the table's imports are checked with the types of a page, which this program does not have.
   const { commandTable } = (await import(new URL('../../renderer/lib/commands/commands.ts', import.meta.url).href)) as {
     commandTable: readonly WindowCommand[];
   };

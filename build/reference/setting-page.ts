@@ -50,7 +50,7 @@ export function settingsOf(schema: unknown, path = ''): Setting[] {
   return [{ path, fallback: schema['default'], type: typeWords(schema) }];
 }
 
-/** Of one key in several forms: one row, with the types of all. */
+/** One row for a key with several forms, with the types of all. */
 function unique(settings: readonly Setting[]): Setting[] {
   const rows = new Map<string, Setting>();
   for (const setting of settings) {

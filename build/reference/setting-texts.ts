@@ -2,7 +2,7 @@
 
 interface SettingText {
   readonly means: string;
-  /** Where the schema has no default: what holds. */
+  /** The default in words, if the schema has none. */
   readonly fallback?: string;
 }
 

@@ -46,7 +46,7 @@ export async function toolPage(): Promise<string> {
   return page({ title: 'Tools', source: 'the list of tools (`tool.list`)', body });
 }
 
-/** As a program has them that has all they need. */
+/** The tools of a program that meets all their conditions. */
 export async function everyTool(): Promise<{ tools: Listed['tools']; shows: NonNullable<Listed['shows']> }> {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-docs-'));
   const claw = await createTrayClaw({ home, config, channels: [quietChannel] });

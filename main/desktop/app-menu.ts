@@ -3,7 +3,7 @@
 
 import type { MenuItemConstructorOptions } from 'electron';
 
-/** Null where the app shows no menu bar. */
+/** Null if the app shows no menu bar. */
 export function appMenu(platform: NodeJS.Platform, quit: () => void): MenuItemConstructorOptions[] | null {
   if (platform !== 'darwin') return null;
   return [
@@ -18,7 +18,7 @@ export function appMenu(platform: NodeJS.Platform, quit: () => void): MenuItemCo
         { role: 'hideOthers' },
         { role: 'unhide' },
         { type: 'separator' },
-        // Not the role: work under way is asked about first.
+        // Not the role: running work asks for confirmation first.
         { id: 'quit', label: 'Quit TrayClaw', accelerator: 'Command+Q', click: () => quit() },
       ],
     },

@@ -13,11 +13,11 @@ import type { DesktopStatus } from './desktop-status.ts';
 export interface ApprovalPrompterOptions {
   readonly claw: Pick<Claw, 'op'>;
   readonly logger: Logger;
-  /** Null where this desktop shows no notifications. */
+  /** Null if this desktop shows no notifications. */
   notify: ((options: NotificationConstructorOptions) => Notification) | null;
-  /** Belongs to no window and so holds none up; the signal takes it away. */
+  /** Belongs to no window, so it blocks none; the signal closes it. */
   readonly ask: (options: MessageBoxOptions & { readonly signal: AbortSignal }) => Promise<MessageBoxReturnValue>;
-  /** How much of the window a person sees right now. */
+  /** How visible the window is right now. */
   readonly attention: () => 'focused' | 'visible' | 'hidden';
   readonly openDetails: (approvalId: string) => void;
 }
@@ -31,7 +31,7 @@ export class ApprovalPrompter {
   #queue: Approval[] = [];
   #shown: { readonly approvalId: string; readonly closing: AbortController } | null = null;
   #known = new Map<string, Approval>();
-  /** An answer is on its way: the question is not put once more meanwhile. */
+  /** An answer is being sent: the approval is not shown again meanwhile. */
   readonly #deciding = new Set<string>();
 
   constructor(options: ApprovalPrompterOptions) {

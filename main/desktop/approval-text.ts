@@ -48,7 +48,7 @@ function headlineOf({ summary, facts }: Approval): string {
   return facts.does ?? summary;
 }
 
-/** A notification has room for one line: what is longer, and what is grave, is answered where it can be read. */
+/** A notification has room for one line: longer and grave calls are answered where they can be read. */
 export function fitsNotice(approval: Approval): boolean {
   if (graveKind(approval.facts) !== null) return false;
   const exact = revealed(exactCall(approval));
@@ -86,7 +86,7 @@ export interface DialogChoice {
   readonly answer: { readonly decision: 'approve'; readonly scope: GrantScope } | { readonly decision: 'deny' } | 'details';
 }
 
-/** Refusal first: it is what Return and Escape mean. What is grave is approved in the window only, where a yes takes a second deed. */
+/** Denial first: Return and Escape choose it. A grave call is approved only in the window, where an approval takes a second action. */
 export function dialogChoices(approval: Approval, showsAll: boolean): readonly DialogChoice[] {
   const deny: DialogChoice = { label: 'Deny', answer: { decision: 'deny' } };
   const details: DialogChoice = { label: 'Open details', answer: 'details' };

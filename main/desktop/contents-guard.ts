@@ -47,7 +47,7 @@ function guardOne(contents: WebContents, logger: Logger): void {
     event.preventDefault();
     refuse('an embedded page', '');
   });
-  // Links that lead out are asked for over the bridge, where a click has to be shown.
+  // External links are requested over the bridge, which requires a click.
   contents.setWindowOpenHandler(({ url }) => {
     refuse('a new window', url);
     return { action: 'deny' };

@@ -7,7 +7,7 @@ export const linkScheme = 'trayclaw';
 
 const ID = /^(ses|apr)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Where a link leads, or null for what is not a link of ours. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
+/** The target of a link, or null for any other text. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
 export function placeOfLink(text: string): ShellCommand | null {
   const url = parseOwn(text);
   if (url === null) return null;

@@ -42,7 +42,7 @@ export class DesktopApp {
   /** A link that came before there was anything to show. */
   #firstLink: string | null = null;
   #quitting: 'no' | 'closing' | 'closed' = 'no';
-  /** That of the runtime, once it runs; before that no secret is known. */
+  /** The runtime's redactor, once it runs; before that no secret is known. */
   #redact = (text: string): string => text;
 
   constructor(options: DesktopAppOptions) {
@@ -225,7 +225,7 @@ export class DesktopApp {
     this.#parts.router.command(place);
   }
 
-  /** From the tray or the menu: with work under way a person is asked. */
+  /** From the tray or the menu: asks a person if work is running. */
   async #quitOnPurpose(): Promise<void> {
     const { dialog, app } = this.#electron;
     const running = this.#parts?.status.status.runningTurns ?? 0;

@@ -40,7 +40,7 @@ export class Drawing {
     });
   }
 
-  /** Takes away what is there: a hole to see the panel through. */
+  /** Erases: a hole to see the panel through. */
   erase(shape: Shape): void {
     this.#each(shape, (index, cover) => {
       this.#pixels[index + 3] = (this.#pixels[index + 3] ?? 0) * (1 - cover);

@@ -89,7 +89,7 @@ export class IpcRouter {
     this.#options.ipcMain.handle(channel, (event, message: unknown) => {
       this.#assertOwn(event, channel);
       const parsed = schema.safeParse(message);
-      // Only a changed page sends this; the shape of its mistake is of no use to it.
+      // Only a modified page sends this, so details would not help.
       if (!parsed.success) throw new AppError('invalid_params', `The message on ${channel} does not fit.`);
       return work(parsed.data, event.sender);
     });

@@ -18,14 +18,14 @@ export interface LoginStartOptions {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
-  /** The program to start, and what it is started with from a checkout. */
+  /** The program to start, and its script in a checkout. */
   readonly execPath: string;
   readonly args: readonly string[];
 }
 
 export const backgroundFlag = '--background';
 
-/** Null where there is no way known to us. */
+/** Null on an unsupported system. */
 export function createLoginStart(options: LoginStartOptions): LoginStart | null {
   if (options.platform === 'linux') return new AutostartFile(options);
   if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
@@ -39,7 +39,7 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   };
 }
 
-/** Asked for by a click: what then holds is shown, and why it did not take is in the log. */
+/** After a click: the actual state is shown, and a failure is logged. */
 export function trySetLoginStart(login: LoginStart | null, isOn: boolean, logger: Logger): void {
   try {
     login?.set(isOn);
@@ -57,7 +57,7 @@ class AutostartFile implements LoginStart {
     const config = env['XDG_CONFIG_HOME'];
     this.#folder = join(config !== undefined && isAbsolute(config) ? config : join(userHome, '.config'), 'autostart');
     this.#file = join(this.#folder, 'io.trayclaw.TrayClaw.desktop');
-    // An AppImage is mounted elsewhere at each start; its own file is the one that stays.
+    // An AppImage is mounted elsewhere at each start; only its own file has a stable path.
     const program = env['APPIMAGE'] ?? execPath;
     this.#command = [program, ...args, backgroundFlag].map(quoteExec).join(' ');
   }
@@ -70,7 +70,7 @@ class AutostartFile implements LoginStart {
           .find((line) => line.startsWith(`${key}=`))
           ?.slice(key.length + 1)
           .trim();
-      // How the settings of the desktops switch an entry off without taking the file away.
+      // Desktops disable an entry with these keys instead of removing the file.
       return value('Hidden') !== 'true' && value('X-GNOME-Autostart-enabled') !== 'false';
     } catch {
       // No file: not started.

@@ -9,7 +9,7 @@ export interface PageRecoveryOptions {
   readonly reload: () => void;
   /** Takes the window away; the next time it is shown it is a new one. */
   readonly leave: () => void;
-  /** Resolves to whether to try once more. */
+  /** Resolves to whether to try again. */
   readonly ask: (why: string) => Promise<boolean>;
 }
 

@@ -7,7 +7,7 @@ export function redactedLog(logger: Logger, redact: (text: string) => string): L
   const safe = (value: unknown): unknown => {
     if (typeof value === 'string') return redact(value);
     if (value instanceof Error) return redact(value.stack ?? value.message);
-    // Deeper data is none of the shell's; whatever comes is taken as the text it would be written as.
+    // The shell logs no deeper data; an object is redacted as its JSON text.
     if (typeof value === 'object' && value !== null) return redact(JSON.stringify(value));
     return value;
   };

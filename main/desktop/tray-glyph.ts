@@ -10,7 +10,7 @@ export type GlyphStyle = 'template' | 'light' | 'dark';
 export interface Glyph {
   readonly activity: Activity;
   readonly count: number;
-  /** Where the dot of `working` stands: 0, 1, 2. */
+  /** The position of the dot of `working`: 0, 1, 2. */
   readonly frame: number;
   readonly style: GlyphStyle;
   readonly sizePx: number;

@@ -36,7 +36,7 @@ interface Drawing {
 export class TrayIcons {
   readonly #options: TrayIconsOptions;
   readonly #made = new Map<string, NativeImage>();
-  /** Of single densities, until all of an image are there. */
+  /** Images of single densities, until an icon is complete. */
   readonly #drawn = new Map<string, Buffer>();
 
   constructor(options: TrayIconsOptions) {

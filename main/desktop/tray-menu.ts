@@ -18,7 +18,7 @@ export interface TrayMenuFacts {
   readonly status: DesktopStatus;
   readonly panicKeys: string | null;
   readonly pausables: readonly Pausable[];
-  /** Null where starting at login cannot be set here. */
+  /** Null if starting at login cannot be set here. */
   readonly startsAtLogin: boolean | null;
 }
 
@@ -105,7 +105,7 @@ export function windowTitle(status: DesktopStatus): string {
   return status.approvals.length === 0 ? 'TrayClaw' : `(${status.approvals.length}) TrayClaw`;
 }
 
-/** One line of ordinary characters: a menu shows & as a shortcut and nothing of what it cannot draw. */
+/** One line of ordinary characters: a menu interprets & as a shortcut and omits characters it cannot draw. */
 function menuText(text: string): string {
   const line = [...text.replace(/[\p{C}\s]+/gu, ' ').trim()];
   const cut = line.length <= LABEL_LENGTH_MAX ? line : [...line.slice(0, LABEL_LENGTH_MAX - 1), '…'];

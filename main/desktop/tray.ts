@@ -34,7 +34,7 @@ export class TrayPart {
     this.#options = options;
     this.#status = status;
     this.#tray = options.create(options.icons.of(activityOf(status), status.approvals.length));
-    // On Linux a tray with a menu reports no clicks, elsewhere a click opens the window.
+    // On Linux a tray with a menu reports no clicks; elsewhere a click opens the window.
     if (options.platform !== 'linux') this.#tray.on('click', () => options.actions.open());
     this.show(status);
   }
@@ -49,7 +49,7 @@ export class TrayPart {
 
   /** Looks again at what else the menu shows, and at the colours of the desktop. */
   refresh(): void {
-    // Also where nothing changed: a click on a checkbox has changed what is shown already.
+    // Even without a change: a click on a checkbox has already changed the display.
     this.#shownMenu = '';
     this.show(this.#status);
   }

@@ -30,16 +30,16 @@ export interface UpdatesOptions {
 
 export type UpdateState =
   | { readonly kind: 'off' }
-  /** Nothing newer, or nothing asked yet. */
+  /** Nothing newer, or not checked yet. */
   | { readonly kind: 'current' }
   | { readonly kind: 'loading'; readonly version: string }
   | { readonly kind: 'ready'; readonly version: string }
-  /** `isForged`: what the feed offered is not what its makers signed. */
+  /** `isForged`: the offered file is not signed by its makers. */
   | { readonly kind: 'failed'; readonly why: string; readonly isForged: boolean };
 
 const FIRST_CHECK_MS = 60_000;
 const EVERY_MS = 6 * 3_600_000;
-/** electron-updater's codes for what was changed on its way; it has thrown the file away by then. */
+/** electron-updater's codes for a modified file, which it has already deleted. */
 const forgeries: ReadonlySet<string> = new Set(['ERR_UPDATER_INVALID_SIGNATURE', 'ERR_CHECKSUM_MISMATCH']);
 
 export class Updates {
@@ -75,7 +75,7 @@ export class Updates {
   }
 
   async #check(feedUrl: string): Promise<void> {
-    // A version that waits for the end of the app stays the one; a forged one is not asked for again.
+    // A version that waits for the app to quit is kept; a forged one is not requested again.
     if (this.#state.kind === 'ready' || (this.#state.kind === 'failed' && this.#state.isForged)) return;
     try {
       this.#updater ??= this.#prepare(await this.#options.load(), feedUrl);
@@ -117,7 +117,7 @@ export class Updates {
   }
 }
 
-/** For the health check: null where updates are off. */
+/** For the health check: null if updates are off. */
 export function updatesCheck(state: UpdateState): HealthCheck | null {
   const id = 'updates';
   switch (state.kind) {

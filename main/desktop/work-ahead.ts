@@ -4,7 +4,7 @@ import type { Logger } from '../../core/base/logger.ts';
 
 /** The window comes first. */
 const BEGIN_AFTER_MS = 400;
-/** Between two pieces, for whatever else has come. */
+/** The pause between two pieces, for other work. */
 const PAUSE_MS = 20;
 
 /** Returns the function that cancels the rest. A piece that fails is repeated when it is needed. */

@@ -62,7 +62,7 @@ function argvOf({ command, port }: ServiceSpec): readonly string[] {
   return [...command, 'serve', '--no-print-token', ...(port === null ? [] : ['--port', String(port)])];
 }
 
-/** systemd takes no program whose own name has quotes or a backslash, so the shell is asked to become it. */
+/** systemd accepts no program whose name has quotes or a backslash, so a shell starts it. */
 function startable(argv: readonly string[]): readonly string[] {
   return /["'\\]/.test(argv[0] ?? '') ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
 }

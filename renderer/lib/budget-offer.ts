@@ -13,7 +13,7 @@ export interface BudgetOffer {
 
 const multiples = [1, 2, 5];
 
-/** Null where the error does not say which limit was reached. */
+/** Null if the error does not say which limit was reached. */
 export function budgetOffer(error: ErrorBody | null, { words, format }: Wording): BudgetOffer | null {
   const { scope, unit, suggested } = error?.data ?? {};
   if (!isScope(scope) || (unit !== 'usd' && unit !== 'tokens') || typeof suggested !== 'number') return null;

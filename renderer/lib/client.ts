@@ -17,7 +17,7 @@ export interface StreamHandlers {
 export interface OpClient {
   /** Runs one operation; rejects with an OpFailure. */
   op<N extends OpName>(name: N, params: OpParams<N>, signal?: AbortSignal): Promise<OpResult<N>>;
-  /** Committed events above a place in the log (or from now on) until the returned function is called; reconnects on its own. */
+  /** Committed events above a position in the log (or from now on) until the returned function is called; reconnects automatically. */
   events(after: number | 'latest', handlers: StreamHandlers): () => void;
 }
 

@@ -19,7 +19,7 @@ export interface DescribedCall {
   readonly state: CallState;
 }
 
-/** `look`: what the tool says of how its calls read; null where it says nothing. */
+/** `look`: the tool's own wording of its calls; null if it has none. */
 export function describeCall({ tool, args, state }: DescribedCall, look: ToolShown | null, words: ChatWords): CallLine {
   const values = parseArguments(args);
   if (look === null || !isKnown(look.verb, words)) return { verb: tool === '' ? words.unnamedCall : tool, target: firstText(values) };

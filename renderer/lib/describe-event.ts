@@ -12,7 +12,7 @@ import type { Words } from './i18n/words.ts';
 
 export type { EventLine } from './event-line.ts';
 
-/** With an ordinary space: a no-break one of ours would be marked as something to beware of. */
+/** With an ordinary space: our own no-break space would be marked as suspicious. */
 const money = (format: Formats, usd: number | null): string => format.usd(usd).replaceAll('\u00a0', ' ');
 
 const hookTones = { passed: 'plain', denied: 'bad', asked: 'wait', failed: 'bad', skipped: 'wait' } as const;

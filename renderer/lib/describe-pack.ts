@@ -21,7 +21,7 @@ export interface SectionRow {
   readonly name: string;
   readonly tokens: number;
   readonly items: number;
-  /** Null where the log cannot tell it, or tells it message by message. */
+  /** Null if the log does not have it, or has it message by message. */
   readonly text: NonNullable<PackView['texts']>[number] | null;
   readonly parts: readonly Part[];
   /** Omissions and cuts, as sentences. */
@@ -31,7 +31,7 @@ export interface SectionRow {
 type Drop = PackView['dropped'][number];
 type Cut = PackView['truncated'][number];
 
-/** In the order of the pack, also sections of which nothing was left. */
+/** In the order of the pack, including emptied sections. */
 export function sectionRows(pack: PackView, wording: Wording): readonly SectionRow[] {
   const names = new Set<string>([...pack.sections.map(({ name }) => name), ...[...pack.dropped, ...pack.truncated].map(sectionOf)]);
   const place = (name: string): number => {
@@ -63,7 +63,7 @@ const sectionOfThing: Readonly<Record<PackThing, PackSectionName>> = {
   steps: 'messages',
 };
 
-/** `memory`, or `memory: Title` for a part of it. What names no section is of the messages. */
+/** `memory`, or `memory: Title` for a part of it. Any other text belongs to the messages. */
 function sectionOf({ what }: { readonly what: string }): string {
   const thing = keyOf(packThings, what);
   if (thing !== null) return sectionOfThing[thing];
@@ -105,7 +105,7 @@ export interface PackMeasure {
   readonly cachedTokens: number;
   /** The share of counted tokens that came from the server's cache. */
   readonly cachedShare: number;
-  /** By how much the estimate was above what was counted; below zero where it was too low. */
+  /** The excess of the estimate over the count; below zero if it was too low. */
   readonly errorShare: number;
 }
 

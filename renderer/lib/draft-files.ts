@@ -67,7 +67,7 @@ async function readFile(file: GivenFile): Promise<DraftFile | null> {
   return { id: lastId, name: file.name || 'file', mediaType: file.type, sizeBytes: bytes.length, base64, thumbnail };
 }
 
-/** In pieces: a call takes only so many arguments. */
+/** In pieces: a call accepts only a limited number of arguments. */
 function toBase64(bytes: Uint8Array): string {
   const piece = 0x80_00;
   let binary = '';

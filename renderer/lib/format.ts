@@ -4,7 +4,7 @@ const day = 86_400_000;
 
 export type TimeGroup = 'Today' | 'This week' | 'Earlier';
 
-/** By the calendar of the person's own clock: today, the six days before, older. */
+/** By the person's local calendar: today, the six days before, older. */
 export function timeGroup(atMs: number, nowMs: number): TimeGroup {
   const midnight = new Date(nowMs).setHours(0, 0, 0, 0);
   if (atMs >= midnight) return 'Today';

@@ -126,7 +126,7 @@ const pictographic = /\p{Extended_Pictographic}/u;
 const styledLatin = /[\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f189}]/u;
 const tokens = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu;
 
-/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are left alone. */
+/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are unmarked. */
 export function revealSegments(text: string): RevealSegment[] {
   if (isOrdinary(text)) return text === '' ? [] : [plain(text)];
   const chars = [...text];
@@ -140,7 +140,7 @@ export function revealSegments(text: string): RevealSegment[] {
   return mergePlain(segments);
 }
 
-/** Nothing in it could be marked: most of what is shown is this, and told at once. */
+/** True if nothing in it can be marked: most texts, decided quickly. */
 export function isOrdinary(text: string): boolean {
   return ordinary.test(text);
 }

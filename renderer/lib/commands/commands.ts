@@ -245,7 +245,7 @@ export function offersNow(context: CommandContext, { query, slash, found }: Offe
       run: () => (parameters.length === 0 ? runLine(context, `/${name}`) : writeLine(context, `/${name} `)),
     }),
   );
-  // A whole line that was written here is as good as one written there.
+  // A complete line typed here works like one in the message box.
   const isLine = isCommandLine(query) && /\s\S/.test(query.trim());
   const written = isLine
     ? [
@@ -287,7 +287,7 @@ function modelOffers(context: CommandContext, offer: (part: Pick<Offer, 'id' | '
   ];
 }
 
-/** Begins a line in the message box: what a slash command is given, the person writes there. */
+/** Begins a line in the message box, where the person types the parameters. */
 async function writeLine(context: CommandContext, line: string): Promise<void> {
   await writeMessage(context);
   const { app } = context;

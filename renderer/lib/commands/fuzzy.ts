@@ -10,7 +10,7 @@ export interface FuzzyMatch {
 const textCharsMax = 200;
 const queryCharsMax = 60;
 
-/** Null where the letters are not all there. An empty query fits everything, with no letter marked. */
+/** Null if a letter is missing. An empty query matches everything, with no letter marked. */
 export function fuzzyMatch(query: string, text: string): FuzzyMatch | null {
   const wanted = fold(query.slice(0, queryCharsMax)).replaceAll(/\s+/g, '');
   if (wanted === '') return { score: 0, at: [] };
@@ -47,7 +47,7 @@ function isStart(letters: string, at: number): boolean {
   return at === 0 || !/[\p{L}\p{N}]/u.test(letters[at - 1] ?? '');
 }
 
-/** One code unit for each of the text, so that places in it are places in the text. */
+/** Keeps the number of code units, so that positions match the original text. */
 function fold(text: string): string {
   return Array.from({ length: text.length }, (_, at) => {
     const unit = text[at] ?? '';

@@ -58,7 +58,7 @@ function isLoneSign(chord: string): boolean {
   return chord.length === 1 && !/[A-Z0-9]/.test(chord);
 }
 
-/** One character with nothing held: only meant where nothing is being typed, and to be switched off (WCAG 2.2, 2.1.4). */
+/** One character without a modifier: active only outside text fields, and can be switched off (WCAG 2.2, 2.1.4). */
 export function isSingle(chord: string): boolean {
   return chord.length === 1;
 }

@@ -46,12 +46,12 @@ export function runShortcut(event: KeyboardEvent, context: CommandContext): void
     isRepeat: event.repeat,
   });
   if (command === undefined) return;
-  // Not the browser's meaning either, even where it cannot be done just now.
+  // Suppresses the browser's meaning too, even if the command is unavailable.
   event.preventDefault();
   if (command.isPossible?.(context) ?? true) void command.run(context);
 }
 
-/** On a Mac, Option with an arrow goes by paragraphs in a text; everywhere Alt with one opens a choice. */
+/** On a Mac, Option with an arrow moves by paragraphs in a text; everywhere Alt with an arrow opens a select box. */
 function movesInText(event: KeyboardEvent, focused: Element | null, isMac: boolean): boolean {
   if (!event.altKey || !event.key.startsWith('Arrow')) return false;
   return focused instanceof HTMLSelectElement || (isMac && takesText(focused));

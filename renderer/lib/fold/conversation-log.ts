@@ -43,7 +43,7 @@ export class ConversationLog {
     return this.#byTurn.get(turnId) ?? [];
   }
 
-  /** The turn an event held belongs to; null where it is not held. */
+  /** The turn of a loaded event; null if it is not loaded. */
   turnOfEvent(seq: number): string | null {
     for (const [turnId, events] of this.#byTurn) {
       if (events.some((event) => event.seq === seq)) return turnId;
@@ -60,8 +60,8 @@ export class ConversationLog {
   }
 
   /**
-   * Takes the newest page, oldest event first. Where it does not meet what is held, it takes its place. A page is taken as it is: what it
-   * leaves out, such as a row that cannot be read, is not to be had.
+   * Adds the newest page, oldest event first. If it does not connect to the loaded events, it replaces them. Gaps in a page, such as
+   * unreadable rows, are final.
    */
   takeNewest(page: readonly AnyEvent[]): Taken {
     const [oldest] = page;
@@ -96,7 +96,7 @@ export class ConversationLog {
     return 'added';
   }
 
-  /** Lets the oldest turns go until at most so many events are held. Open turns and those with newer events stay. */
+  /** Drops the oldest turns until at most this many events are loaded. Open turns and turns with newer events stay. */
   trimTo(eventsMax: number): boolean {
     if (this.#count <= eventsMax) return false;
     const { turns } = this.view;

@@ -10,7 +10,7 @@ export interface Conversation {
   turns: TurnView[];
   /** Messages recorded before any turn took them up. */
   waiting: UserMessage[];
-  /** Oldest first; the last is what the model sees in place of what it covers. */
+  /** Oldest first; the last one replaces the covered messages for the model. */
   summaries: SummaryMark[];
 }
 
@@ -35,7 +35,7 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
   applyToTurnView(turn, event);
 }
 
-/** Adds streamed text. What belongs to a turn that is over or not loaded, or to a model call whose answer is recorded, is dropped. */
+/** Adds streamed text. Drops deltas of a finished or unloaded turn, and of a model call whose answer is recorded. */
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): void {
   const turn = findTurn(conversation, delta.turnId);
   if (turn === undefined || !isOpen(turn)) return;
@@ -63,7 +63,7 @@ export function markUnseen(conversation: Conversation, nowMs: number): void {
   }
 }
 
-/** The stream was cut: what comes of a text under way from now on does not join what came before. The record will have all of it. */
+/** The stream was cut: later text of a running answer does not join the earlier text. The record will be complete. */
 export function markMissing(conversation: Conversation): void {
   for (const turn of conversation.turns) {
     if (isOpen(turn) && turn.live !== '' && !turn.live.endsWith(missing)) turn.live += missing;

@@ -9,7 +9,7 @@ export interface SummaryMark {
   readonly text: string;
   /** The last position of the session it covers. */
   readonly toSessionSeq: number;
-  /** Summed up by this one; what it took in from an earlier summary is not counted again. */
+  /** Messages this summary covers, without those of an earlier one it includes. */
   readonly messages: number;
   readonly method: 'model' | 'extract';
   readonly atMs: number;
@@ -28,7 +28,7 @@ export function placeSummaries(
 ): ReadonlyMap<string, readonly SummaryMark[]> {
   const placed = new Map<string, SummaryMark[]>();
   for (const summary of summaries) {
-    // A turn's message may stand before its start, and so within what is covered; the turn itself never does.
+    // A turn's message may precede its start, and so be covered; the turn itself never is.
     const at = turns.findIndex(({ startSessionSeq, status }) => startSessionSeq > summary.toSessionSeq || status === 'queued');
     const turn = turns[at];
     if (turn === undefined || (at === 0 && hasEarlier)) continue;

@@ -74,7 +74,7 @@ function lex(text: string): Token[] {
   return new Lexer({ gfm: true, breaks: false, extensions }).lex(text);
 }
 
-/** In the form the parser keeps them in: by level, with the places where an inline one may begin. */
+/** In the parser's own form: by level, with the positions where an inline one may begin. */
 const extensions = {
   renderers: {},
   childTokens: {},

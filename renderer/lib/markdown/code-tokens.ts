@@ -16,6 +16,6 @@ export interface CodeRequest {
 
 export interface CodeReply {
   readonly id: number;
-  /** Null where the language is not known or its grammar could not be loaded. */
+  /** Null if the language is unknown or its grammar could not be loaded. */
   readonly lines: CodeLines | null;
 }

@@ -34,7 +34,7 @@ export class DiagramLink {
     this.#port.close();
   }
 
-  /** Only what was asked for is answered. */
+  /** Ignores replies to other requests. */
   #settle(reply: DiagramReply): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);

@@ -20,7 +20,7 @@ const allowed = {
   RETURN_TRUSTED_TYPE: true as const,
 };
 
-/** Null where the library cannot read it: its source is shown then. */
+/** Null if the library cannot parse it: its source is shown then. */
 export type RenderFormula = (source: string, isBlock: boolean) => SafeMarkup | null;
 
 export interface Formulas {

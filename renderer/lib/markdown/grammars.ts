@@ -32,7 +32,7 @@ export const grammars = {
   yaml: () => import('shiki/langs/yaml.mjs'),
 } satisfies Readonly<Record<string, LanguageInput>>;
 
-/** Without the grammars of what may stand inside its texts, which the build leaves out: together they are larger than all others. */
+/** Without the embedded grammars, which the build leaves out: together they are larger than all others. */
 function alone(name: string, loaded: readonly LanguageRegistration[]): LanguageRegistration[] {
   return loaded.filter((one) => one.name === name).map((one) => ({ ...one, embeddedLangs: [] }));
 }

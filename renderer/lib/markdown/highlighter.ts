@@ -12,7 +12,7 @@ export interface CodeWorker {
 export type StartCodeWorker = (onReply: (reply: CodeReply) => void, onFailure: () => void) => CodeWorker;
 
 export interface Highlighter {
-  /** Null where it stays plain: unknown language, too long, not in time, cancelled. */
+  /** Null if it stays plain: unknown language, too long, not in time, cancelled. */
   highlight(text: string, language: string, signal: AbortSignal): Promise<CodeLines | null>;
 }
 
@@ -48,7 +48,7 @@ export class WorkerHighlighter implements Highlighter {
     });
   }
 
-  /** One at a time, so that the one that takes too long is known. */
+  /** One at a time, so that a slow one can be identified. */
   #next(): void {
     clearTimeout(this.#timer);
     const [job] = this.#jobs;

@@ -28,7 +28,7 @@ function toToken(type: FormulaToken['type'], match: RegExpExecArray | null): For
   return match === null ? undefined : { type, raw: match[0], text: (match[1] ?? '').trim() };
 }
 
-/** Where the next formula of a line may begin. */
+/** The possible start of the next formula in a line. */
 export function findInlineFormula(source: string): number | undefined {
   const found = [source.indexOf('$'), source.indexOf('\\(')].filter((at) => at !== -1);
   return found.length === 0 ? undefined : Math.min(...found);

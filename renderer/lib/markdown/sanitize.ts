@@ -13,9 +13,9 @@ const allowed = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
-  // The pattern above is applied to every attribute but those known to hold no address.
+  // The pattern above applies to every attribute except those known to hold no address.
   ADD_URI_SAFE_ATTR: ['align', 'start'],
-  // Where the host's policy demands trusted types, this is the only source of them besides the framework's own templates.
+  // If the host's policy demands trusted types, this is their only source besides the framework's own templates.
   RETURN_TRUSTED_TYPE: true as const,
 };
 
@@ -71,7 +71,7 @@ export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords)
   return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true, extensions }), allowed) };
 }
 
-/** In its ASCII form, so that letters of other scripts cannot pass for another place. */
+/** In its ASCII form, so that letters of other scripts cannot imitate another host. */
 function hostOf(href: string): string {
   const { host, protocol, pathname } = new URL(href);
   return protocol === 'mailto:' ? decodeAddress(pathname) : host;
