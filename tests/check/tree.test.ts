@@ -1,4 +1,4 @@
-// What the look at the files themselves must refuse.
+// The problems that the check of the files themselves must find.
 
 import { expect, test } from 'vitest';
 import { createTree, runCheck } from './fixture-tree.ts';

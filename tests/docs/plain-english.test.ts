@@ -8,7 +8,22 @@ import { english } from '../../renderer/lib/i18n/english/english.ts';
 import { documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
 
 /** Folders whose comments and test names are checked, without those of `others`. */
-const sourceFolders = ['build', 'core', 'main', 'preload', 'renderer/lib'];
+const sourceFolders = [
+  'build',
+  'core',
+  'main',
+  'preload',
+  'renderer/lib',
+  'tests/bench',
+  'tests/check',
+  'tests/docs',
+  'tests/doubles',
+  'tests/electron',
+  'tests/fixtures',
+  'tests/fuzz',
+  'tests/leaks',
+  'tests/outside',
+];
 /** Folders that still have such phrases; each is removed here once it is clean. */
 const others = [
   'core/doors/diagnostics',
@@ -52,9 +67,12 @@ const sourcePhrases: readonly Phrase[] = [
 
 /** The phrases in a text, with what surrounds them. Code between backticks is no English. */
 function findPhrases(text: string, wanted = phrases): string[] {
-  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  const prose = text
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+    .replaceAll(/\s+/g, ' ');
   return wanted.flatMap(([phrase]) => {
-    const found = phrase.exec(prose.replaceAll(/\s+/g, ' '));
+    const found = phrase.exec(prose);
     return found === null ? [] : [found.input.slice(Math.max(0, found.index - 40), found.index + 60)];
   });
 }

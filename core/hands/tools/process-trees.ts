@@ -119,7 +119,7 @@ export class ProcessTrees {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const sweeps = holdStill(this.#table, target, known);
       let sweep = sweeps.next();
-      // If the table is read synchronously, no other work and no disk wait comes in between before all have ended.
+      // If the table is read synchronously, no other work and no disk wait happens before all have ended.
       while (sweep.done !== true) sweep = sweeps.next(sweep.value instanceof Promise ? await sweep.value : sweep.value);
       const isQuiet = sweep.value;
       // A stopped process dies of SIGKILL as it is.
