@@ -1,4 +1,4 @@
-// How the app is packaged. Signing, notarization and a feed for updates are on where the environment brings what they need; nothing is
+// The packaging of the app. Signing, notarization and an update feed are on if the environment provides what they need; nothing is
 // published from here.
 
 import { rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } fro
 export const productName = 'TrayClaw';
 /** Not `trayclaw`, which is the command line. */
 export const linuxExecutable = 'trayclaw-desktop';
-/** Package formats ask for an address; .invalid says that there is none (RFC 2606). */
+/** Package formats require an address; .invalid marks that there is none (RFC 2606). */
 const HOMEPAGE = 'https://trayclaw.invalid/';
 const AUTHORS = 'The TrayClaw authors';
 
@@ -73,7 +73,7 @@ function removeElectronsOwn(folder, platform) {
 }
 
 /**
- * The command line of the installed app, as a file beside it.
+ * The command line of the installed app, as a file in its folder.
  * @param {string} name
  */
 function command(name) {

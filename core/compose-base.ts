@@ -1,4 +1,4 @@
-// The ground of the composition: what is handed in from outside, and the stores. Read it before compose.ts.
+// The base of the composition: the options passed in, and the stores. Read it before compose.ts.
 
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -40,13 +40,13 @@ import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
 export type HealthCheck = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-/** What the programs of this project and their tests may hand in beside what the library offers. */
+/** Further options that only this project's own programs and tests may pass, in addition to those of the library. */
 export interface RuntimeOptions extends TrayClawOptions {
   readonly version?: string;
   /** Rests of a door between two tries; resolves false at once when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly ids?: IdSource;
-  /** What the health check looks at beside the runtime: parts of the program around it. */
+  /** Health checks of the host program, in addition to those of the runtime. */
   readonly moreChecks?: () => readonly HealthCheck[];
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
@@ -64,7 +64,7 @@ export interface FaultHooks {
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
 
-/** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
+/** The places where text leaves the runtime or is stored; each has one redaction, in addition to those inside a turn. */
 export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'channels' | 'doors';
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
@@ -81,7 +81,7 @@ const migrations = [
   ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram, usage].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Those of the features; each keeps its own. */
+/** The rows of the features; each feature keeps its own. */
 function openRows(storage: Storage) {
   return {
     deadLetters: deadLetters.rows(storage),
@@ -218,12 +218,12 @@ export function readBelow(home: string, path: string): string | null {
     const real = realpathSync(resolve(home, path));
     return isInside(real, realpathSync(home)) ? readFileSync(real, 'utf8') : null;
   } catch {
-    // Not there or not readable: the agent then has no identity of its own, which `agents show` shows.
+    // Missing or unreadable: the agent then has no identity text, which `agents show` reports.
     return null;
   }
 }
 
-/** What every process that is started for this data folder carries in its environment; the same at the next start. */
+/** The marker in the environment of every process started for this data folder; the same at the next start. */
 export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
   return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }

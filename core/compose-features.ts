@@ -1,4 +1,4 @@
-// The features, in one ordered list: one that needs another stands below it and gets it as an argument. Read compose.ts first.
+// Composes the features in order: a feature is created after the ones it needs, and receives them as arguments. Read compose.ts first.
 
 import { systemLater } from './base/later.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
@@ -30,7 +30,7 @@ interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
   readonly models: ModelRouter;
 }
 
-/** Last made, first disposed; those that turns are made of outlive the turns, the others do not. */
+/** Features are disposed in reverse order of creation; those that turns depend on outlive the turns, the others do not. */
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
   const { rows, pluginFiles: files, pluginBook: book } = store;

@@ -1,4 +1,4 @@
-// The part of the composition that decides: the gate and everything it goes by.
+// Composes the gate and everything it bases its decisions on.
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -113,7 +113,7 @@ function composeWorkspaces(facts: FactContext, policy: Store['policy']): Workspa
   });
 }
 
-/** What can be read at once is known when this returns; the rest is being read. */
+/** Values that can be read at once are registered when this returns; the rest is being read. */
 function composeSecrets({ home, config, environment, safety, logger }: Base): Secrets {
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
   const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
@@ -137,7 +137,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
+    // Missing, or not executable: for an automatic start the two are the same.
     return false;
   }
 }

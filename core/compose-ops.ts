@@ -1,4 +1,5 @@
-// The operations table put to work: each group of handlers with what it needs, those of the spine here, the others of the features.
+// Connects the operations table to its handlers: each group gets what it needs; the features add their own handlers.
+// features.
 
 import type { OpHandlers } from './contracts/ops.ts';
 import type { ProcessPort } from './runtime/turns/turns.ts';

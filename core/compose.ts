@@ -74,7 +74,7 @@ function composeHands(base: Base, store: Store, guard: Guard) {
 }
 type Hands = ReturnType<typeof composeHands>;
 
-/** Those of the features, the built-in ones, and last those of the program around the runtime, which may replace any. */
+/** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
 function registerTools(
   { options, config, clock, environment, safety }: Base,
   { secrets, sandbox, workspaces }: Guard,
@@ -229,7 +229,7 @@ function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Gua
   return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 
-/** Goes on with what was under way, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
+/** Resumes unfinished work, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
 function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, compaction, features }: Built): Promise<void> | null {
   const takeUpRest = (): void => {
     for (const wing of features.all) wing.takeUp?.();
@@ -237,7 +237,7 @@ function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, comp
   };
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
-    // What the stop cut off before the last run ended is written down as stopped, not left as running.
+    // Turns that the stop aborted before the last run ended are recorded as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
     if (options.resume === false) return null;
     turns.watchQuestions();

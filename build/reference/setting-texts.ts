@@ -1,8 +1,8 @@
-// What each setting means, by its dotted path, and the default in words where the schema has no fixed one.
+// The meaning of each setting, by its dotted path, and the default in words if the schema has no fixed one.
 
 interface SettingText {
   readonly means: string;
-  /** Where the schema has no default: what holds. */
+  /** The default in words, if the schema has none. */
   readonly fallback?: string;
 }
 
@@ -196,7 +196,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'heartbeat.perTurnUsd': none('What one check may cost.'),
   hooks: text('Programs that run before and after what the agent does; see [hooks](../guide/hooks.md).'),
   'plugins.files': none(
-    'Files or package folders with features of your own; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
+    'Files or package folders with your own features; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
   ),
   'plugins.settings.NAME.NAME': none('By the name of a plugin: its settings, as the plugin says.'),
   'deadLetters.retries': text('How often an unattended turn is retried after a temporary failure.'),

@@ -10,7 +10,7 @@ type Check = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 export interface Plan {
   /** Loses nothing that cannot be had again: done without asking where nobody is there to be asked. */
   readonly harmless: boolean;
-  /** What it would do, a sentence each. */
+  /** The steps it would take, a sentence each. */
   readonly will: readonly string[];
   readonly lost?: readonly string[];
   readonly keeps?: readonly string[];

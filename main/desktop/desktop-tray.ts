@@ -1,4 +1,4 @@
-// The tray of the running app: its icons, its menu and what its entries do.
+// The tray of the running app: its icons, its menu and the actions of its entries.
 
 import { join } from 'node:path';
 import type * as Electron from 'electron';

@@ -13,7 +13,7 @@ import type { Words } from './i18n/words.ts';
 
 export type { EventLine } from './event-line.ts';
 
-/** With an ordinary space: a no-break one of ours would be marked as something to beware of. */
+/** With an ordinary space: our own no-break space would be marked as suspicious. */
 const money = (format: Formats, usd: number | null): string => format.usd(usd).replaceAll('\u00a0', ' ');
 
 function routeLines({ name, reason, passed }: RouteNote, e: Words['activity']['events']): string {
@@ -230,7 +230,7 @@ function unknownLine(event: AnyEvent, { words }: Telling): EventLine {
   return isUnreadable(event) ? line(words.activity.events.unreadable, '', 'bad') : line(event.type);
 }
 
-/** A word for a code that the log may hold in forms this program does not know yet. */
+/** The text for a code; the log may hold codes this program does not know yet. */
 export function known(words: Readonly<Record<string, string>>, code: string): string {
   return words[code] ?? code;
 }

@@ -11,7 +11,7 @@ import { projectRoot } from './fixture-tree.ts';
 const folder = join(projectRoot, 'build', 'icons');
 
 interface Picture {
-  /** What the container calls it. */
+  /** Its name in the container. */
   readonly label: string;
   readonly sizePx: number;
   /** Of the pixels: how a PNG is compressed differs between versions of zlib. */

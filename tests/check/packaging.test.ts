@@ -100,7 +100,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   ]);
   const sizeBytes = [...packed.values()].reduce((sum, size) => sum + size, 0);
   process.stdout.write(`package for ${platform} ${arch}: ${paths.length} files, ${(sizeBytes / 1e6).toFixed(1)} MB before Electron\n`);
-  // What reads PDF files and the vocabularies of two tokenizers are data for the most part, and loaded when they are needed.
+  // The PDF reader and the vocabularies of two tokenizers are mostly data, loaded on demand.
   const onDemand = [...packed].filter(([path]) => /chunks\/(?:gpt-tokenizer|unpdf)-/.test(path)).reduce((sum, [, size]) => sum + size, 0);
   expect(sizeBytes - onDemand).toBeLessThan(16e6);
   expect(onDemand).toBeLessThan(5e6);

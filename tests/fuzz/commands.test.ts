@@ -57,7 +57,7 @@ test('the traps of the corpus are live: bash, asked to run these lines, springs 
   try {
     const sprung = corpus.filter(({ cmd, expect: wanted }, index) => {
       if (wanted !== 'ask') return false;
-      // What a line left in the background may still be at work when the next one begins.
+      // Background work of a line may still be running when the next one begins.
       const place = join(folder, String(index));
       cpSync(tree.workspace, place, { recursive: true, verbatimSymlinks: true });
       const sandbox = [

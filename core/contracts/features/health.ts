@@ -36,12 +36,12 @@ const checkSchema = z.object({
 });
 
 export const healthOps = {
-  /** `full` also looks at what takes long: the whole chain, every artifact, every index; and asks the default model a word. */
+  /** `full` includes slow checks: the whole chain, every artifact, every index; and a short request to the default model. */
   'health.check': {
     params: none.extend({ full: z.boolean().optional() }),
     result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),
   },
-  /** What the program can do about one finding; done only with `run`. `check` is how it stands now. */
+  /** The repair of one finding; runs only with `run`. `check` is the state afterwards. */
   'health.fix': {
     params: z.strictObject({ checkId: id, run: z.boolean().optional() }),
     result: z.object({
@@ -58,7 +58,7 @@ export const healthOps = {
       kinds: z.array(z.object({ kind: recoveryKindSchema, title: z.string(), when: z.string(), target: z.string().nullable() })),
     }),
   },
-  /** What it would change and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
+  /** The changes it would make and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
   'recovery.plan': {
     params: z.strictObject({ kind: recoveryKindSchema, target: z.string().min(1).max(4096).optional() }),
     result: z.object({
@@ -68,7 +68,7 @@ export const healthOps = {
       will: z.array(z.string()),
       lost: z.array(z.string()),
       keeps: z.array(z.string()),
-      /** False where it is done by hand; `will` says how. */
+      /** False for manual steps; `will` lists them. */
       runs: z.boolean(),
     }),
   },

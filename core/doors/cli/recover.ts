@@ -1,4 +1,4 @@
-// `doctor` and `recover`: what is wrong, what can be done about it, and doing it once a person has seen what that changes.
+// `doctor` and `recover`: finds problems, shows the repairs, and runs them once a person has seen their effect.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';

@@ -28,7 +28,7 @@ export interface ApiRequest {
   readonly channel: Caller['channel'];
 }
 
-/** Only what this route itself needs to know; `message.send` checks the rest. */
+/** Only the fields this route needs; `message.send` checks the rest. */
 const askParamsSchema = z.strictObject({ text: z.string(), sessionId: z.string().optional(), agentId: z.string().optional() });
 
 export class ApiRoutes {
@@ -52,7 +52,7 @@ export class ApiRoutes {
     while (this.#openRequests > 0) await new Promise<void>((resolve) => this.#idleListeners.add(resolve));
   }
 
-  /** Ends every event stream; operations under way go on. */
+  /** Ends every event stream; operations under way continue. */
   close(): void {
     this.#closing.abort();
   }
@@ -79,7 +79,7 @@ export class ApiRoutes {
     }
     if (!isOpName(name))
       return refuse(api, refusal(new AppError('unknown_op', `There is no operation with the name ${JSON.stringify(name.slice(0, 100))}.`)));
-    // The table's own schema is the check: claw.op takes whatever came and refuses what does not fit.
+    // The table's own schema is the check: claw.op accepts any value and refuses an invalid one.
     return this.#run(api, (body, caller) => this.#options.claw.op(name, body as OpParams<OpName>, caller));
   }
 

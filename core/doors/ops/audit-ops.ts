@@ -1,4 +1,4 @@
-// Operations that look and never touch: audit, replay, explain, safety, health, usage, config, artifacts; and the care of secrets and backups.
+// Read-only operations: audit, replay, explain, safety, health, usage, config, artifacts; and the operations on secrets and backups.
 
 import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
@@ -75,11 +75,11 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
   const workspace = session?.workspace ?? null;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
   const facts = workspace === null ? seen : { ...seen, workspace };
-  // As in a session of its own, which has read nothing of anybody.
+  // As in a fresh session that has read no untrusted content.
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);
   const { decision, ruleId, reason, firstUse } = decided;
-  // The grant of a first use would only come to be by running it.
+  // The grant of a first use is created only when it runs.
   const grantId = firstUse === null ? decided.grantId : null;
   const choices = deps.gate.choices(request, decided);
   return { decision, ruleId, reason, class: facts.class, facts, mode: deps.gate.mode, grantId, choices };

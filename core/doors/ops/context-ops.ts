@@ -1,4 +1,4 @@
-// Operations on what a model is shown: which packs there were, the rules a person pinned, and a summary wanted now.
+// Operations on the model's context: past packs, the rules a person pinned, and a summary on request.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';

@@ -1,4 +1,4 @@
-// The table of operations put to work, and the Claw every door of this process uses.
+// Implements the table of operations, and the Claw every door of this process uses.
 
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -32,7 +32,7 @@ export interface LocalClawDeps {
   readonly log: SessionLog;
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
-  /** Takes secrets out of every string of a value on its way out; the very same value when there are none. */
+  /** Redacts every string of an outgoing value; returns the identical value when there is nothing to redact. */
   redactDeep<T>(value: T): T;
   close(): Promise<void>;
 }
@@ -66,14 +66,14 @@ export class LocalClaw implements Claw {
     return handler(parsed, caller);
   }
 
-  /** What an error says may come from anywhere: a server's answer, a path, an argument. */
+  /** The text of an error may come from anywhere: a server's answer, a path, an argument. */
   #safeError(error: AppError): AppError {
     const { code, message, data, isRetryable } = error;
     const safe = this.#deps.redactDeep({ message, data });
     return safe.message === message && safe.data === data ? error : new AppError(code, safe.message, { data: safe.data, isRetryable });
   }
 
-  /** The place of 'latest' is fixed by the call, not by the first read: what is committed in between is not missed. */
+  /** The call fixes the position of 'latest', not the first read: events committed in between are not missed. */
   events(query: EventsQuery): AsyncIterable<AnyEvent> {
     return this.#follow(query, query.after === 'latest' ? this.#deps.log.lastSeq : query.after);
   }

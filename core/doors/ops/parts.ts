@@ -1,5 +1,5 @@
-// What the operations of the spine reach, by name. Each group of handlers takes its few: `Pick<OpsParts, 'log' | 'clock'>`; nothing is handed
-// all of it.
+// The dependencies of the operations, by name. Each group of handlers takes the few it needs: `Pick<OpsParts, 'log' | 'clock'>`; none
+// receives all of them.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -97,11 +97,11 @@ export interface ModelListPort {
     ref: string,
     how: ProviderTrial & { readonly tools: readonly ToolSchema[]; readonly timeoutMs: number },
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
-  /** What a provider's server offers, and the model that would be its usual one. Fails as every call of a model. */
+  /** Lists the models of a provider's server, and its default one. Fails like every call of a model. */
   survey(name: string, how: ProviderTrial): Promise<{ readonly models: readonly ModelInfo[]; readonly usual: string | null }>;
   /** Asks the servers of configured providers, each at most once in a few minutes; the one named, now. Never rejects. */
   lookAtServers(signal: AbortSignal, only?: string): Promise<void>;
-  /** Whether there is a provider of that name. */
+  /** Returns whether there is a provider of that name. */
   knows(ref: string): boolean;
   /** Asks the model servers of this computer. Never rejects. */
   discover(signal: AbortSignal): Promise<unknown>;
@@ -110,9 +110,9 @@ export interface ModelListPort {
 }
 
 export interface SecretPort {
-  /** `isKeptOut`: it is long enough to be told from ordinary text, and so taken out of logs and prompts. */
+  /** `isKeptOut`: it is long enough to be distinguished from ordinary text, and so is redacted from logs and prompts. */
   set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
-  /** From now on it is taken out of logs and prompts, without being kept. */
+  /** Redacts it from logs and prompts from now on, without storing it. */
   guard(value: string, name: string): boolean;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;

@@ -1,4 +1,5 @@
-// Operations on providers: what their servers offer, a live test, and setting one up. A key that is tried out is kept nowhere until it is added.
+// Operations on providers: their servers' models, a live test, and setting one up. A key under test is not stored until the provider is
+// added.
 
 import { providerSchema, type ProviderConfig } from '../../contracts/config.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// Helpers: how one agent's turn calls another agent, waits or goes on, and hears of the end once.
+// Subagents: one agent's turn calls another agent, waits or continues, and receives the result once.
 
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';

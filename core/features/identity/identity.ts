@@ -1,4 +1,4 @@
-// Identity: who each agent is, as capsules and prompt files in versions, and which text of the program's own prompts is in use.
+// Identity: who each agent is, as capsules and prompt files with versions, and which text of the program's own prompts is in use.
 
 import { join } from 'node:path';
 import { assertKnownAgent } from '../../agent/registry/registry.ts';
@@ -20,7 +20,7 @@ export const identity = defineBuiltInFeature({
   name: 'identity',
   migrations: identityMigrations,
   rows: ({ db }) => new IdentityRows(db),
-  /** `own`: prompts of a program that brings TrayClaw along. */
+  /** `own`: prompts of the program that embeds TrayClaw. */
   create: (spine: Taken, rows: IdentityRows, own: Readonly<Partial<Record<OwnPromptName, string>>>) => {
     const { config, clock, log, home, safety, closing } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts, true);

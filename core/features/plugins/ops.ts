@@ -1,4 +1,4 @@
-// Operations on plugins: which there are, a person's approval of one as it is now, and a call of what one offers.
+// Operations on plugins: listing them, approving the current content of one, and calling an operation of one.
 
 import { resolve } from 'node:path';
 import { doors } from '../../contracts/doors.ts';
@@ -34,7 +34,7 @@ function approve({ log, home, panic }: Taken, given: OpParsed<'plugin.approve'>,
   const { path, sha256 } = contentOf(resolve(home, given.path));
   if (sha256 !== given.sha256) {
     throw new AppError('conflict', `${path} no longer holds what you were shown.`, {
-      data: { hint: 'Look at it again, then approve that: trayclaw plugins list' },
+      data: { hint: 'Review it again, then approve it: trayclaw plugins list' },
     });
   }
   log.append(systemSessionId, [{ type: 'plugin.approved', body: { path, sha256, by: caller.actor } }], true);

@@ -1,5 +1,5 @@
-// The rows of plugins: their tables are made at the start, and their own events applied inside the transaction of each. A program without
-// plugins has none of it.
+// The rows of plugins: their tables are created at the start, and their own events applied inside the transaction of each. A program
+// without plugins has none of it.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { Plugin, PluginDatabase, PluginEvent } from '../../contracts/plugin.ts';

@@ -1,5 +1,5 @@
-// Plugins: features that a program or an approved file brings along. Their tools pass the same gate, their events the same log, their
-// operations the same doors. Holds what they are made of; what one does is its own affair.
+// Plugins: features added by the host program or by an approved file. Their tools pass the same gate, their events go to the same log,
+// their operations are served by the same doors. Connects plugins to the program; does not know what one does.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { pluginChecks } from './checks.ts';
@@ -16,7 +16,7 @@ export { PluginBook } from './plugin-book.ts';
 type Taken = PluginGround & Pick<Spine, 'home' | 'panic'>;
 
 interface Others {
-  /** Of the program around the runtime, and those of config.yaml as they were found. */
+  /** The plugins of the host program, and the files of config.yaml as found at the start. */
   readonly files: readonly PluginFile[];
   readonly book: PluginBook;
 }

@@ -1,5 +1,5 @@
-// Skills: what the agent knows how to do. Found in folders, read, linted, trusted by a person, shortlisted for a task and opened within
-// bounds; the steps of composed ones are calls of a helper.
+// Skills: instructions for kinds of work. Found in folders, read, linted, trusted by a person, shortlisted for a task and opened within
+// bounds; the steps of composed ones are calls of a subagent.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -31,7 +31,7 @@ type Taken = Pick<
   'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
 >;
 
-/** Beyond the time of a helper, for its end to be told. */
+/** Extra time beyond a subagent's limit, so that its end can be reported. */
 const RUN_GRACE_MS = 60_000;
 
 export const skills = defineBuiltInFeature({

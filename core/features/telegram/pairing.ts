@@ -1,5 +1,5 @@
-// Pairing: a one-use code shown at the desktop, sent to the bot by whoever has it, and confirmed at the desktop again. Identity is the
-// numeric user id in a private chat and nothing else. Knows no network.
+// Pairing: a one-use code shown at the desktop, sent to the bot, and confirmed at the desktop. Identity is only the numeric user id in a
+// private chat. Knows no network.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -59,7 +59,7 @@ export class Pairing {
     return { pairingId, code, expiresAtMs };
   }
 
-  /** What somebody sent, where it has the form of a code; the drafts belong into the transaction of the update. */
+  /** Checks a text that has the form of a code; the drafts belong in the transaction of the update. */
   claim(text: string, from: { userId: string; chatId: string; name: string }): { result: ClaimResult; drafts: AnyDraft[] } {
     if (this.#isLimited(from.userId)) return { result: 'too_many', drafts: [] };
     const code = text.toUpperCase();
@@ -72,7 +72,7 @@ export class Pairing {
     return { result: 'claimed', drafts: [{ type: 'telegram.pairing_claimed', body: { pairingId: offered.pairingId, ...from } }] };
   }
 
-  /** Fails with `not_found`, `conflict` (nobody sent the code yet) or `forbidden` (asked for over Telegram). Returns who it is. */
+  /** Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over Telegram). Returns the paired person. */
   confirm(pairingId: string, caller: Caller): { userId: string; chatId: string; name: string } {
     onlyHere(caller);
     const row = this.#find(pairingId);

@@ -1,5 +1,5 @@
-// Telegram: a bot of the person's own as a channel. Pairing, chats, approvals with buttons, files; what it is told to do goes through the
-// operations, what it sends through the outbox.
+// Telegram: the person's own bot as a channel. Pairing, chats, approvals with buttons, files; its commands go through the operations, its
+// messages through the outbox.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
@@ -50,7 +50,7 @@ export const telegram = defineBuiltInFeature({
   },
 });
 
-/** What is gone or damaged is not sent; the health check tells of it. */
+/** A missing or damaged artifact is not sent; the health check reports it. */
 function readKept(artifacts: Spine['artifacts'], sha256: string): Uint8Array | null {
   try {
     return artifacts.read(sha256);

@@ -1,5 +1,4 @@
-// Makes the client for a provider, or the demo, with its key resolved. Keeps nothing.
-// The key stays in the client's headers and nowhere else.
+// Creates the client for a provider, or the demo, with its key resolved. Keeps nothing. The key stays in the client's headers.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -32,7 +31,7 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
   ollama: 'http://127.0.0.1:11434',
 };
 
-/** Fails with what the secrets port throws, e.g. `secret_missing`. Opens no connection yet. */
+/** Fails with the errors of the secrets port, e.g. `secret_missing`. Opens no connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
   if (config.kind === 'cortensor') return createCortensor(provider, config, deps);

@@ -1,4 +1,4 @@
-// How approvals, grants, unknown outcomes and what the gate decides are shown.
+// Views of approvals, grants, unknown outcomes and the gate's decisions.
 
 import * as z from 'zod';
 import { revealed } from '../../../base/visible-text.ts';

@@ -1,4 +1,4 @@
-// How models, settings and secrets are shown; a secret is never typed on the command line.
+// Views of models, settings and secrets; a secret is never typed on the command line.
 
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
