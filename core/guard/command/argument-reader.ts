@@ -47,6 +47,13 @@ export function flagTable(text: string): FlagTable {
   return { flags, hasNumber };
 }
 
+/** The tables of all that have one as a text. */
+export function flagTables(known: Readonly<Record<string, { readonly flags?: string | RegExp }>>): ReadonlyMap<string, FlagTable> {
+  return new Map(
+    Object.entries(known).flatMap(([name, { flags }]) => (typeof flags === 'string' ? [[name, flagTable(flags)] as const] : [])),
+  );
+}
+
 function formOf(attached: string | undefined, needed: string | undefined): FlagForm {
   if (attached !== undefined) return { value: 'attached', kind: attached };
   return needed === undefined ? { value: 'none', kind: '' } : { value: 'needed', kind: needed };

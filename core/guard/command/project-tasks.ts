@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { flagTable, readArguments } from './argument-reader.ts';
+import { flagTables, readArguments } from './argument-reader.ts';
 import { projectTools, type ProjectTool } from './command-table.ts';
 import { filesNamedBy } from './named-scripts.ts';
 import { readPackageTask } from './package-tasks.ts';
@@ -11,6 +11,7 @@ import { foldersAbove, isInOrAbove, readSmall, type TaskForm } from './project-f
 
 const MAKEFILE_BYTES_MAX = 1_000_000;
 const targetName = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+const toolFlags = flagTables(projectTools);
 const packageManagers = new Set(['npm', 'pnpm', 'yarn']);
 
 export const taskPrograms: ReadonlySet<string> = new Set([
@@ -26,15 +27,16 @@ export function readTask(argv: readonly string[], cwd: string): TaskForm | null 
   const tool = projectTools[words?.join(' ') ?? ''];
   if (words === undefined || tool === undefined) return null;
   const isRefused = tool.refusedBy?.some((file) => isInOrAbove(cwd, file)) === true;
-  const operands = isRefused ? null : operandsOf(args.slice(words.length - 1), tool);
+  const operands = isRefused ? null : operandsOf(args.slice(words.length - 1), words.join(' '), tool);
   return program === 'make' ? makeTask(operands, tool, cwd) : toolTask(words, operands, tool, cwd);
 }
 
 /** Null where a flag is not known. */
-function operandsOf(args: readonly string[], { flags }: ProjectTool): readonly string[] | null {
-  if (typeof flags === 'string') return readArguments(args, flagTable(flags))?.operands ?? null;
+function operandsOf(args: readonly string[], name: string, { flags }: ProjectTool): readonly string[] | null {
+  const table = toolFlags.get(name);
+  if (table !== undefined) return readArguments(args, table)?.operands ?? null;
   const operands = args.filter((argument) => !argument.startsWith('-'));
-  const isKnown = args.every((argument) => !argument.startsWith('-') || flags.test(argument));
+  const isKnown = args.every((argument) => !argument.startsWith('-') || new RegExp(flags).test(argument));
   // Test names that look like paths lead out of the folder only where the paths do, which is judged apart.
   return isKnown && operands.every((path) => /^\.\.?(?:\/|$)/.test(path)) ? operands : null;
 }

@@ -1,6 +1,6 @@
 // Reads the arguments of programs that only look by the table of what is known of them: what they then read, or that it is not all understood.
 
-import { flagTable, readArguments, type GivenArguments } from './argument-reader.ts';
+import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { gitLooks, readers, type Operands } from './command-table.ts';
 
 /** A folder a command goes through by itself. */
@@ -29,13 +29,17 @@ export interface Reading extends Meant {
   readonly reads: string;
 }
 
+const readerFlags = flagTables(readers);
+const gitFlags = flagTables(gitLooks);
+
 export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
 
 /** What the arguments (without the program) make of it; null when they are not all known to be harmless. */
 export function readReader(program: string, args: readonly string[]): Reading | null {
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
-  const given = known.flags === undefined ? wordsAlone(args) : readArguments(args, flagTable(known.flags));
+  const table = readerFlags.get(program);
+  const given = table === undefined ? wordsAlone(args) : readArguments(args, table);
   const meant = given === null ? null : meanings[known.operands ?? 'files'](given, args);
   if (given === null || meant === null) return null;
   // `-` is the input, which holds nothing.
@@ -151,8 +155,9 @@ export interface GitForm {
  */
 export function readGit(args: readonly string[]): GitForm | null {
   const [name = '', ...rest] = args[0] === '--no-pager' ? args.slice(1) : args;
-  const known = Object.hasOwn(gitLooks, name) ? gitLooks[name] : undefined;
-  const given = known === undefined ? null : readArguments(rest, flagTable(known.flags));
+  const table = gitFlags.get(name);
+  const known = table === undefined ? undefined : gitLooks[name];
+  const given = table === undefined ? null : readArguments(rest, table);
   if (known === undefined || given === null || !namesNoProgram(given)) return null;
   if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
   return { family: ['git', name], operands: given.operands.flatMap(pathsIn), showsContent: known.shows === 'content' };
