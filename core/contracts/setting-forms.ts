@@ -23,6 +23,18 @@ export const settingForms = {
     doneWhen: 'ok',
     commands: { 'model test': { takes: ['model'], example: 'demo/offline' } },
   },
+  'model.opinion': {
+    about: 'ask another model, or a panel, about the answer of a turn; a judge compares',
+    forPerson: true,
+    live: true,
+    commands: {
+      'model opinion': {
+        takes: ['turnId'],
+        options: { panel: 'a panel of models.panels; the first one, or another model, when left out' },
+        example: 'trn_01JD7Q --panel careful',
+      },
+    },
+  },
   'model.presets': { about: 'list well-known providers and their addresses', commands: { 'model presets': { example: '' } } },
   'provider.try': { about: 'try a provider without writing anything', forPerson: true },
   'provider.add': { about: 'add a provider with its key; all or nothing', forPerson: true },

@@ -5,7 +5,7 @@ import type { NoteFact } from '../../core/contracts/turn-view.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 
-/** What wording needs of a language. */
+/** The parts of a language that wording needs. */
 export interface Wording {
   readonly words: Words;
   readonly format: Formats;

@@ -28,6 +28,7 @@ import {
 } from '../../core/contracts/policy.ts';
 import { artifactRefSchema, callFactsSchema, toolListingSchema, toolRunResultSchema } from '../../core/contracts/tools.ts';
 import { createTrayClaw } from '../../core/compose.ts';
+import { featureEventPins, featureOpPins } from './feature-pins.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 
@@ -156,8 +157,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'summary.failed': 'f2c36ccb94482ee0',
   'rule.pinned': 'c9a55ece0b8a562c',
   'rule.unpinned': 'a2e78d7de3aa13a2',
-  'plugin.recorded': 'fdb018db95b74e4b',
-  'plugin.approved': '8bcdaa77486011a2',
+  ...featureEventPins,
 };
 
 /** Of each operation: its parameters as they are given, and its result. */
@@ -183,9 +183,7 @@ const opPins: Readonly<Record<string, string>> = {
   'panic.engage': 'd9cfa57d4d77e292 ddfd13924e78170d',
   'panic.release': '71fc596a20f27da3 ddfd13924e78170d',
   'panic.status': '71fc596a20f27da3 ddfd13924e78170d',
-  'plugin.list': '71fc596a20f27da3 5a9306afeb461e87',
-  'plugin.approve': 'ffc53a1f9500ccef 804d548ca2febac1',
-  'plugin.call': '994c5d3be1f25713 0be97c0a8239aee9',
+  ...featureOpPins,
   'policy.explain': '3b6ece5f57efd129 afc1cf583445ccc0',
   'sandbox.explain': '28b6ed4efb49bef8 7310e20fac74316d',
   'safety.url': 'f9f6d09b415062dd 45b3e17244ac5192',

@@ -1,4 +1,4 @@
-// How one turn and one context pack are told at a terminal.
+// Renders one turn and one context pack for a terminal.
 
 import type { OpResult } from '../../contracts/ops.ts';
 import type { TurnDetails } from '../../contracts/op-results.ts';
@@ -57,12 +57,12 @@ function whyModels({ requests = [] }: TurnDetails): string[][][] {
 
 const OUTPUT_CHARS_MAX = 200;
 
-/** What was allowed without asking was never put into a sentence. */
+/** A call that was allowed without an approval has no description. */
 function calledWhat(call: TurnDetails['calls'][number]): string {
   return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
-/** The beginning; all of it comes with --json. */
+/** Only the beginning; --json prints all of it. */
 function outputOf({ forUser }: TurnDetails['calls'][number]): string {
   const text = forUser.trim();
   return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;

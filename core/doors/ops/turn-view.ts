@@ -32,7 +32,7 @@ export function readTurnView(deps: Pick<OpsParts, 'log'>, turnId: string): TurnD
   };
 }
 
-/** The answer; before there is one, what the model said last. */
+/** The answer; before there is one, the model's last text. */
 function textOf({ answer, entries, finishedAtMs }: TurnView): string {
   if (answer !== '' || finishedAtMs !== null) return answer;
   const said = entries.findLast(({ kind }) => kind === 'text');

@@ -1,8 +1,8 @@
-// What to do about a refused key: it names the place the key came from, so that the right one is changed.
+// The hint for a refused key: names the place the key came from, so that the right one is changed.
 
 import { AppError } from '../../contracts/errors.ts';
 
-/** The reference of a key that was handed over for a trial and is kept nowhere. */
+/** The reference of a key that was passed for a trial and is not stored. */
 export const handedOverKey = 'keychain:handed-over';
 
 /** `keyRef` is where the key that was sent lies; null where none was. Any other error as it is. */

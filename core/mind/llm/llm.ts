@@ -1,5 +1,5 @@
-// The model module's door: which models there are, what they cost, and one streamed call with timeouts and retries.
-// Must not know wire formats, and must not touch the network or import a provider package before it is asked to.
+// The interface of the model module: the models, their prices, and one streamed call with timeouts and retries. Must not know wire formats,
+// and must not touch the network or import a provider package before it is called.
 
 import { sleep as realSleep } from '../../base/deferred.ts';
 import { RandomIds } from '../../base/ids.ts';
@@ -45,6 +45,7 @@ export { keptHealth } from './routes/kept-health.ts';
 export { noCandidate } from './routes/stream-route.ts';
 export type { RouteAsk, Routes } from './routes/routes.ts';
 export type { RouteChoice } from './routes/route-choice.ts';
+export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
 export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */
@@ -68,7 +69,7 @@ export interface StreamOptions {
 }
 
 export type RoutedReply = ModelReply & {
-  /** From the start of the try that answered to the first text, reasoning or call; null when there was none. */
+  /** From the start of the successful try to the first text, reasoning or call; null when there was none. */
   readonly firstTokenMs: number | null;
   /** The candidate that answered, where a route was named. */
   readonly model?: string;
@@ -76,7 +77,7 @@ export type RoutedReply = ModelReply & {
 
 export interface TrialOptions {
   readonly provider?: ProviderConfig | undefined;
-  /** The key in clear, in place of what the provider refers to. */
+  /** The plain key, used instead of the provider's reference. */
   readonly key?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -112,7 +113,7 @@ export class ModelRouter {
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
 
-  /** Other models and providers from now on. A call under way ends as it began. */
+  /** Replaces models and providers. A running call continues unchanged. */
   configure(config: ModelRouterDeps['config']): void {
     const before = this.#config.providers;
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
@@ -193,8 +194,8 @@ export class ModelRouter {
   }
 
   /**
-   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts.
-   * Tries again (config.models.retries) only while the sink has been given nothing; the total limit covers all tries and waits.
+   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts. Retries
+   * (config.models.retries) only while the sink has received nothing; the total limit covers all tries and waits.
    */
   async stream(ref: string, request: Omit<ModelRequest, 'modelId'>, sink: DeltaSink, options: StreamOptions): Promise<RoutedReply> {
     if (this.routes.has(ref)) {
@@ -221,7 +222,7 @@ export class ModelRouter {
     return [...providerPresets];
   }
 
-  /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
+  /** A tiny request to a model, tried once over separate connections; its provider need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { models } = this.#config;
     const { timeoutMs: totalMs, signal, tools } = how;
@@ -235,13 +236,13 @@ export class ModelRouter {
     }
   }
 
-  /** What the server of a provider that need not be in config offers, and the model that would be its usual one. Fails as `stream`. */
+  /** Lists the models a provider's server offers and its default one; the provider need not be in config. Fails as `stream`. */
   async survey(name: string, how: TrialOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
     const router = this.#trial(name, how, this.#config.models);
     return router.#directory.survey(name, how.signal);
   }
 
-  /** A router of its own with one more provider, for trying it out. */
+  /** A separate router with one more provider, for testing it. */
   #trial(name: string, { provider, key }: TrialOptions, models: ModelRouterDeps['config']['models']): ModelRouter {
     const { providers } = this.#config;
     const tried = provider === undefined ? providers : { ...providers, [name]: provider };
@@ -249,7 +250,7 @@ export class ModelRouter {
     return new ModelRouter({ ...withoutHealth(this.#deps), secrets, config: { providers: tried, models } });
   }
 
-  /** Drops all connections. The router can be used again; clients are made anew. */
+  /** Drops all connections. The router can be used again; clients are recreated. */
   async close(): Promise<void> {
     const clients = [...this.#clients.values()];
     this.#clients.clear();
@@ -344,7 +345,7 @@ export class ModelRouter {
     return client;
   }
 
-  /** A refused key may since have been changed: the next call resolves it anew. Calls in flight keep their client until they end. */
+  /** A refused key may have been changed since: the next call resolves it again. Calls in flight keep their client until they end. */
   #forget(provider: string): void {
     for (const open of this.#clients.keys()) if (open.startsWith(`${provider}\n`)) this.#clients.delete(open);
   }

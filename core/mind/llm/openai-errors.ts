@@ -40,7 +40,7 @@ const refusalCodes: ReadonlySet<string> = new Set(['content_filter', 'content_po
 const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
 
 export interface OpenAiFailureOptions {
-  /** A server that refuses what is too long with a status and nothing else. */
+  /** A server that refuses a too long request with only a status. */
   readonly emptyRefusalIsTooLong: boolean;
 }
 
@@ -71,7 +71,7 @@ const statusCodes: Readonly<Record<number, FailureCode>> = {
 };
 
 function byStatus(status: number, message: string): FailureCode {
-  // In a stream or a 200 body the status says nothing.
+  // In a stream or a 200 body the status is meaningless.
   const isVague = status === 400 || status === 422 || status === 500 || status < 300;
   if (isVague && isTooLong(message)) return 'model_context_overflow';
   if (isVague && missingModelSentences.test(message)) return 'model_unknown';

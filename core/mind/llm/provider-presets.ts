@@ -1,5 +1,5 @@
-// Well-known providers, for setting one up: its kind, its address, where a key comes from and which variable usually holds it.
-// Finds such variables in the environment so that they can be offered; contacts nothing and hands out no value.
+// Presets for well-known providers: kind, address, where a key comes from and which variable usually holds it. Finds such variables in the
+// environment so that they can be offered; makes no requests and returns no value.
 
 import type { Config } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -68,8 +68,8 @@ export const providerPresets: readonly Preset[] = [
 ];
 
 /**
- * Keys the environment holds for providers that are not set up: the names of variables only, a key is used when a person says so.
- * Where NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
+ * Keys the environment holds for providers that are not set up: the names of variables only, a key is used only after a person agrees. If
+ * NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
  */
 export function offeredKeys(environment: Readonly<Record<string, string | undefined>>, providers: Config['providers']): KeyOffer[] {
   const inUse = new Set(Object.values(providers).flatMap(keysOf));

@@ -1,5 +1,5 @@
-// What all vendors' error files share: the facts of one failure, plain sentences per code, and the promise that no key leaves in a message.
-// Must not decide which code a vendor's answer means.
+// The common part of all vendors' error files: the facts of one failure, plain sentences per code, and the guarantee that no message
+// contains a key. Must not decide which code a vendor's answer means.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -102,7 +102,10 @@ export interface VendorError {
   readonly message: string;
 }
 
-/** The fields vendors use, wherever they put them: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain text. */
+/**
+ * The vendors' error fields in any of their forms: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain
+ * text.
+ */
 export function readVendorError(body: unknown): VendorError {
   if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
   if (typeof body === 'string') return { type: '', code: '', message: looksLikeHtml(body) ? '' : body.trim() };
@@ -111,13 +114,13 @@ export function readVendorError(body: unknown): VendorError {
   if (typeof inner === 'string') return { type: text(body['type']), code: text(body['code']), message: inner };
   if (Array.isArray(inner)) return readVendorError((inner as unknown[])[0]);
   const source = isPlainObject(inner) ? inner : body;
-  // Google: the name of the error stands in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
+  // Google: the name of the error is in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
   const type = text(source['type']) || (typeof source['status'] === 'string' ? source['status'] : '');
   const code = text(source['code']) || text(source['status_code']);
   return { type, code, message: messageOf(source) };
 }
 
-/** A gateway's own sentence says less than what it was told by the server behind it. */
+/** A gateway's own sentence says less than the message of the server behind it. */
 function messageOf(source: Record<string, unknown>): string {
   const said = inSentence(source['message'] ?? source['detail'] ?? source['error']);
   const { metadata } = source;

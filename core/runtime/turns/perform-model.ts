@@ -1,4 +1,4 @@
-// Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
+// Performs `pack` and `complete`: builds the request, asks the model within the budget, and records the answer or the failure.
 
 import { GrowingText } from '../../base/growing-text.ts';
 import { toAppError, type AppError, type ErrorBody } from '../../contracts/errors.ts';
@@ -76,7 +76,7 @@ function packFor(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>,
 function choosePack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
   const choosing = choosePackParts(runner, model);
   if (choosing === null) return runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model);
-  // Cut off meanwhile: nothing is shown to the model any more.
+  // Aborted in the meantime: the model is not asked any more.
   return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
 }
 
@@ -147,7 +147,7 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   return runner.halted ? 'halt' : 'next';
 }
 
-/** Of an answer that broke off, so much is kept: an endless one would fill the log. */
+/** The maximum kept of a partial answer: an endless one would fill the log. */
 const PARTIAL_CHARS_MAX = 256 * 1024;
 
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
@@ -223,7 +223,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
 interface FailedCall {
   readonly requestId: string;
   readonly error: AppError;
-  /** What had come of the answer. */
+  /** The part of the answer received so far. */
   readonly whole: string;
   readonly tookMs: number;
 }
@@ -241,7 +241,7 @@ function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error,
     partialText: deps.redact(partialText),
     tookMs,
     ...billed?.recorded,
-    // Nothing of it was carried out: calls are made once an answer is whole.
+    // None of it was executed: calls are made only from a complete answer.
     ...(mayAskAgain && !runner.state.brokeOff ? { again: true as const } : {}),
     ...(failover === null ? {} : { failover }),
   });
@@ -287,7 +287,7 @@ function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSi
       reasoning.push(delta);
     },
     end: async () => {
-      // What one of them held back comes after all that was said, not in the middle of the other.
+      // Text that one stream held back follows everything else, instead of interrupting the other.
       await reasoning.settle();
       await text.settle();
       await reasoning.end();
@@ -304,7 +304,7 @@ function recordReply(
   const { deps } = runner;
   const { requestId, tookMs } = call;
   const costUsd = deps.models.cost(call.model, reply.usage);
-  // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
+  // Redacted here, a secret is in no later step: not in a call, an approval, the next request, or the log.
   const text = deps.redact(reply.text);
   const calls = reply.calls.map((one) => ({
     callId: deps.ids.next('call'),
@@ -329,7 +329,7 @@ function recordReply(
   return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
 }
 
-/** An answer that broke off was most likely billed for the request and for what had come of it. */
+/** A partial answer was most likely billed for the request and for the received text. */
 function estimateSpent(deps: TurnDeps, { model, pack }: ModelCall, partialText: string): { recorded: object; spent: Spent } {
   const usage = { inputTokens: pack.tokens, outputTokens: deps.estimate(partialText), cachedInputTokens: 0 };
   const costUsd = deps.models.cost(model, usage);

@@ -1,4 +1,4 @@
-// One turn as a file a person can keep: every event as a line of JSON, or told in order as Markdown, with reasons, answers and costs.
+// One turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';

@@ -1,4 +1,4 @@
-// How models, settings and secrets are shown; a secret is never typed on the command line.
+// Views of models, settings and secrets; a secret is never typed on the command line.
 
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
@@ -7,6 +7,7 @@ import type { ViewsOf } from '../kernel/view.ts';
 import { describePolicy } from '../policy.ts';
 import { setSecret, unlock } from '../secrets.ts';
 import { money, table } from '../table.ts';
+import { describeOpinion } from './caution.ts';
 
 type Listing = OpResult<'model.list'>['models'][number];
 
@@ -20,6 +21,7 @@ export const modelViews: ViewsOf<'model'> = {
   },
   'model.route': { show: describeRoute },
   'model.test': { show: describeTest },
+  'model.opinion': { show: describeOpinion },
   'model.presets': { json: ({ presets }) => presets, show: describePresets },
 };
 

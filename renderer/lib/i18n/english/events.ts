@@ -117,6 +117,15 @@ export const events = {
   ruleUnpinned: (by: string) => `Rule unpinned by ${by}`,
   pluginApproved: (by: string) => `Plugin approved by ${by}`,
   pluginRecorded: (plugin: string, name: string) => `Plugin ${plugin}: ${name}`,
+  governor: { on: 'The governor asks for more caution', observe: 'The governor would ask for more caution' },
+  verified: (by: string, verdict: string) => `Checked by ${by}: ${verdict}`,
+  opinionRequested: (by: string) => `Second opinion requested by ${by}`,
+  opinionGiven: (model: string) => `${model} answered independently`,
+  opinionJudged: {
+    accept: 'Second opinion: the answer stands',
+    revise: 'Second opinion: a better answer',
+    ask: 'Second opinion: you decide',
+  },
   hookRan: (name: string, on: string, outcome: string) => `Hook ${name} (${on}): ${outcome}`,
   hookOutcomes: { passed: 'no objection', denied: 'denied it', asked: 'requires approval', failed: 'failed', skipped: 'not run' },
   schedule: {
