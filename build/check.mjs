@@ -1,29 +1,55 @@
-// `npm run check [-- NAME…]`: every rule that a machine can hold, one line each. Nothing here changes a file.
+// `npm run check [-- NAME…]`: every rule that a machine can check, one line each. Nothing here changes a file.
 
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { openCheckCache } from './check-cache.mjs';
 import { listFiles, projectRoot } from './files.mjs';
 import { runsOnPinnedNode } from './node24.mjs';
 
 const OUTPUT_CHARS_MAX = 40_000;
+/** They use more than one core themselves. */
+const AT_ONCE_MAX = 2;
+/** More paths than a command line takes; then the whole folder is looked at. */
+const PATHS_MAX = 400;
 
 /**
  * @typedef {object} Check
  * @property {string} name
- * @property {string[]} command a script to run under Node, and its arguments
+ * @property {(cache: import('./check-cache.mjs').Held) => string[]} command a script to run under Node, and its arguments
  * @property {string} [needs] a file without which there is nothing to check yet
  * @property {boolean} [tellsFigures] its last line is worth showing when all is well
+ * @property {RegExp} [inputs] the files it looks at; what it says depends on them and on all they import. Without them it always runs
+ * @property {'file' | 'imports'} [each] it judges each file alone: by its own text, or by that and all it imports. The command takes paths
  */
 
-/** The slow ones first: two run at a time. @type {Check[]} */
+const SOURCES = /^(?:core|main|preload|renderer|tests|build)\/.*\.(?:[cm]?[jt]s|svelte)$|^package\.json$/;
+
+/** The slow ones first. @type {Check[]} */
 const CHECKS = [
-  { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--pretty', 'false'] },
+  {
+    name: 'types',
+    inputs: /^(?:core|main|preload|tests)\/(?!fixtures\/).*\.[cm]?[jt]s$|^build\/[^/]+\.ts$/,
+    command: ({ folder }) => typesCommand('tsconfig.json', join(folder, 'types')),
+  },
+  {
+    name: 'lint',
+    inputs: /^(?!tests\/fixtures\/).*\.(?:[cm]?[jt]sx?|svelte)$/,
+    each: 'imports',
+    command: () => ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings', '--report-unused-disable-directives'],
+  },
+  {
+    name: 'format',
+    inputs: /^/,
+    each: 'file',
+    command: () => ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--ignore-unknown'],
+  },
   {
     name: 'window types',
     needs: 'renderer/tsconfig.json',
-    command: [
+    inputs: /^renderer\/.*\.(?:ts|svelte|css)$/,
+    command: () => [
       'node_modules/svelte-check/bin/svelte-check',
       '--tsconfig',
       'renderer/tsconfig.json',
@@ -32,21 +58,22 @@ const CHECKS = [
       'human',
     ],
   },
-  { name: 'build types', command: ['node_modules/typescript/bin/tsc', '-p', 'build/tsconfig.json', '--pretty', 'false'] },
-  { name: 'format', command: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'] },
   {
     name: 'window lint',
     needs: 'renderer',
-    command: ['node_modules/eslint/bin/eslint.js', '--config', 'build/eslint.config.mjs', '--max-warnings', '0', '**/*.svelte'],
+    inputs: /\.svelte$/,
+    each: 'file',
+    command: () => ['node_modules/eslint/bin/eslint.js', '--config', 'build/eslint.config.mjs', '--max-warnings', '0'],
   },
-  { name: 'unused', needs: 'main/cli.ts', command: ['node_modules/knip/bin/knip.js', '--no-progress'] },
+  { name: 'layers', inputs: SOURCES, command: () => ['build/check-layers.mjs'], tellsFigures: true },
   {
-    name: 'lint',
-    command: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings', '--report-unused-disable-directives', '.'],
+    name: 'build types',
+    inputs: /^build\/[^/]+\.(?:mjs|ts)$/,
+    command: ({ folder }) => typesCommand('build/tsconfig.json', join(folder, 'build-types')),
   },
-  { name: 'layers', command: ['build/check-layers.mjs'], tellsFigures: true },
-  { name: 'tree', command: ['build/check-tree.mjs'], tellsFigures: true },
-  { name: 'lock file', command: ['build/check-lock.mjs'], tellsFigures: true },
+  { name: 'unused', needs: 'main/cli.ts', inputs: /^/, command: () => ['node_modules/knip/bin/knip.js', '--no-progress'] },
+  { name: 'tree', command: () => ['build/check-tree.mjs'], tellsFigures: true },
+  { name: 'lock file', command: () => ['build/check-lock.mjs'], tellsFigures: true },
 ];
 
 if (runsOnPinnedNode()) await runChecks(process.argv.slice(2));
@@ -62,10 +89,11 @@ async function runChecks(names) {
   const startMs = performance.now();
   const queue = CHECKS.filter((check) => names.length === 0 || names.includes(check.name));
   const counts = { hold: 0, fail: 0, wait: 0 };
+  const cache = openCheckCache(projectRoot);
   const worker = async () => {
-    for (let check = queue.shift(); check !== undefined; check = queue.shift()) counts[await run(check)] += 1;
+    for (let check = queue.shift(); check !== undefined; check = queue.shift()) counts[await run(check, cache)] += 1;
   };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), 4) }, worker));
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), AT_ONCE_MAX) }, worker));
   const waiting = counts.wait > 0 ? `, ${counts.wait} with nothing to check yet` : '';
   process.stdout.write(`${counts.hold} checks hold, ${counts.fail} fail${waiting} (${seconds(startMs).trim()})\n`);
   process.exitCode = counts.fail > 0 ? 1 : 0;
@@ -73,19 +101,59 @@ async function runChecks(names) {
 
 /**
  * @param {Check} check
+ * @param {import('./check-cache.mjs').Held} cache
  * @returns {Promise<'hold' | 'fail' | 'wait'>}
  */
-async function run(check) {
+async function run(check, cache) {
   if (check.needs !== undefined && isAbsent(check.needs)) {
     report('skip', check.name, `        there is no ${check.needs} yet`);
     return 'wait';
   }
   const startMs = performance.now();
-  const { code, output } = await runNode(check.command);
+  const work = whatIsLeft(check, cache);
+  if (work.paths?.length === 0) {
+    report('ok', check.name, `${seconds(startMs)}  nothing changed since it held`);
+    return 'hold';
+  }
+  mkdirSync(cache.folder, { recursive: true });
+  const { code, output } = await runNode([...check.command(cache), ...(check.each ? commandPaths(work) : [])]);
   const detail = check.tellsFigures ? `  ${output.trimEnd().split('\n').at(-1) ?? ''}` : '';
   report(code === 0 ? 'ok' : 'FAIL', check.name, seconds(startMs) + detail);
   if (code !== 0) process.stdout.write(`${output.trimEnd().replaceAll(/^/gm, '        ')}\n`);
+  if (code === 0 && work.keys) cache.write(check.name, work.keys);
   return code === 0 ? 'hold' : 'fail';
+}
+
+/**
+ * The files to look at, and the keys to remember when the check holds over them.
+ * @param {Check} check
+ * @param {import('./check-cache.mjs').Held} cache
+ * @returns {{ paths?: string[], keys?: string[], all?: string[] }}
+ */
+function whatIsLeft({ name, inputs, each }, cache) {
+  if (!inputs) return {};
+  const all = cache.paths.filter((path) => inputs.test(path));
+  const held = cache.read(name);
+  if (!each) {
+    const key = cache.keyOf(all);
+    return { paths: held.has(key) ? [] : all, keys: [key] };
+  }
+  const keyed = all.map((path) => ({ path, key: each === 'file' ? cache.keyOfOne(path) : cache.keyOf([path]) }));
+  return { all, paths: keyed.filter(({ key }) => !held.has(key)).map(({ path }) => path), keys: keyed.map(({ key }) => key) };
+}
+
+/** @param {{ paths?: string[], all?: string[] }} work */
+function commandPaths({ paths = [], all = [] }) {
+  if (paths.length <= PATHS_MAX) return paths;
+  return all.every((path) => path.endsWith('.svelte')) ? ['**/*.svelte'] : ['.'];
+}
+
+/**
+ * @param {string} project
+ * @param {string} notes where the compiler keeps what it knows of each file
+ */
+function typesCommand(project, notes) {
+  return ['node_modules/typescript/bin/tsc', '-p', project, '--pretty', 'false', '--incremental', '--tsBuildInfoFile', notes];
 }
 
 /** @param {string} path */

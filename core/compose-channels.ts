@@ -1,4 +1,4 @@
-// The part of the composition that reaches out: the outbox, the channels that join it, and the web for tools.
+// Composes everything that reaches out: the outbox, the channels, and the web for tools.
 
 import type { Channel, ChatAddress } from './contracts/channels.ts';
 import { systemLater } from './base/later.ts';
@@ -32,9 +32,14 @@ export function composeOutbox(base: Base, { log, outbound, chats }: Store, { pan
   );
 }
 
+interface Sending {
+  readonly outbox: Outbox;
+  readonly features: { readonly channels: readonly Channel[] };
+}
+
 /** Null where there is no channel: then the model is not told of messages at all. */
-export function composeChats({ config, options }: Base, { chats, artifacts }: Store, outbox: Outbox): MessagePort | null {
-  const hasChannel = Object.keys(config.channels).length > 0 || (options.channels ?? []).length > 0;
+export function composeChats({ config }: Base, { chats, artifacts }: Store, { outbox, features }: Sending): MessagePort | null {
+  const hasChannel = Object.keys(config.channels).length > 0 || features.channels.length > 0;
   if (!hasChannel) return null;
   const addressOf = (chat: ChatAddress): ChatAddress => {
     const { channel, chatId, threadId } = chat;

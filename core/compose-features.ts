@@ -1,4 +1,4 @@
-// The features, in one ordered list: one that needs another stands below it and gets it as an argument. Read compose.ts first.
+// Composes the features in order: a feature is created after the ones it needs, and receives them as arguments. Read compose.ts first.
 
 import { systemLater } from './base/later.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
@@ -16,6 +16,7 @@ import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { usage } from './features/usage/usage.ts';
 import { verify } from './features/verify/verify.ts';
 import type { AskingDeps } from './mind/asking/asking.ts';
 import { estimateTokens, type ModelRouter } from './mind/llm/llm.ts';
@@ -29,7 +30,7 @@ interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
   readonly models: ModelRouter;
 }
 
-/** Last made, first disposed; those that turns are made of outlive the turns, the others do not. */
+/** Features are disposed in reverse order of creation; those that turns depend on outlive the turns, the others do not. */
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
   const { rows, pluginFiles: files, pluginBook: book } = store;
@@ -62,9 +63,11 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const scheduled = add(schedule.create(spine, rows.schedule, { prompt, signals: signalled.hub }));
   const letters = add(deadLetters.create(spine, rows.deadLetters));
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
+  const counted = add(usage.create(spine, rows.usage, (line) => safetyOf('app-log').redactJson(line).text));
   const doubting = add(opinions.create(spine, null, { asking, models: hands.models }));
   const plugged = add(plugins.create(spine, rows.plugins, { files, book }));
   return {
+    spine,
     turns,
     agents,
     all,
@@ -76,9 +79,11 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     skills: skilled,
     signals: signalled,
     telegram: bot,
+    usage: counted,
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
+    channels: [...all.flatMap((wing) => wing.channels ?? []), ...(options.channels ?? [])],
     handlers: {
       ...identities.handlers,
       ...remembering.handlers,
@@ -88,6 +93,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
       ...scheduled.handlers,
       ...letters.handlers,
       ...bot.handlers,
+      ...counted.handlers,
       ...plugged.handlers,
       ...governing.handlers,
       ...doubting.handlers,

@@ -46,7 +46,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const hands = composeHands(base, store, guard);
     const models = composeModels(base, store, guard);
     const features = composeFeatures(base, store, guard, { ...hands, models: models.models });
-    registerTools(base, guard, { ...hands, chats: composeChats(base, store, hands.outbox) }, features);
+    registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
     return await openDoors(base, store, guard, { ...hands, mind, features, ...runtime });
@@ -74,7 +74,7 @@ function composeHands(base: Base, store: Store, guard: Guard) {
 }
 type Hands = ReturnType<typeof composeHands>;
 
-/** Those of the features, the built-in ones, and last those of the program around the runtime, which may replace any. */
+/** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
 function registerTools(
   { options, config, clock, environment, safety }: Base,
   { secrets, sandbox, workspaces }: Guard,
@@ -120,6 +120,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
     notes: features.signals.notes,
     ...guard,
     models: features.skills.runsAsModels(mind.models),
+    routes: mind.models.routes,
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
@@ -168,9 +169,11 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, fe
       afterCommits: [
         () => log.search.catchUp(),
         () => log.activity.catchUp(),
-        () => store.catchUp(500),
         ...features.all.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
-        () => mind.learning.save(),
+        () => {
+          mind.models.save();
+          return mind.learning.save();
+        },
         () => {
           store.head.secure();
           return false;
@@ -216,7 +219,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, built: Built): 
   const taking = takeUp(base, guard, built);
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
   if (options.resume !== false) for (const wing of features.all) wing.begin?.();
-  const channels = [features.telegram.channel(claw), ...(options.channels ?? [])];
+  const channels = [features.telegram.channel(claw), ...features.channels];
   joinChannels(base, channels, { controlplane, outbox, hooks: features.hooks.port });
   return Object.assign(claw, work, hostedParts(base, store, guard));
 }
@@ -226,7 +229,7 @@ function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Gua
   return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 
-/** Goes on with what was under way, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
+/** Resumes unfinished work, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
 function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, compaction, features }: Built): Promise<void> | null {
   const takeUpRest = (): void => {
     for (const wing of features.all) wing.takeUp?.();
@@ -234,7 +237,7 @@ function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, comp
   };
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
-    // What the stop cut off before the last run ended is written down as stopped, not left as running.
+    // Turns that the stop aborted before the last run ended are recorded as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
     if (options.resume === false) return null;
     turns.watchQuestions();

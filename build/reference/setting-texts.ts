@@ -1,8 +1,8 @@
-// What each setting means, by its dotted path, and the default in words where the schema has no fixed one.
+// The meaning of each setting, by its dotted path, and the default in words if the schema has no fixed one.
 
 interface SettingText {
   readonly means: string;
-  /** Where the schema has no default: what holds. */
+  /** The default in words, if the schema has none. */
   readonly fallback?: string;
 }
 
@@ -13,6 +13,7 @@ const text = (means: string, fallback = ''): SettingText => ({ means, fallback }
 export const settingTexts: Readonly<Record<string, SettingText>> = {
   'providers.NAME.kind': text('The kind of provider.'),
   'providers.NAME.apiKey': text('A reference: `env:NAME`, `keychain:NAME` or `file:PATH`. Needed for `openai` and `anthropic`.'),
+  'providers.NAME.keys': text('Further references. The next one is used while the one before is refused, out of credit or limited.'),
   'providers.NAME.baseUrl': text('The address of the server. Needed for `openai-compatible`.', "the vendor's address"),
   'providers.NAME.sessionId': text('The session of a Cortensor router node.', 'the hosted portal'),
   'providers.NAME.api': text('The version of the interface of a Cortensor router node.'),
@@ -29,7 +30,12 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   ),
   'providers.NAME.prices.MODEL.outputUsdPerMillion': text('The same for the answer.'),
   'providers.NAME.prices.MODEL.cachedInputUsdPerMillion': text('The same for cached input.', 'the input price'),
-  'models.default': text('The model, as `provider/model`.', 'the first one found'),
+  'models.default': text('The model, as `provider/model`, or a route, as `route/NAME`.', 'the first one found'),
+  'models.routes.NAME.candidates': text(
+    'Models, or `{ model, when, weight }`. `when` takes `contextOver`, `contextUnder` (tokens), `tools`, `vision`, `private` (true or false) and `usdUnder`.',
+  ),
+  'models.routes.NAME.prefer': text('Which of the models that may be used is used: `order`, `cost` or `latency`.'),
+  'models.routes.NAME.localOnly': text('Whether only models on this computer may be used.'),
   'models.timeouts.connectMs': text('How long a server may take to accept the request.'),
   'models.timeouts.firstTokenMs': text('How long the first token may take. Raise it for a slow local model.'),
   'models.timeouts.idleMs': text('The longest silence in the middle of an answer.'),
@@ -190,7 +196,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'heartbeat.perTurnUsd': none('What one check may cost.'),
   hooks: text('Programs that run before and after what the agent does; see [hooks](../guide/hooks.md).'),
   'plugins.files': none(
-    'Files or package folders with features of your own; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
+    'Files or package folders with your own features; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
   ),
   'plugins.settings.NAME.NAME': none('By the name of a plugin: its settings, as the plugin says.'),
   'deadLetters.retries': text('How often an unattended turn is retried after a temporary failure.'),

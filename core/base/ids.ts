@@ -1,4 +1,4 @@
-// Identifiers: a short kind prefix and a ULID, so that ids of one kind sort by the time they were made.
+// Identifiers: a short kind prefix and a ULID, so that ids of one kind sort by creation time.
 // ULID layout after https://github.com/ulid/spec (48 bits of time, 80 of randomness, Crockford base 32).
 
 export type IdPrefix =

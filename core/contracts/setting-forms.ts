@@ -7,6 +7,16 @@ export const settingForms = {
     about: 'list the models that can be used, as the servers of your providers offer them',
     commands: { models: { options: { provider: 'those of one provider' }, example: '--provider demo' } },
   },
+  'model.route': {
+    about: 'show which model a message would go to, and why; asks no model',
+    commands: {
+      'models route': {
+        takes: ['text...'],
+        options: { model: 'a route, such as route/everyday, or a model; the default unless given' },
+        example: 'Sum up my notes',
+      },
+    },
+  },
   'model.test': {
     about: 'test a model: its key, name, address and tools; counts as usage',
     forPerson: true,

@@ -5,7 +5,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sleep } from '../../core/base/deferred.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
@@ -17,8 +16,8 @@ import { commandPaths, samples, type Sample, type SamplePlace } from './command-
 import { TestHome } from './test-home.ts';
 import { compileCache } from '../compile-cache.ts';
 import { soak } from '../soak.ts';
+import { cliFile } from '../program-file.ts';
 
-const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const kills = soak(1, 150);
 const rounds = soak(0, 10);
 const HANGS_AFTER_MS = 20_000;

@@ -17,7 +17,13 @@ export interface AskingDeps {
   };
   readonly models: {
     cost(ref: string, usage: Usage): number | null;
-    stream(ref: string, request: SafeRequest, sink: DeltaSink, options: { signal: AbortSignal }): Promise<ModelReply>;
+    /** The reply names the model that answered where `ref` is a route. */
+    stream(
+      ref: string,
+      request: SafeRequest,
+      sink: DeltaSink,
+      options: { signal: AbortSignal },
+    ): Promise<ModelReply & { readonly model?: string }>;
   };
   count(text: string): number;
   /** What is asked leaves the program here. */
@@ -58,7 +64,7 @@ export async function askModel(deps: AskingDeps, question: ModelQuestion, signal
     const messages = [stillRedacted({ role: 'user' as const, text: deps.redact(text) })];
     const request = { system: deps.redact(system), tools: noTools, messages, maxOutputTokens };
     const reply = await deps.models.stream(model, request, { text: () => undefined }, { signal: AbortSignal.any([signal, late.signal]) });
-    const costUsd = deps.models.cost(model, reply.usage);
+    const costUsd = deps.models.cost(reply.model ?? model, reply.usage);
     spent = { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
     return { text: reply.text, usage: reply.usage, costUsd, tookMs: Math.round(deps.clock.monotonicMs() - startedMs) };
   } finally {

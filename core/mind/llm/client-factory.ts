@@ -1,5 +1,4 @@
-// Makes the client for a provider, or the demo, with its key resolved. Keeps nothing.
-// The key stays in the client's headers and nowhere else.
+// Creates the client for a provider, or the demo, with its key resolved. Keeps nothing. The key stays in the client's headers.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -15,6 +14,8 @@ import { createAnthropicDialect, createOllamaDialect, createOpenAiDialect, type 
 import type { RefusedWordsStore } from './wire-words.ts';
 
 export interface ClientFactoryDeps {
+  /** Where its key lies; null for none. */
+  readonly keyRef: string | null;
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly connectTimeoutMs: number;
   readonly nowMs: () => number;
@@ -30,12 +31,12 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
   ollama: 'http://127.0.0.1:11434',
 };
 
-/** Fails with what the secrets port throws, e.g. `secret_missing`. Opens no connection yet. */
+/** Fails with the errors of the secrets port, e.g. `secret_missing`. Opens no connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
   if (config.kind === 'cortensor') return createCortensor(provider, config, deps);
-  const keyRef = 'apiKey' in config ? config.apiKey : undefined;
-  const key = keyRef === undefined ? null : (await deps.secrets.resolve(keyRef)).trim();
+  const { keyRef } = deps;
+  const key = keyRef === null ? null : (await deps.secrets.resolve(keyRef)).trim();
   const baseUrl = config.kind === 'openai-compatible' ? config.baseUrl : (config.baseUrl ?? defaultBaseUrls[config.kind]);
   const { nowMs, refusedWords } = deps;
   const seesImages = config.images ?? (config.kind === 'openai' || config.kind === 'anthropic');

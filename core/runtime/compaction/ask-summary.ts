@@ -6,7 +6,7 @@ import { askModel, type AskingDeps } from '../../mind/asking/asking.ts';
 export interface SummaryPlace {
   readonly model: string;
   readonly sessionId: string;
-  /** Stands in for a turn: what one summary costs counts as one piece of work. */
+  /** Used in place of a turn id: the cost of one summary counts as one unit of work. */
   readonly summaryId: string;
 }
 

@@ -1,4 +1,5 @@
-// Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the question.
+// Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the
+// approval.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -60,7 +61,7 @@ export function rejectCall(runner: RunningTurn, call: CallState, cause: unknown)
     runner.deps.logger.log('error', 'a call could not be judged', { ...runner.place, tool: call.tool, cause: String(cause) });
 }
 
-/** Run without them it would do something else than was asked; with them they would stand in the log and the question. */
+/** Without them the call would do something else than requested; with them they would be in the log and the approval. */
 function withheldError(tool: string, names: readonly string[]): AppError {
   const what = names.length === 1 ? `a secret (${names[0]})` : `secrets (${names.join(', ')})`;
   return new AppError('invalid_arguments', `The arguments of ${tool} held ${what}, which was taken out; the call was not made.`, {
@@ -154,7 +155,7 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
   if (question !== null) runner.emit('approval.requested', { approval: question });
 }
 
-/** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
+/** The untrusted sources the call may be following. They are read from the log, so unwritten events are written first. */
 function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): CallTaint {
   const { taint } = runner.deps;
   const { sessionId } = runner.place;
@@ -162,7 +163,7 @@ function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): Cal
   return taint.of({ ...call, sessionId });
 }
 
-/** What a command of config.yaml was made of when it first ran is on record before it runs. */
+/** Records the bindings of a command of config.yaml before its first run. */
 function bind(runner: RunningTurn, grant: Grant): void {
   runner.flush(true, () => {
     runner.deps.log.append(systemSessionId, [{ type: 'grant.created', body: { grant } }]);

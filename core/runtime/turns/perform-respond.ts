@@ -1,4 +1,4 @@
-// Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to go on.
+// Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to continue it.
 
 import type { Intent } from '../../agent/brain/brain.ts';
 import { tellHooks } from './hooks-of-turn.ts';

@@ -1,8 +1,9 @@
 // The table of commands as a whole: names and keys are there once, no browser key is taken in a browser, and keys mean what they say.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { viewNames } from '../../../core/contracts/views.ts';
 import { english } from '../i18n/english/english.ts';
 import { commandTable } from './commands.ts';
 import { isSingle, keyNames, type KeyPress } from './keys.ts';
@@ -56,7 +57,7 @@ test('one character is a key only where nothing is typed and the person wants it
   expect(idFor(press('j'), { isDialogOpen: true })).toBeUndefined();
 });
 
-test('under a dialog only the palette and the panic stop are heard, and only stepping goes on while held', () => {
+test('under a dialog only palette and panic stop work, and only stepping repeats', () => {
   const panic = press('>', { ctrlKey: true, shiftKey: true }, 'Period');
   expect(idFor(panic, { isDialogOpen: true, isTyping: true, hasSingleKeys: false })).toBe('panic-stop');
   expect(idFor(panic, { isRepeat: true })).toBeUndefined();
@@ -76,4 +77,8 @@ test('the page of keys has the keys that hold', () => {
   );
   // The head of the table and the line under it come first.
   expect(rows.slice(2)).toEqual(wanted);
+});
+
+test.each(viewNames)('the view %s has the file that the window opens for it', (view) => {
+  expect(existsSync(new URL(`../../views/${view}/${view}-view.svelte`, import.meta.url))).toBe(true);
 });

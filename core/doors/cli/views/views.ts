@@ -1,4 +1,4 @@
-// Where the view of an operation lies. Types ask for one of every operation that is a command; a file is loaded when one of its views is used.
+// The list of views. Types require one for every operation that is a command; a file is loaded when one of its views is used.
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { CommandOp } from '../../../contracts/op-forms.ts';

@@ -1,5 +1,7 @@
 // Words for the command palette, the commands and the sheet of keys.
 
+import { frame } from './frame.ts';
+
 export const commands = {
   palette: 'Commands',
   placeholder: 'Search commands and sessions',
@@ -30,18 +32,7 @@ export const commands = {
   runLine: 'Run this line',
   closes: 'Close the top panel',
 
-  goTo: {
-    chat: 'Go to Chat',
-    activity: 'Go to Activity',
-    approvals: 'Go to Approvals',
-    memory: 'Go to Memory',
-    schedules: 'Go to Schedules',
-    agents: 'Go to Agents',
-    skills: 'Go to Skills',
-    artifacts: 'Go to Artifacts',
-    settings: 'Go to Settings',
-    health: 'Go to Health',
-  },
+  goTo: goToEach(frame.views),
   goPolicy: 'Go to the policy',
   goUsage: 'Go to usage',
   newSchedule: 'New schedule',
@@ -97,3 +88,7 @@ export const commands = {
   nothingToSumUp: 'There is nothing to summarize yet: the latest exchanges stay as they are.',
   exported: (file: string) => `Saved as ${file}.`,
 } as const;
+
+function goToEach<View extends string>(names: Readonly<Record<View, string>>): Record<View, string> {
+  return Object.fromEntries(Object.entries(names).map(([view, name]) => [view, `Go to ${String(name)}`])) as Record<View, string>;
+}

@@ -203,7 +203,7 @@ export const settingNames = {
     hooks: { title: 'Hooks', help: 'Programs of yours that run before and after what the agent does. They can deny, never allow.' },
     'plugins.files': {
       title: 'Plugins',
-      help: 'Files or package folders with features of your own. Each is loaded only once you approved it as it is.',
+      help: 'Files or package folders with your own features. Each is loaded only once you approved it as it is.',
     },
     'governor.mode': {
       title: 'Governor',

@@ -1,0 +1,132 @@
+// A data folder of an earlier program opens, and holds what it held. `tests/fixtures/earlier-home/make.ts` says what is in it and how
+// it was made. The folder is unpacked at the place where it was made, because its log names absolute paths.
+
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
+import { Storage } from '../../core/store/storage/storage.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
+import { Person } from '../doubles/telegram/person.ts';
+import { until } from '../faults/panic-rig.ts';
+import { replayEveryTurn } from '../faults/replay-check.ts';
+import { needs } from '../needs.ts';
+
+const archive = join(import.meta.dirname, '../fixtures/earlier-home/home.json.gz');
+const place = '/tmp/trayclaw-earlier-home';
+const home = join(place, 'home');
+const LEFT_BEHIND_MS = 120_000;
+const plan = join(home, 'workspace/plan.md');
+
+/** Another run of the suite on this machine may be at the same place, for seconds; what is older was left by one that was killed. */
+async function takePlace(): Promise<void> {
+  await until(() => {
+    try {
+      mkdirSync(place, { mode: 0o700 });
+      return true;
+    } catch {
+      const madeMs = statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+      if (madeMs < Date.now() - LEFT_BEHIND_MS) rmSync(place, { recursive: true, force: true });
+      return false;
+    }
+  }, `${place} is free`);
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+}
+
+async function unpack(): Promise<void> {
+  await takePlace();
+  const files = z.record(z.string(), z.string()).parse(JSON.parse(gunzipSync(readFileSync(archive)).toString('utf8')));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(home, path), Buffer.from(content, 'base64'));
+    // As they were: undo looks at permissions too, whatever the umask of today is.
+    chmodSync(join(home, path), path.startsWith('workspace/') ? 0o644 : 0o600);
+  }
+}
+
+/** The earlier program's own config.yaml; only the addresses of its two servers are of today. */
+async function open(): Promise<{ claw: TrayClaw; ada: Person }> {
+  const model = await ScriptedModel.start([{ answer: { text: 'Still here.' } }]);
+  const bot = await new BotApiDouble().start();
+  // The server has gone on counting; smaller ids would be those of updates the bot has confirmed.
+  bot.updates.restartIdsAt(500_000_100);
+  onTestFinished(async () => {
+    await model.close();
+    await bot.stop();
+  });
+  const file = join(home, 'config.yaml');
+  const settings = readFileSync(file, 'utf8').replace(/http:\/\/127\.0\.0\.1:\d+\/v1/, `${model.origin}/v1`);
+  writeFileSync(file, settings.replace(/(?<="apiRoot": ")[^"]+/, bot.apiRoot));
+  const claw = await createTrayClaw({ home, environment: { ...process.env, TEST_BOT_TOKEN: bot.token } });
+  onTestFinished(() => claw.close());
+  return { claw, ada: new Person(bot, { id: 42, name: 'Ada' }) };
+}
+
+/** Everything make.ts put in; throws at the first thing that is not there. */
+async function expectAllHeld({ claw, ada }: { claw: TrayClaw; ada: Person }): Promise<void> {
+  expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
+  expect(await replayEveryTurn(claw)).toMatchObject({ turns: 5, different: [] });
+
+  const { sessions } = await claw.op('session.list', {});
+  expect(new Map(sessions.map(({ title, status, lastText }) => [title, [status, lastText]]))).toEqual(
+    new Map([
+      ['Hello from the road', ['done', 'Safe travels.']],
+      ['doomed', ['failed', 'doomed']],
+      ['A second conversation', ['done', 'Noted.']],
+      ['Please improve plan.md', ['done', 'The plan is better now.']],
+    ]),
+  );
+  expect((await claw.op('schedule.list', {})).schedules).toMatchObject([
+    { name: 'Morning', spec: { kind: 'cron', expr: '0 8 * * *', zone: 'Europe/Lisbon' }, enabled: true },
+  ]);
+  expect((await claw.op('memory.list', {})).memories).toMatchObject([{ text: 'My editor is vim.', state: 'kept', pinned: true }]);
+  expect((await claw.op('memory.recall', { query: 'editor' })).hits).toHaveLength(1);
+  const { evidence } = await claw.op('knowledge.search', { query: 'lighthouse keeper' });
+  expect(JSON.stringify(evidence)).toContain('Osvaldo');
+  expect((await claw.op('rule.list', { sessionId: 'ses_talk' })).rules).toMatchObject([{ text: 'Answer in one sentence.' }]);
+  const { skills } = await claw.op('skill.list', {});
+  expect(skills.find(({ name }) => name === 'greeting')).toMatchObject({ trust: 'content', isOffered: true });
+  expect((await claw.op('dlq.list', {})).letters).toMatchObject([{ channel: 'telegram', state: 'left' }]);
+  const { rows } = await claw.op('usage.get', {});
+  expect(rows).toMatchObject([{ turns: 5, modelCalls: 6, inputTokens: 500, outputTokens: 100 }]);
+
+  expect(readFileSync(plan, 'utf8')).toBe('first line\n2nd line\n');
+  const [checkpoint] = (await claw.op('checkpoint.list', {})).checkpoints;
+  expect(await claw.op('checkpoint.restore', { callId: checkpoint?.callId ?? '' })).toMatchObject({
+    restored: [{ path: plan }],
+    refused: [],
+  });
+  expect(readFileSync(plan, 'utf8')).toBe('first line\nsecond line\n');
+
+  // The pairing and the chat hold as well: what Ada writes now is answered in the same session.
+  ada.write('Are you there?');
+  await until(() => ada.heard().includes('Still here.'), 'Ada is answered');
+  expect((await claw.op('session.list', {})).sessions).toHaveLength(sessions.length);
+  expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
+  expect(await replayEveryTurn(claw)).toMatchObject({ turns: 6, different: [] });
+}
+
+test('a data folder of an earlier program opens with all it held', needs('a Unix system'), async () => {
+  await unpack();
+  await expectAllHeld(await open());
+});
+
+/** The program's own way of migrating, with one migration more than it has. */
+test.each([
+  ['loses a table', /The database refused a statement/, 'ALTER TABLE schedules RENAME TO elsewhere'],
+  ['loses rows', /to match object \[ \{ text:/, 'DELETE FROM memories'],
+  [
+    'loses a turn of the log',
+    /ok: false/,
+    "DELETE FROM events WHERE type = 'turn.finished' AND seq = (SELECT MAX(seq) FROM events WHERE type = 'turn.finished')",
+  ],
+  ['changes what was recorded', /ok: false/, "UPDATE events SET body = replace(body, 'Noted.', 'Denied.')"],
+  ['forgets the copies that undo needs', /nothing to undo/, 'DELETE FROM checkpoint_files'],
+])('a migration that %s is noticed', needs('a Unix system'), async (_title, complaint, harm) => {
+  await unpack();
+  Storage.open({ home, migrations: [{ id: 'zzz-broken', minSafeVersion: 1, up: (db) => void db.exec(harm) }] }).dispose();
+  await expect(open().then(expectAllHeld)).rejects.toThrow(complaint);
+});
