@@ -280,12 +280,12 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 c8ad991aab3e4f6a',
+  'config.get': '71fc596a20f27da3 c6b23229e78ffd51',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
   'model.route': '91dd7795751e1994 ff1bcab0d71f5d86',
-  'model.test': '8e8f05c907175ecb 5826131ab4f7b3ea',
+  'model.test': '93b0691afdad232b 5826131ab4f7b3ea',
   'model.presets': '71fc596a20f27da3 5a0f880aef2ee0cd',
   'provider.try': '0efc9663406a9e58 4acf1259631c0e47',
   'provider.add': '48592e9282f17a66 3ff1ce35da41abc4',
@@ -342,7 +342,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '2f1a1b385869f3c7',
+  configSchema: 'de31942548f2deb5',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

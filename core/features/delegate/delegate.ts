@@ -1,12 +1,12 @@
 // Delegation: a bounded task for a Cortensor router of config.yaml, as a tool. There is no such tool where no router is set up.
 
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
 import { createDelegate } from './tool.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'secrets'>;
 
-export const delegate = defineFeature({
+export const delegate = defineBuiltInFeature({
   name: 'delegate',
   migrations: [],
   rows: () => null,

@@ -1,12 +1,12 @@
 // The governor: watches a turn by its events and tightens what the gate allows. Off unless config.yaml says otherwise; then a turn has none.
 
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createGovernorOps } from './ops.ts';
 import { TurnGovernor } from './turn-governor.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'policy' | 'budget'>;
 
-export const governor = defineFeature({
+export const governor = defineBuiltInFeature({
   name: 'governor',
   migrations: [],
   rows: () => null,

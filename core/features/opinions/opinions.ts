@@ -3,7 +3,7 @@
 import type { AnyEvent } from '../../contracts/events.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { AskingDeps } from '../../mind/asking/asking.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createOpinionOps } from './ops.ts';
 import { OpinionDesk } from './opinion-desk.ts';
 import type { KnownModels } from './panel.ts';
@@ -16,7 +16,7 @@ interface Others {
   readonly models: KnownModels;
 }
 
-export const opinions = defineFeature({
+export const opinions = defineBuiltInFeature({
   name: 'opinions',
   migrations: [],
   rows: () => null,

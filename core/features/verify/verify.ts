@@ -3,7 +3,7 @@
 import type { VerifyConfig } from '../../contracts/features/verify.ts';
 import type { AskingDeps } from '../../mind/asking/asking.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { verifyByCommand, type ProgramRunner } from './by-command.ts';
 import { verifyByCortensor } from './by-cortensor.ts';
 import { verifyByModel } from './by-model.ts';
@@ -19,7 +19,7 @@ interface Others {
   readonly redactDeep: <T>(value: T) => T;
 }
 
-export const verify = defineFeature({
+export const verify = defineBuiltInFeature({
   name: 'verify',
   migrations: [],
   rows: () => null,

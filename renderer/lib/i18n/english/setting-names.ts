@@ -211,10 +211,13 @@ export const settingNames = {
     },
     'governor.stronger': { title: 'Stronger model', help: 'For the rest of a turn that meets difficulties or risks.' },
     'governor.cheaper': { title: 'Cheaper model', help: 'For the rest of a turn whose budget is nearly spent.' },
-    verify: {
-      title: 'Verification',
-      help: 'Calls of these classes are checked by another model, a Cortensor router or a command before they run.',
-    },
+    'verify.classes': { title: 'Verified calls', help: 'Calls of these classes are checked before they run.' },
+    'verify.by': { title: 'Verifier', help: 'A model as provider/model, cortensor:PROVIDER, or command:NAME.' },
+    'verify.whenUnavailable': { title: 'Without a verdict', help: 'What happens to a call when the verifier gives no usable answer.' },
+    'verify.timeoutMs': { title: 'Time for a verdict', help: 'A verifier that takes longer gives none.' },
+    'verify.api': { title: 'Cortensor interface', help: 'What is asked of a Cortensor router: a version of /validate, or a fact check.' },
+    'verify.replicas': { title: 'Cortensor nodes', help: 'How many nodes judge a call, for v3 and factcheck.' },
+    'verify.commands': { title: 'Verifying commands', help: 'Programs and their arguments by name. They print a verdict as JSON.' },
     'models.panels': { title: 'Panels', help: 'Models that answer together for a second opinion, and the judge that compares.' },
     'plugins.settings': { title: 'Settings of plugins', help: 'By the name of a plugin.' },
     'deadLetters.retries': {

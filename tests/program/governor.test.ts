@@ -3,18 +3,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import fc from 'fast-check';
-import type { ConfigInput } from '../../contracts/config.ts';
-import { governorConfigSchema, type GovernorConfig } from '../../contracts/features/governor.ts';
-import { toolClasses, type ToolClass, type ToolDefinition } from '../../contracts/tools.ts';
-import { noTaint } from '../../guard/policy/policy.ts';
-import { defineTool } from '../../hands/tools/tools.ts';
-import type { VerifyPort } from '../../runtime/turns/turns.ts';
-import { TurnBench } from '../../runtime/turns/turn-bench.ts';
-import { assessCall } from './assess.ts';
-import { createGovernorOps } from './ops.ts';
-import { rules } from './rules.ts';
-import { follow } from './signals.ts';
-import { TurnGovernor } from './turn-governor.ts';
+import type { ConfigInput } from '../../core/contracts/config.ts';
+import { governorConfigSchema, type GovernorConfig } from '../../core/contracts/features/governor.ts';
+import { toolClasses, type ToolClass, type ToolDefinition } from '../../core/contracts/tools.ts';
+import { noTaint } from '../../core/guard/policy/policy.ts';
+import { defineTool } from '../../core/hands/tools/tools.ts';
+import type { VerifyPort } from '../../core/runtime/turns/turns.ts';
+import { TurnBench } from '../../core/runtime/turns/turn-bench.ts';
+import { assessCall } from '../../core/features/governor/assess.ts';
+import { createGovernorOps } from '../../core/features/governor/ops.ts';
+import { rules } from '../../core/features/governor/rules.ts';
+import { applyToFollowed, follow } from '../../core/features/governor/signals.ts';
+import { TurnGovernor } from '../../core/features/governor/turn-governor.ts';
 
 const web = { kind: 'web' as const, where: 'news.example' };
 
@@ -166,6 +166,18 @@ test('a class that keeps failing is stopped for the turn, also after a restart',
   await bench.restart();
   expect(await bench.rest(turnId)).toBe('done');
   expect([decided(bench).at(-1)?.slice(0, 2), ran.length]).toEqual([['break', 'deny'], 5]);
+});
+
+test('a stopped class stays stopped, though a call that was under way then succeeded', () => {
+  const turn = follow();
+  const facts = { class: 'exec' as const, paths: [], command: null, hosts: [] };
+  const finding = { signal: 'classFailures' as const, value: 5, ruleId: 'failures.stop-class', directive: 'stop_class' as const };
+  const body = { callId: 'c', mode: 'on' as const, class: 'exec', findings: [finding], applied: ['stop_class' as const] };
+  applyToFollowed(turn, { type: 'governor.assessed', atMs: 0, body });
+  const moment = { facts, taint: { session: 0, derived: 0 }, budget: 0, grantAgeDays: 0, callId: 'd', decision: 'allow' as const };
+  expect(assessCall(turn, moment, { mode: 'on' })?.tightening).toMatchObject({ decision: 'deny', ruleId: 'governor.class.stopped' });
+  const others = { ...moment, facts: { ...facts, class: 'read' as const } };
+  expect(assessCall(turn, others, { mode: 'on' })).toBe(null);
 });
 
 /** Approves whatever is asked until the turn rests for good, or hangs. */
