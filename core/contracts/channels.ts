@@ -63,7 +63,6 @@ export interface ChannelIdentities {
 }
 
 export const outboundKindSchema = z.enum(['reply', 'message', 'notice', 'question']);
-export type OutboundKind = z.infer<typeof outboundKindSchema>;
 
 /** What a person can press under a message; `data` comes back to the channel. */
 export const outboundButtonSchema = z.object({ label: z.string().min(1).max(100), data: z.string().min(1).max(200) });

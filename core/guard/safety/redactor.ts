@@ -62,7 +62,7 @@ export class Redactor {
   readonly #rules: readonly PatternRule[] = [...createProviderRules(), ...createContextRules()];
   readonly #triggers: TriggerScanner;
   readonly #rulesOfTrigger: readonly (readonly PatternRule[])[];
-  #personal: readonly PersonalKind[];
+  readonly #personal: readonly PersonalKind[];
   #finder: ValueFinder | null = null;
   #reach = REACH_MIN;
   readonly #clean = new Set<string>();
@@ -103,11 +103,6 @@ export class Redactor {
       }
     }
     return true;
-  }
-
-  setPersonal(personal: readonly PersonalKind[]): void {
-    this.#personal = personal;
-    this.#forgetClean();
   }
 
   redact(text: string): Redaction {
