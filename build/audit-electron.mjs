@@ -1,6 +1,6 @@
-// Runs Electronegativity over the desktop app and compares what it finds with the explained list in build/electronegativity.json.
-// It brings some four hundred packages, so it is no dependency of the project: build/audit has a lock file for them, and nothing is fetched
-// from here. Ends with 0 when every finding is explained and every explanation still needed, 1 when not, 3 when the tool is not installed.
+// Runs Electronegativity over the desktop app and compares its findings with the explained list in build/electronegativity.json. It has
+// some four hundred packages, so it is no dependency of the project: build/audit has a separate lock file, and nothing is fetched from
+// here. Exits with 0 when every finding is explained and every explanation still needed, 1 when not, 3 when the tool is not installed.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ function rendererFiles() {
 }
 
 /**
- * In a process of its own: it asks the network for translations and fails loudly, after its work, when there is none.
+ * In a separate process: it requests translations from the network and fails loudly, after its work, without one.
  * @param {string} input
  * @returns {{ findings: Finding[], unread: string[] }}
  */

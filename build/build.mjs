@@ -1,5 +1,5 @@
 // Builds dist/: the command line, the library, the daemon, the desktop, the preload bridge and the window.
-// `--if-stale` does nothing when dist/ already matches the sources; `--quiet` prints only what went wrong.
+// `--if-stale` does nothing when dist/ already matches the sources; `--quiet` prints only errors.
 
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// `check-layers.mjs [ROOT]`: prints what breaks the rules of the floors.
+// `check-layers.mjs [ROOT]`: prints violations of the layer rules.
 
 import { resolve } from 'node:path';
 import { projectRoot } from './files.mjs';

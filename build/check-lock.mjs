@@ -1,6 +1,6 @@
-// `check-lock.mjs [--fix] [ROOT]`: a lock file that installs everywhere. npm writes two gaps into it, depending on the machine:
-// it leaves out platform packages that it could not see, and then `npm ci` refuses elsewhere; and it drops
-// `gypfile: false`, and then npm 10 calls a compiler for packages that ship their binaries.
+// `check-lock.mjs [--fix] [ROOT]`: makes the lock file install everywhere. npm leaves two gaps in it, depending on the machine: it omits
+// platform packages that it could not see, and then `npm ci` fails elsewhere; and it drops `gypfile: false`, and then npm 10 runs a
+// compiler for packages that ship their binaries.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ function findLooseVersions() {
 }
 
 /**
- * What npm itself would have written, read from the name: `@oxlint/binding-linux-arm64-musl`.
+ * The entry that npm itself would have written, derived from the name: `@oxlint/binding-linux-arm64-musl`.
  * @param {string} name
  * @param {string} version
  * @param {boolean} dev

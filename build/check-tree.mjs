@@ -1,5 +1,5 @@
-// `check-tree.mjs [ROOT]`: what can be seen without parsing: sizes of files, modules that have a door, tests that swap modules
-// behind the code's back or are skipped without a reason, and paths of one person's machine that slipped into the project.
+// `check-tree.mjs [ROOT]`: checks without parsing: file sizes, modules without an entry file, tests that replace modules or are skipped
+// without a reason, and paths of a developer's machine in the project.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -43,7 +43,7 @@ function findMisplaced(path) {
   const [, floor, module, ...rest] = path.split('/');
   if (!path.startsWith('core/') || !floor || !module || !modularFloors.includes(floor)) return [];
   if (KERNEL.test(path)) return [];
-  if (rest.length === 0) return [`${path} lies in no module; give it a folder core/${floor}/<module>/`];
+  if (rest.length === 0) return [`${path} is in no module; give it a folder core/${floor}/<module>/`];
   const door = `core/${floor}/${module}/${module}.ts`;
   return existsSync(join(root, door)) ? [] : [`${path}: its module has no ${door}`];
 }
@@ -66,7 +66,7 @@ function findMachinePaths(path) {
     .map((pattern) => `${path} names a path of one machine (${pattern.source})`);
 }
 
-/** Where this checkout lies and whose home it is; a home that every test might name, such as root's, is left out. */
+/** The folder of this checkout and the user's home; a home that any test might name, such as root's, is left out. */
 function machinePaths() {
   const home = homedir();
   const own = [projectRoot.replace(/[\\/]$/, ''), ...(home.split(/[\\/]/).length > 2 ? [home] : [])];

@@ -1,4 +1,4 @@
-// `npm run check [-- NAME…]`: every rule that a machine can hold, one line each. Nothing here changes a file.
+// `npm run check [-- NAME…]`: every rule that a machine can check, one line each. Nothing here changes a file.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// The types of the library in one file, dist/index.d.ts, made of core/index.ts and of everything it names. zod is the only import left,
-// because the argument types of tools and operations are derived from its schemas. It takes a compilation of the whole core, so it is
-// done when the package is made and not at each build.
+// Writes the library's types to one file, dist/index.d.ts, from core/index.ts and everything it names. zod is the only import left, because
+// the argument types of tools and operations are derived from its schemas. It compiles the whole core, so it runs when the package is made
+// and not at each build.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function writeDeclarations(root) {
   // Without a check of the sources, which are checked elsewhere: it took half of the time.
 
   const [text = ''] = generateDtsBundle(
-    // Only what core/index.ts exports is exported: a type that merely occurs in it may change without notice.
+    // Only the exports of core/index.ts are exported: a type that merely occurs in it may change without notice.
     [
       {
         filePath: join(root, 'core/index.ts'),
@@ -29,7 +29,7 @@ export function writeDeclarations(root) {
 }
 
 /**
- * The generator inlines each file below its own imports and forgets those of a namespace, which is the only form used here.
+ * The generator inlines each file after its own imports and drops namespace imports, which is the only form used here.
  * @param {string} text
  */
 function withZod(text) {

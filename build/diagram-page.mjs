@@ -1,5 +1,5 @@
-// The page that draws diagrams: one HTML file with everything in it, because it is shown where nothing may be loaded. The library is put in
-// as it is; it does not survive being bundled.
+// The page that draws diagrams: a self-contained HTML file, because the page may load nothing. The library is inserted unchanged; bundling
+// breaks it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run dist [-- --dir]`: builds, then packages the app for this platform into release/; with --dir the folder alone, no installer.
-// Electron itself is that of `npm start`, fetched where it is not there yet. Ends with 1 and one line of why when something is missing.
+// `npm run dist [-- --dir]`: builds, then packages the app for this platform into release/; with --dir only the folder, no installer. Uses
+// the Electron of `npm start`, fetched if missing. Exits with 1 and a one-line reason when something is missing.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@
 import { runsOnPinnedNode } from './node24.mjs';
 
 if (runsOnPinnedNode()) {
-  // By a computed name: the generator reads core/, which the types of the build scripts leave to the check `types`.
+  // A computed name: the generator reads core/, which the check `types` covers instead of the build scripts' types.
   const generator = new URL('reference/reference.ts', import.meta.url).href;
   /** @type {{ writeReference: () => Promise<readonly string[]> }} */
   const { writeReference } = await import(generator);

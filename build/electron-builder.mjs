@@ -1,4 +1,4 @@
-// How the app is packaged. Signing, notarization and a feed for updates are on where the environment brings what they need; nothing is
+// The packaging of the app. Signing, notarization and an update feed are on if the environment provides what they need; nothing is
 // published from here.
 
 import { rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } fro
 export const productName = 'TrayClaw';
 /** Not `trayclaw`, which is the command line. */
 export const linuxExecutable = 'trayclaw-desktop';
-/** Package formats ask for an address; .invalid says that there is none (RFC 2606). */
+/** Package formats require an address; .invalid marks that there is none (RFC 2606). */
 const HOMEPAGE = 'https://trayclaw.invalid/';
 const AUTHORS = 'The TrayClaw authors';
 
@@ -38,7 +38,15 @@ export function packagingConfig(root, env) {
     // All native code is built against Node-API, which is the same in Node and in Electron.
     npmRebuild: false,
     // What is needed of node_modules is listed, platform by platform; the packer's own collection would bring everything that is bundled.
-    files: ['package.json', 'LICENSE', 'build/icons/icon.png', 'skills/**', ...packedOutput(root), '!node_modules/**'],
+    files: [
+      'package.json',
+      'LICENSE',
+      'build/icons/icon.png',
+      'build/tray-icons/**',
+      'skills/**',
+      ...packedOutput(root),
+      '!node_modules/**',
+    ],
     electronFuses: fuses,
     protocols: [{ name: productName, schemes: ['trayclaw'] }],
     artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
@@ -65,7 +73,7 @@ function removeElectronsOwn(folder, platform) {
 }
 
 /**
- * The command line of the installed app, as a file beside it.
+ * The command line of the installed app, as a file in its folder.
  * @param {string} name
  */
 function command(name) {

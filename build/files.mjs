@@ -10,7 +10,7 @@ export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 export const sourceFolders = ['core', 'main', 'preload', 'renderer'];
 
 const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'release', 'coverage', '.bench', 'test-results']);
-/** What `npm ci --prefix build/audit` brings. */
+/** The packages that `npm ci --prefix build/audit` installs. */
 const AUDIT_PACKAGES = 'build/audit/node_modules/';
 
 /** @param {string} path */
@@ -44,7 +44,7 @@ function walk(root, folder, found) {
 }
 
 /**
- * Every file of the project, wherever it lies.
+ * Every file of the project, in any folder.
  * @param {string} root
  */
 export function listProjectFiles(root) {

@@ -1,5 +1,5 @@
-// Knows whether dist/ was built from the present sources, cheaply enough to ask at every start.
-// Compares names, sizes and times of the files, never their content.
+// Tells whether dist/ was built from the current sources, cheaply enough for every start. Compares names, sizes and times of the files,
+// never their content.
 
 import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';

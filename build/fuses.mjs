@@ -1,4 +1,4 @@
-// Electron's fuses: switches in its binary that are set once, when the app is packaged, and hold for every start. Each is named here.
+// Electron's fuses: switches in its binary that are set once, at packaging time, and apply to every start. Each is named here.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,12 +20,12 @@ export const fuses = {
 /** Not known to electron-builder: WebAssembly checks bounds by the processor's traps, as in Chromium. */
 const WASM_TRAP_HANDLERS = 8;
 const FUSE_COUNT = 9;
-/** What the fuses lie behind in the binary, then the version of their layout, their count, and a character for each. */
+/** The marker before the fuses in the binary, followed by the version of their layout, their count, and a character for each. */
 const SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
 const ON = '1'.charCodeAt(0);
 
 /**
- * Sets the fuse that electron-builder leaves alone, and refuses a binary with a fuse that nobody has decided on.
+ * Sets the fuse that electron-builder leaves alone, and refuses a binary with an unknown fuse.
  * @param {string} binary
  */
 export function setLastFuse(binary) {

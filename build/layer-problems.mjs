@@ -1,5 +1,5 @@
-// Holds the import graph of a tree against the rules of layers.mjs.
-// A file on disk that the graph does not know is a problem as well: rules over an empty graph would always hold.
+// Checks the import graph of a tree against the rules of layers.mjs. A file on disk that is not in the graph is a problem as well: an empty
+// graph would satisfy all rules.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

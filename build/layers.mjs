@@ -1,5 +1,5 @@
-// The rules of the house as dependency rules: one-way floors, modules entered by their door, no cycles.
-// ARCHITECTURE.md says why; this file only says what.
+// The architecture rules as dependency rules: one-way layers, modules entered through their entry file, no cycles. ARCHITECTURE.md gives
+// the reasons.
 
 /** Low to high. Floors that share a row are siblings and never import each other. */
 const FLOORS = [['base'], ['contracts'], ['store'], ['guard'], ['mind', 'hands'], ['agent'], ['runtime'], ['features'], ['doors']];
@@ -10,9 +10,9 @@ const FLAT = ['base', 'contracts'];
 export const modularFloors = FLOORS.flat().filter((floor) => !FLAT.includes(floor));
 const MODULAR = modularFloors.join('|');
 const TEST = '\\.(test|e2e)\\.ts$|^tests/';
-/** Beside its modules this floor has files of its own: the kernel. */
+/** The kernel: files of this layer that are in no module. */
 export const KERNEL = /^core\/features\/[^/]+$/;
-/** Any file of a module but its door. */
+/** Any file of a module except its entry file. */
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
 // A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
 const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';
@@ -49,7 +49,7 @@ export const forbidden = [
     comment: 'modules of one floor do not import each other; what needs both belongs on a higher floor or in compose.ts',
     severity: 'error',
     from: { path: `^core/(${MODULAR})/([^/]+)/`, pathNot: TEST },
-    // The database itself is the ground its own floor stands on, the kernel that of the features.
+    // The database is the base of its layer, the kernel that of the features.
     to: { path: '^core/$1/', pathNot: '^core/$1/$2/|^core/store/storage/|^core/features/[^/]+\\.ts$' },
   },
   {
@@ -68,7 +68,7 @@ export const forbidden = [
   },
   {
     name: 'a-feature-knows-its-own-contract',
-    comment: 'what one feature needs of another is handed in by compose.ts',
+    comment: 'compose.ts passes one feature to another; features do not import each other',
     severity: 'error',
     from: { path: '^core/features/([^/]+)/', pathNot: TEST },
     to: { path: '^core/contracts/features/', pathNot: '^core/contracts/features/$1\\.ts$' },

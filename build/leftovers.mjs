@@ -1,5 +1,5 @@
-// Finds processes that a test run left behind: those whose command line or working folder lies in the run's own scratch folder.
-// Linux only, where /proc tells; elsewhere it finds none. Ends nothing.
+// Finds processes that a test run left behind: those whose command line or working folder is in the run's own scratch folder. Linux only,
+// by /proc; elsewhere it finds none. Ends nothing.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const COMMAND_SHOWN_MAX = 160;
  * @property {number} pid
  * @property {string} command
  *
- * @param {string} folder the scratch folder; every temporary path of the run lies in it
+ * @param {string} folder the scratch folder; every temporary path of the run is in it
  * @param {string} [proc]
  * @returns {Leftover[]}
  */

@@ -1,4 +1,5 @@
-// The licences of the packages inside the bundles, as their terms ask of whoever passes them on: name, version and text, in one file.
+// The licences of the packages inside the bundles, as their terms require from anyone who distributes them: name, version and text, in one
+// file.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `node build/merge-feeds.mjs FEED FEED`: prints one update feed for macOS that names the files of both processors, each feed of a release
-// being written on a runner of its own processor. The updater picks the file of its processor by name.
+// `node build/merge-feeds.mjs FEED FEED`: prints one update feed for macOS that names the files of both processors, because each
+// processor's feed is written on a separate runner. The updater picks the file of its processor by name.
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-// Everything here runs under the Node that is pinned as a dependency, whatever Node a script was started with.
+// Runs everything here under the Node that is pinned as a dependency, whichever Node started the script.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -45,6 +45,6 @@ function endAs(code, signal) {
   if (signal === null) process.exit(code ?? 1);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-  // Where the signal does not end this process (it may be ignored), the shell's convention says the same.
+  // If the signal does not end this process (it may be ignored), the shell's exit code convention reports it.
   process.exitCode = 128 + (constants.signals[signal] ?? 0);
 }

@@ -1,10 +1,10 @@
-// Runs in every test file: what keeps the process alive after the last test of the file, and did not before the first, fails the file.
-// It costs nothing while tests run. `npm test -- --detectAsyncLeaks FILE` says where a handle came from.
+// Runs in every test file: a handle that keeps the process alive after the file's last test, and was not there before the first, fails the
+// file. It costs nothing while tests run. `npm test -- --detectAsyncLeaks FILE` shows where a handle came from.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 
-/** Sockets, processes, watchers, timers. Requests that are under way end by themselves. */
+/** Sockets, processes, watchers, timers. Pending requests end without help. */
 const HANDLES =
   /^(?:TCPServerWrap|TCPSocketWrap|PipeServerWrap|PipeWrap|UDPWrap|ProcessWrap|FSEventWrap|StatWatcher|Worker|Timeout|Immediate)$/;
 
@@ -19,7 +19,7 @@ beforeAll(() => {
   before = countHandles();
 });
 
-// Registered first, so that it runs last: after what the file itself tidies up.
+// Registered first, so that it runs last: after the file's own cleanup.
 afterAll(async () => {
   const deadline = performance.now() + CLOSING_TAKES_MS;
   for (;;) {

@@ -1,5 +1,5 @@
-// What goes into the packaged app and into the npm package, and nothing beside it: the built files that their programs reach; and for the
-// app, of the modules that could not be bundled, the files they need at run time, with the native code of one platform and processor.
+// The exact content of the packaged app and of the npm package: the built files that their programs reach; and for the app, the runtime
+// files of modules that could not be bundled, with the native code of one platform and processor.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -10,9 +10,11 @@ import { noticesFile } from './license-notices.mjs';
 
 /** The threads that read pages and documents. */
 const workers = ['page-worker.js', 'document-worker.js'];
-/** Where the app begins: its program, and what the window loads before its page. */
+/** The app's entry points: its program, and the scripts the window loads before its page. */
 const appEntries = ['desktop.js', 'preload.cjs', ...workers];
-/** Where the npm package begins: the command line, its daemon and the library. It has the window, for a browser, and no desktop. */
+/**
+ * The npm package's entry points: the command line, its daemon and the library. It includes the window, for a browser, but not the desktop.
+ */
 export const packageEntries = ['cli.js', 'daemon.js', 'index.js', ...workers];
 const LOCAL_IMPORT = /["'`](\.{1,2}\/[\w./-]+\.c?js)["'`]/g;
 
@@ -58,7 +60,7 @@ export function packedModules(platform) {
   };
 }
 
-/** Native code and programs have to be files of their own: neither the loader nor another program can look into the archive. */
+/** Native code and programs must be separate files: neither the loader nor another program can read inside the archive. */
 export const unpackedPatterns = [
   '**/*.node',
   'node_modules/sqlite-vec-*/**',
@@ -68,11 +70,11 @@ export const unpackedPatterns = [
 ];
 
 /**
- * The files without which the app would start and then fail; npm installs only those of the machine it runs on.
+ * Lists files without which the app would start and then fail; npm installs only those of the machine it runs on.
  * @param {string} root
  * @param {PackedPlatform} platform
  * @param {string} arch
- * @returns {string[]} those that are not there
+ * @returns {string[]} the missing ones
  */
 export function missingNativeFiles(root, platform, arch) {
   return [

@@ -1,5 +1,5 @@
-// What `npm pack` and `npm publish` do first: dist/ of the present sources, the declarations, and the list of what goes into the package.
-// The list is an .npmignore inside dist/, so that chunks of earlier builds and the desktop stay out while programs that use them run.
+// Runs before `npm pack` and `npm publish`: builds dist/ from the current sources, the declarations, and the list of packaged files. The
+// list is an .npmignore inside dist/, so that chunks of earlier builds and the desktop stay out while running programs use them.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ if (built.status === 0) {
 }
 
 /**
- * Folders are named too: what an ignored folder holds is never looked at.
+ * Folders are named too: npm never looks inside an ignored folder.
  * @param {readonly string[]} files
  */
 function ignoreAllBut(files) {

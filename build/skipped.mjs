@@ -1,9 +1,9 @@
-// Says in one line which tests did not run, and for want of what. What each test needs is told by tests/needs.ts.
+// Lists in one line which tests were skipped, and for lack of what. Each test states its needs through tests/needs.ts.
 
 /**
  * @param {Readonly<Record<string, number>>} lacking how many tests were skipped, by what they need; those that name nothing under ''
  * @param {number} withoutChromium how many files of end-to-end tests were left out
- * @returns {string} empty where everything ran
+ * @returns {string} empty if everything ran
  */
 export function describeSkipped(lacking, withoutChromium) {
   const tests = Object.entries(lacking)

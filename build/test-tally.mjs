@@ -1,6 +1,5 @@
-// A Vitest reporter that counts: tests by outcome, files that did not load, errors that were not caught.
-// Writes the counts to the file named by TRAYCLAW_TEST_TALLY. Prints a line for each failure as it happens, so that a run cut short has
-// told what it found.
+// A Vitest reporter that counts: tests by outcome, files that did not load, uncaught errors. Writes the counts to the file named by
+// TRAYCLAW_TEST_TALLY. Prints a line for each failure as it happens, so that an interrupted run still reports its failures.
 
 import { writeFileSync } from 'node:fs';
 
@@ -29,7 +28,7 @@ class TestTally {
   }
 
   /**
-   * What went wrong outside of tests: a file that does not load, a hook that throws.
+   * Reports failures outside of tests: a file that does not load, a hook that throws.
    * @param {import('vitest/node').TestModule} module
    */
   onTestModuleEnd(module) {
@@ -85,7 +84,7 @@ function countModule(module, tally) {
     else if (state === 'skipped') countSkipped(/** @type {{ needs?: string }} */ (test.meta()).needs ?? '', tally);
     else tally.failed += 1;
   }
-  // A file that does not load, or a hook that throws, fails without any test of its own failing.
+  // A file that does not load, or a hook that throws, fails without a failing test.
   if (!module.ok() && tally.failed === before) tally.failed += 1;
 }
 

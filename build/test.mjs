@@ -1,6 +1,6 @@
-// `npm test [-- FILTER…]`: builds what is stale, runs every suite, and ends with the line "N passed, N failed".
-// `npm run soak [-- FILTER…]` runs the long tests at their full length: those that take their length from tests/soak.ts.
-// End-to-end tests run when there is a Chromium. What was skipped, and for want of what, is told in the line before.
+// `npm test [-- FILTER…]`: builds what is stale, runs every suite, and ends with the line "N passed, N failed". `npm run soak [-- FILTER…]`
+// runs the long tests at their full length: those that take their length from tests/soak.ts. End-to-end tests run when there is a Chromium.
+// The line before lists skipped tests and what they lacked.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { describeSkipped } from './skipped.mjs';
 
 /** @typedef {import('./test-tally.mjs').Tally} Tally */
 
-/** What is worth a look when the whole takes too long. */
+/** Slower files are listed when the whole run takes too long. */
 const SLOW_SECONDS = 10;
 
 const ENDING_TAKES_MS = 3_000;
@@ -59,7 +59,7 @@ function runTests(filters) {
 /**
  * @param {string[]} filters
  * @param {string} tallyFile
- * @param {string} scratch where every temporary folder of the run lies
+ * @param {string} scratch the parent of every temporary folder of the run
  */
 function runVitest(filters, tallyFile, scratch) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts', ...filters];
@@ -82,10 +82,10 @@ function countEndToEnd(filters) {
 }
 
 /**
- * A process that outlives the run is a failure: it holds memory and ports of the person who runs the tests.
- * The virtual display was told to end a moment ago, so what is still there is asked for again.
+ * A process that outlives the run is a failure: it keeps memory and ports in use.
+ * The virtual display received its signal a moment ago, so remaining processes are checked again.
  * @param {string} scratch
- * @returns {number} how many there are
+ * @returns {number} the number of processes
  */
 function reportLeftovers(scratch) {
   const deadline = performance.now() + ENDING_TAKES_MS;
@@ -98,7 +98,7 @@ function reportLeftovers(scratch) {
   return left.length;
 }
 
-/** On Linux without a display, windows need a virtual one; without that the browser still runs headless. */
+/** On Linux without a display, windows need a virtual one; without it the browser still runs headless. */
 function displayWrapper() {
   const hasDisplay = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   if (process.platform !== 'linux' || hasDisplay) return [];

@@ -1,4 +1,4 @@
-// How everything that runs under Node is bundled: ES modules, lazy chunks, nothing left outside but native addons and Electron.
+// The bundling of everything that runs under Node: ES modules, lazy chunks; only native addons and Electron stay external.
 
 /** Native addons and what starts other programs cannot be bundled: these are the dependencies of package.json, everything else is bundled. */
 export const externalPackages = ['better-sqlite3', 'keytar', '@lydell/node-pty', '@anthropic-ai/sandbox-runtime', 'sqlite-vec'];
@@ -20,8 +20,8 @@ export function nodeBundle(root, input, format) {
       ssr: true,
       write: false,
       target: 'node24',
-      // Measured: with a compile cache, minified code starts no sooner, and stack traces would lose their names. Only the white space
-      // goes (below): a quarter of what is packaged.
+      // Measured: with a compile cache, minified code starts no sooner, and stack traces would lose their names. Only white space is
+      // removed (below): a quarter of the package.
       minify: false,
       sourcemap: true,
       rolldownOptions: {

@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const root = fileURLToPath(new URL('../renderer', import.meta.url));
 
-/** The checker makes functions of texts, which the content policy forbids, and is a third of what a first paint would load. */
+/** The schema library generates functions from text, which the content policy forbids, and is a third of the code of a first paint. */
 const withoutSchemas: Plugin = {
   name: 'window-without-schemas',
   generateBundle(_options, bundle) {
@@ -18,7 +18,7 @@ const withoutSchemas: Plugin = {
   },
 };
 
-/** What may stand inside a here-document of Ruby comes to eleven more grammars, a megabyte in all: it stays plain. */
+/** The grammars embedded in a Ruby here-document are eleven more, a megabyte in all: it stays plain. */
 const rubyAlone: Plugin = {
   name: 'ruby-alone',
   enforce: 'pre',
@@ -32,7 +32,7 @@ export default defineConfig({
   base: './',
   publicDir: 'public',
   plugins: [withoutSchemas, svelte({ configFile: false, compilerOptions: { runes: true } })],
-  // As modules, so that each grammar of the code worker is a file of its own.
+  // As modules, so that each grammar of the code worker is a separate file.
   worker: { format: 'es', plugins: () => [rubyAlone] },
   build: {
     outDir: fileURLToPath(new URL('../dist/renderer', import.meta.url)),

@@ -1,5 +1,5 @@
-// Which tests exist and how they run. Unit tests sit beside their sources; tests/ holds what crosses modules.
-// End-to-end tests (tests/e2e) drive the built program and a real Chromium; those that hold a time to a limit run alone.
+// The test projects. Unit tests are next to their sources; tests/ holds tests that cross modules. End-to-end tests (tests/e2e) drive the
+// built program and a real Chromium; those with time limits run alone.
 
 import { fileURLToPath } from 'node:url';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
@@ -8,10 +8,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Of the end-to-end tests, those that measure. */
+/** End-to-end tests that measure time. */
 const timed = ['tests/e2e/desktop-panic.e2e.ts'];
 
-/** What takes longest begins first, so that nothing long is left to run alone at the end. `npm test` names them. */
+/** The slowest files start first, so that no long one runs alone at the end. `npm test` names them. */
 const slow = [
   'e2e/accessibility',
   'e2e/hostile',
@@ -38,8 +38,6 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-const endToEnd = { testTimeout: 120_000, hookTimeout: 120_000 };
-
 // Vitest reads its configuration from a default export.
 export default defineConfig({
   root,
@@ -47,19 +45,20 @@ export default defineConfig({
     reporters: [`${root}build/test-tally.mjs`, 'dot'],
     pool: 'forks',
     maxWorkers: 2,
-    // Files share what they import: no module here keeps state of its own, and importing it anew took half of the time.
+    // Files share their imports: no module keeps state, and importing it again took half of the time.
     isolate: false,
     sequence: { sequencer: SlowFirst },
     globals: false,
     allowOnly: false,
+    globalSetup: [`${root}build/build-first.mjs`],
     // A file that leaves a socket, a process or a timer behind fails.
     setupFiles: [`${root}build/open-handles.mjs`],
-    // No test meets the keychain of whoever runs it: on a display the bus would start one, and wait for a person.
+    // Tests never use the real keychain: on a display the bus would start one, and wait for a person.
     env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' },
     teardownTimeout: 5_000,
     // A limit for tests that hang, generous enough for a machine that does other work as well.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     cache: false,
     projects: [
@@ -80,11 +79,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...endToEnd, name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed, sequence: { groupOrder: 2 } },
+        test: { name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed, sequence: { groupOrder: 2 } },
       },
       {
         extends: true,
-        test: { ...endToEnd, name: 'e2e-timed', include: timed, fileParallelism: false, sequence: { groupOrder: 3 } },
+        test: { name: 'e2e-timed', include: timed, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -1,5 +1,5 @@
-// What can be done ahead of the first turn: every check of an event is compiled by it, in pieces.
-// Looked at in a process of its own, because a check is compiled once in a process.
+// Work ahead of the first turn: it compiles every check of an event, in pieces. Tested in a separate process, because a check is compiled
+// once a process.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

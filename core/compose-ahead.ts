@@ -1,5 +1,5 @@
-// What the first turn would otherwise wait for: code that is loaded and checks that are compiled when they are first used. Offered in short
-// pieces, for a host that has an idle moment; decides nothing about when.
+// Work the first turn would otherwise wait for: loading code and compiling checks at first use. Offered in short pieces, for a host with an
+// idle moment; the host decides when.
 
 import type * as z from 'zod';
 import { eventBodySchemas } from './contracts/events.ts';

@@ -1,4 +1,4 @@
-// The ground of the composition: what is handed in from outside, and the stores. Read it before compose.ts.
+// The base of the composition: the options passed in, and the stores. Read it before compose.ts.
 
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -17,9 +17,9 @@ import type { LoadedConfig } from './store/config/config.ts';
 import { ContinuityRows, continuityMigrations } from './store/continuity/continuity.ts';
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
-import { JsonlSink, Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { modelMigrations } from './mind/llm/llm.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import type { Machine } from './features/health/health.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { identity } from './features/identity/identity.ts';
 import { memory } from './features/memory/memory.ts';
@@ -28,11 +28,11 @@ import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { usage } from './features/usage/usage.ts';
 import { realOf } from './guard/workspace/workspace.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
-import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
 import { Settings } from './runtime/settings/settings.ts';
 import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
 import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
@@ -40,13 +40,13 @@ import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
 export type HealthCheck = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-/** What the programs of this project and their tests may hand in beside what the library offers. */
+/** Further options that only this project's own programs and tests may pass, in addition to those of the library. */
 export interface RuntimeOptions extends TrayClawOptions {
   readonly version?: string;
   /** Rests of a door between two tries; resolves false at once when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly ids?: IdSource;
-  /** What the health check looks at beside the runtime: parts of the program around it. */
+  /** Health checks of the host program, in addition to those of the runtime. */
   readonly moreChecks?: () => readonly HealthCheck[];
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
@@ -59,12 +59,12 @@ export interface FaultHooks {
   /** When the machine came up. */
   readonly bootedAtMs?: number;
   /** What the machine would say of itself. */
-  readonly machine?: Pick<MachineChecksDeps, 'freeBytes'>;
+  readonly machine?: Pick<Machine, 'freeBytes'>;
   /** The same for the redactor of one sink. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
 
-/** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
+/** The places where text leaves the runtime or is stored; each has one redaction, in addition to those inside a turn. */
 export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'channels' | 'doors';
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
@@ -78,11 +78,10 @@ const migrations = [
   ...continuityMigrations,
   ...modelMigrations,
   ...outboxMigrations,
-  ...telemetryMigrations,
-  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram, usage].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Those of the features; each keeps its own. */
+/** The rows of the features; each feature keeps its own. */
 function openRows(storage: Storage) {
   return {
     deadLetters: deadLetters.rows(storage),
@@ -94,6 +93,7 @@ function openRows(storage: Storage) {
     signals: signals.rows(storage),
     skills: skills.rows(storage),
     telegram: telegram.rows(storage),
+    usage: usage.rows(storage),
   };
 }
 
@@ -118,13 +118,6 @@ export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifet
   };
 }
 export type Base = ReturnType<typeof composeBase>;
-
-/** Where packs are written down beside the log, when a person wants that. */
-function composeSinks({ config, home, logger, safetyOf }: Base): JsonlSink[] {
-  const { packLog } = config.context;
-  const redact = (line: string): string => safetyOf('app-log').redactJson(line).text;
-  return packLog === undefined ? [] : [new JsonlSink({ path: resolve(home, packLog), logger, redact })];
-}
 
 /** The database, and what is approved in it of the program's own plugins. */
 export async function openData({ home, lifetimes, crashPoints, config, options }: Base) {
@@ -186,15 +179,13 @@ export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
     rows.identity,
     continuity,
     rows.plugins,
+    rows.usage.rows,
     pluginBook,
   ];
   const head = composeHead(base, storage);
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
-  const telemetry = new Telemetry({ db: storage.db, sinks: composeSinks(base) });
-  /** True while there is more to take in. */
-  const catchUp = (eventsMax?: number): boolean =>
-    !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
+  rows.usage.rows.takeOver((after, limit) => log.reads.after(after, limit));
   return {
     storage,
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),
@@ -204,8 +195,6 @@ export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
     marks,
     log,
     continuity,
-    telemetry,
-    catchUp,
     artifacts,
     safeArtifacts: safetyOf('artifacts').artifacts(artifacts),
     checkpointRows,
@@ -229,12 +218,12 @@ export function readBelow(home: string, path: string): string | null {
     const real = realpathSync(resolve(home, path));
     return isInside(real, realpathSync(home)) ? readFileSync(real, 'utf8') : null;
   } catch {
-    // Not there or not readable: the agent then has no identity of its own, which `agents show` shows.
+    // Missing or unreadable: the agent then has no identity text, which `agents show` reports.
     return null;
   }
 }
 
-/** What every process that is started for this data folder carries in its environment; the same at the next start. */
+/** The marker in the environment of every process started for this data folder; the same at the next start. */
 export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
   return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }

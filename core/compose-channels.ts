@@ -1,4 +1,4 @@
-// The part of the composition that reaches out: the outbox, the channels that join it, and the web for tools.
+// Composes everything that reaches out: the outbox, the channels, and the web for tools.
 
 import type { Channel, ChatAddress } from './contracts/channels.ts';
 import { systemLater } from './base/later.ts';

@@ -1,18 +1,25 @@
-// The features, in one ordered list: one that needs another stands below it and gets it as an argument. Read compose.ts first.
+// Composes the features in order: a feature is created after the ones it needs, and receives them as arguments. Read compose.ts first.
 
 import { systemLater } from './base/later.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
 import type { Spine, Wing } from './features/feature.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import { delegate } from './features/delegate/delegate.ts';
+import { governor } from './features/governor/governor.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { hooks } from './features/hooks/hooks.ts';
 import { identity } from './features/identity/identity.ts';
 import { memory } from './features/memory/memory.ts';
+import { opinions } from './features/opinions/opinions.ts';
 import { plugins } from './features/plugins/plugins.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { usage } from './features/usage/usage.ts';
+import { verify } from './features/verify/verify.ts';
+import type { AskingDeps } from './mind/asking/asking.ts';
+import { estimateTokens, type ModelRouter } from './mind/llm/llm.ts';
 import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
 import { DeferredTurns } from './runtime/turns/turns.ts';
 import { readBelow, type Base, type Store } from './compose-base.ts';
@@ -20,9 +27,10 @@ import type { Guard } from './compose-guard.ts';
 
 interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
   readonly trees: ProcessTrees;
+  readonly models: ModelRouter;
 }
 
-/** Last made, first disposed; those that turns are made of outlive the turns, the others do not. */
+/** Features are disposed in reverse order of creation; those that turns depend on outlive the turns, the others do not. */
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
   const { rows, pluginFiles: files, pluginBook: book } = store;
@@ -40,6 +48,10 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const run = runHook(base, guard, hands);
   const redactDeep = <T>(value: T): T => safetyOf('tool-results').redactDeep(value);
   const hook = add(hooks.create(spine, null, { library: options.hooks ?? [], run, redactDeep }));
+  const asking = askingOf(base, guard, hands.models);
+  const verifying = add(verify.create(spine, null, { asking, run, redactDeep }));
+  const governing = add(governor.create(spine, null));
+  add(delegate.create(spine, null));
   const remembering = add(memory.create(spine, rows.memory, options));
   lifetimes.defer(async () => {
     await turns.dispose();
@@ -51,17 +63,23 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const scheduled = add(schedule.create(spine, rows.schedule, { prompt, signals: signalled.hub }));
   const letters = add(deadLetters.create(spine, rows.deadLetters));
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
+  const counted = add(usage.create(spine, rows.usage, (line) => safetyOf('app-log').redactJson(line).text));
+  const doubting = add(opinions.create(spine, null, { asking, models: hands.models }));
   const plugged = add(plugins.create(spine, rows.plugins, { files, book }));
   return {
+    spine,
     turns,
     agents,
     all,
     identity: identities,
     hooks: hook,
+    verifier: verifying.port,
+    governor: governing.port,
     helpers: helping,
     skills: skilled,
     signals: signalled,
     telegram: bot,
+    usage: counted,
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
@@ -75,7 +93,10 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
       ...scheduled.handlers,
       ...letters.handlers,
       ...bot.handlers,
+      ...counted.handlers,
       ...plugged.handlers,
+      ...governing.handlers,
+      ...doubting.handlers,
     },
   };
 }
@@ -93,6 +114,11 @@ function spineOf(base: Base, store: Store, guard: Guard, parts: Pick<Spine, 'too
   const redactPrompt = (text: string): string => safetyOf('prompt').redact(text).text;
   const guarded = { facts, panic, policy, secrets, budget, checkpoints, safety, sources, redactPrompt };
   return { ...ground, ...guarded, artifacts, settings, ...parts };
+}
+
+/** For what asks a model beside the conversation of a turn. */
+function askingOf({ clock, safetyOf }: Base, { budget }: Guard, models: ModelRouter): AskingDeps {
+  return { clock, later: systemLater, budget, models, count: estimateTokens, redact: (text) => safetyOf('prompt').redact(text).text };
 }
 
 function agentsOf({ config, home }: Base, capsules: ConstructorParameters<typeof AgentRegistry>[0]['capsules']): AgentRegistry {

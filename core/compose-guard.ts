@@ -1,4 +1,4 @@
-// The part of the composition that decides: the gate and everything it goes by.
+// Composes the gate and everything it bases its decisions on.
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -25,7 +25,8 @@ import type { Base, Store } from './compose-base.ts';
 const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, lifetimes } = base;
-  const { policy, marks, telemetry, log, catchUp, rows } = store;
+  const { policy, marks, log, rows } = store;
+  const { report } = rows.usage;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -67,16 +68,11 @@ export function composeGuard(base: Base, store: Store) {
   });
   const lateCopies = composeLateCopies(base, store, taint);
   const secrets = composeSecrets(base);
-  const current = <T>(read: () => T): T => {
-    catchUp();
-    return read();
-  };
   const budget = new BudgetBook(config.budget, {
     // What helpers spent counts for whoever called them.
-    spentInTurn: (turnId) => current(() => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => telemetry.spentInTurn(one)))),
-    spentInSession: (sessionId) =>
-      current(() => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => telemetry.spentInSession(one)))),
-    spentSince: (query) => current(() => telemetry.spentSince(query)),
+    spentInTurn: (turnId) => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => report.spentInTurn(one))),
+    spentInSession: (sessionId) => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => report.spentInSession(one))),
+    spentSince: (query) => report.spentSince(query),
     extensions: () =>
       log.reads
         .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })
@@ -117,7 +113,7 @@ function composeWorkspaces(facts: FactContext, policy: Store['policy']): Workspa
   });
 }
 
-/** What can be read at once is known when this returns; the rest is being read. */
+/** Values that can be read at once are registered when this returns; the rest is being read. */
 function composeSecrets({ home, config, environment, safety, logger }: Base): Secrets {
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
   const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
@@ -141,7 +137,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
+    // Missing, or not executable: for an automatic start the two are the same.
     return false;
   }
 }

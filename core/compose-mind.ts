@@ -1,5 +1,4 @@
-// The part of the composition around the model: what is known of models, what they are shown, and the summaries of what left the window.
-// Read compose.ts first.
+// Composes the model layer: known models, context packs, and summaries of older messages. Read compose.ts first.
 
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import type { PromptText } from './contracts/own-prompts.ts';
 import type { AgentRegistry } from './agent/registry/registry.ts';
 import { Summarizer } from './mind/compress/compress.ts';
 import { ContextPacker, createSystemPrompt, ProjectSource, type PackSource, type ProjectFiles } from './mind/context/context.ts';
-import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
+import { estimateTokens, ExactCounters, keptHealth, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
 import { isSkillModel } from './features/skills/skills.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
@@ -28,10 +27,14 @@ export function composeModels(base: Base, { storage, log, settings }: Store, { s
     logger,
     learned: learning,
     refusedWords: learning.refusedWords,
+    health: keptHealth(storage.db),
     environment,
     formerModel: () => newestModel(log),
   });
-  lifetimes.defer(() => models.close());
+  lifetimes.defer(() => {
+    models.save();
+    return models.close();
+  });
   settings.useAtOnce(['models', 'providers'], (now) => {
     models.configure(now);
   });
@@ -41,7 +44,7 @@ export function composeModels(base: Base, { storage, log, settings }: Store, { s
 interface Shown extends ReturnType<typeof composeModels> {
   /** Instructions of the program's own, as the person left them. */
   readonly prompt: PromptText;
-  /** What the features show beside the conversation. */
+  /** The features' sections of a pack. */
   readonly packSources: readonly PackSource[];
 }
 
@@ -106,7 +109,7 @@ function readBeginning(path: string, bytesMax: number): string {
   }
 }
 
-/** The model of the newest turn that had one; null before the first. A look at a few sessions, made only where no model is known. */
+/** The model of the newest turn with one; null before the first. Reads a few sessions, only if no model is known. */
 function newestModel({ index, reads }: Store['log']): string | null {
   const sessions = index.sessions({ archived: false, limit: SESSIONS_LOOKED_AT }).toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
   for (const { sessionId } of sessions) {

@@ -1,4 +1,5 @@
-// The operations table put to work: each group of handlers with what it needs, those of the spine here, the others of the features.
+// Connects the operations table to its handlers: each group gets what it needs; the features add their own handlers.
+// features.
 
 import type { OpHandlers } from './contracts/ops.ts';
 import type { ProcessPort } from './runtime/turns/turns.ts';
@@ -15,14 +16,13 @@ import {
   createOutboxOps,
   createPanicOps,
   createProviderOps,
-  createRecoveryOps,
   createSessionOps,
   createWorkspaceOps,
   type OpsParts,
   type OtherOps,
 } from './doors/ops/ops.ts';
+import { health } from './features/health/health.ts';
 import type { Base, Store } from './compose-base.ts';
-import { composeDoctor, composeRecovery } from './compose-care.ts';
 import type { Guard } from './compose-guard.ts';
 import type { Features } from './compose-features.ts';
 import type { Mind } from './compose-mind.ts';
@@ -47,22 +47,32 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
   const { models, packer } = mind;
   const { agents, skills, helpers } = features;
   const safety: OpsParts['safety'] = { checkUrl: (url) => base.safety.url(url), redact: (text) => base.safety.redact(text) };
-  const usage: OpsParts['usage'] = { usage: (query) => usageOf(base, store, query) };
-  const packs: OpsParts['packs'] = { list: (query) => packsOf(store, query) };
   const checkpointOps = createCheckpointOps({ checkpoints, ids, panic, policy, runtime, safety, tools, workspaces });
-  const providerOps = createProviderOps({ agents, clock, closing, gate, ids, log, models, safety, secrets, settings, tools });
-  const doctor = composeDoctor(base, store, guard, {
-    mind,
-    checks: features.checks,
+  const providerOps = createProviderOps({
+    agents,
+    budget,
+    clock,
+    closing,
+    gate,
+    ids,
+    log,
+    models,
+    packer,
+    safety,
+    secrets,
+    settings,
     tools,
-    tryModel: (model) => Promise.resolve(providerOps['model.test']({ model }, itself)),
   });
-  const recovery = composeRecovery(base, store, guard, {
+  const cared = health.create(features.spine, null, {
+    ...careOf(base, store, guard),
+    models,
     runtime,
-    undo: async (callId, by) => {
-      const { restored } = await checkpointOps['checkpoint.restore']({ callId, keepGoing: true }, { ...itself, actor: by });
-      return restored.length;
-    },
+    newestCall: features.usage.newestCall,
+    rebuildUsage: features.usage.rebuild,
+    sources: [...features.checks, { check: () => base.options.moreChecks?.() ?? [] }],
+    tryModel: (model) => Promise.resolve(providerOps['model.test']({ model }, itself)),
+    undo: async (callId, by) =>
+      (await checkpointOps['checkpoint.restore']({ callId, keepGoing: true }, { ...itself, actor: by })).restored.length,
   });
   const ops: OtherOps = {
     ...features.handlers,
@@ -71,12 +81,12 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
     ...createPanicOps({ clock, head, log, panic, processes, runtime }),
     ...createBudgetOps({ budget, clock, log }),
     ...createSessionOps({ agents, helpers: helpers.queue, ids, log, models, policy, runtime, workspaces }),
-    ...createContextOps({ agents, compaction, continuity, ids, log, packs, safety }),
+    ...createContextOps({ agents, compaction, continuity, ids, log, safety }),
     ...createActivityOps({ log }),
-    ...createAuditOps({ artifacts, clock, gate, log, safety, sandbox, secrets, settings, tools, usage, workspaces }),
+    ...createAuditOps({ artifacts, clock, gate, log, safety, sandbox, secrets, settings, tools, workspaces }),
     ...providerOps,
     ...checkpointOps,
-    ...createRecoveryOps({ doctor, recovery }),
+    ...cared.handlers,
     ...createOutboxOps({ chats, log, outbox }),
     ...createWorkspaceOps({ clock, gate, log, panic, policy, workspaces }),
   };
@@ -86,12 +96,16 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
 /** The program itself, where one part of it uses an operation of another. */
 const itself = { channel: 'library', actor: 'library' } as const;
 
-function packsOf({ telemetry, catchUp }: Store, query: Parameters<OpsParts['packs']['list']>[0]): ReturnType<OpsParts['packs']['list']> {
-  catchUp();
-  return telemetry.packs(query);
-}
-
-function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsParts['usage']['usage']>[0]) {
-  catchUp();
-  return telemetry.usage({ ...query, nowMs: clock.nowMs() });
+/** What the program says of itself beside the features. */
+function careOf({ loaded, options }: Base, { outbound, settings }: Store, { secrets, sandbox }: Guard) {
+  return {
+    warnings: loaded.warnings,
+    configPath: options.config === undefined ? loaded.path : null,
+    providers: () => loaded.config.providers,
+    configNow: () => settings.config,
+    outbound,
+    secretStore: secrets,
+    sandbox,
+    freeBytes: options.faults?.machine?.freeBytes,
+  };
 }

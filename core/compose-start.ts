@@ -1,4 +1,4 @@
-// What the program does with its data when it starts and once a day: settling what the last run left, and throwing away what nothing needs.
+// Maintenance at the start and once a day: settles what the last run left unfinished, and removes data that is no longer needed.
 
 import { systemSessionId, type AnyDraft } from './contracts/events.ts';
 import { describeGap, gapAdvice, isRewound } from './contracts/log-gap.ts';
@@ -52,7 +52,7 @@ function noteGap({ log, head, clock, logger }: Pick<Store, 'log' | 'head'> & Pic
 
 const unreadSecrets = 'Until its secrets can be read, what needs one is refused, and they are not recognised in messages and files.';
 
-/** What a person is told at every start until it is settled. */
+/** Notices a person sees at every start until they are settled. */
 export function startNotices({ log }: Pick<Store, 'log'>, { secrets }: Pick<Guard, 'secrets'>): string[] {
   const gaps = openGaps(log.reads);
   const lines = gaps.map(({ body }) => describeGap(body));
@@ -62,7 +62,7 @@ export function startNotices({ log }: Pick<Store, 'log'>, { secrets }: Pick<Guar
   ];
 }
 
-/** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
+/** Content that a session refers to stays; content for undo stays as long as undo may need it; everything else until its retention ends. */
 export function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
   const { artifactDays, undoDays } = config.retention;
   const nowMs = clock.nowMs();
@@ -78,7 +78,7 @@ export function collectGarbage({ clock, config }: Base, { storage, artifacts }: 
   });
 }
 
-/** What runs in this process. `taking` resolves once what an earlier process left is taken up; null when nothing is. */
+/** The work of this process. `taking` resolves once the work of an earlier process is resumed; null when there is none. */
 export function workHere(turns: Pick<TurnRuntime, 'runningTurns' | 'whenIdle'>, taking: Promise<void> | null) {
   let isTaking = taking !== null;
   const taken = (taking ?? Promise.resolve()).finally(() => {

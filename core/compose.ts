@@ -45,7 +45,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const guard = composeGuard(base, store);
     const hands = composeHands(base, store, guard);
     const models = composeModels(base, store, guard);
-    const features = composeFeatures(base, store, guard, hands);
+    const features = composeFeatures(base, store, guard, { ...hands, models: models.models });
     registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
@@ -74,7 +74,7 @@ function composeHands(base: Base, store: Store, guard: Guard) {
 }
 type Hands = ReturnType<typeof composeHands>;
 
-/** Those of the features, the built-in ones, and last those of the program around the runtime, which may replace any. */
+/** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
 function registerTools(
   { options, config, clock, environment, safety }: Base,
   { secrets, sandbox, workspaces }: Guard,
@@ -110,13 +110,17 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
+  const { governor, verifier } = features;
   const { port: hooks } = features.hooks;
   const parts: TurnDeps = {
     ...(hooks === null ? {} : { hooks }),
+    ...(governor === null ? {} : { governor }),
+    ...(verifier === null ? {} : { verifier }),
     crashPoints: base.crashPoints,
     notes: features.signals.notes,
     ...guard,
     models: features.skills.runsAsModels(mind.models),
+    routes: mind.models.routes,
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
@@ -165,9 +169,11 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, fe
       afterCommits: [
         () => log.search.catchUp(),
         () => log.activity.catchUp(),
-        () => store.catchUp(500),
         ...features.all.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
-        () => mind.learning.save(),
+        () => {
+          mind.models.save();
+          return mind.learning.save();
+        },
         () => {
           store.head.secure();
           return false;
@@ -223,7 +229,7 @@ function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Gua
   return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 
-/** Goes on with what was under way, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
+/** Resumes unfinished work, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
 function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, compaction, features }: Built): Promise<void> | null {
   const takeUpRest = (): void => {
     for (const wing of features.all) wing.takeUp?.();
@@ -231,7 +237,7 @@ function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, comp
   };
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
-    // What the stop cut off before the last run ended is written down as stopped, not left as running.
+    // Turns that the stop aborted before the last run ended are recorded as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
     if (options.resume === false) return null;
     turns.watchQuestions();

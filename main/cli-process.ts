@@ -18,14 +18,14 @@ import { openerFilePath, openWindow } from './window-opener.ts';
 export interface ProcessOptions {
   readonly version: string;
   readonly packageRoot: URL;
-  /** How an installed app is called as a command line; left out, it is Node with the built file. */
+  /** The command line of an installed app; by default Node with the built file. */
   readonly command?: readonly string[];
 }
 
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
   const redaction: Redaction = { redact: null };
   reportCrashes(redaction);
-  // As long as a command is at work the process stays, also where all that it waits for holds nothing open.
+  // Keeps the process alive while a command runs, even if it only waits for unreferenced handles.
   const alive = setInterval(() => undefined, 60_000);
   const code = await runCli(argv, processIo(), processParts(options, redaction));
   clearInterval(alive);
@@ -52,7 +52,7 @@ function processIo(): CliIo {
   };
 }
 
-/** The first signal asks, the third ends the process whatever it is doing. With nobody to ask the first one ends it. */
+/** The first signal asks, the third ends the process in any case. Without a handler the first one ends it. */
 function listenForSignals(): CliIo['onInterrupt'] {
   const listeners = new Set<() => void>();
   let count = 0;
@@ -69,7 +69,7 @@ function listenForSignals(): CliIo['onInterrupt'] {
   };
 }
 
-/** That of the runtime this process hosts; null while it hosts none. */
+/** The redactor of the runtime this process hosts; null while it hosts none. */
 interface Redaction {
   redact: ((text: string) => string) | null;
 }
@@ -142,7 +142,7 @@ function processParts({ version, packageRoot, command: packaged }: ProcessOption
   };
 }
 
-/** The runtime keeps its own log; from the doors only what a person should see. */
+/** The runtime keeps its own log; from the doors only messages for a person are printed. */
 function createStderrLogger(redaction: Redaction): Logger {
   return {
     log: (level, message, data) => {
@@ -153,11 +153,11 @@ function createStderrLogger(redaction: Redaction): Logger {
   };
 }
 
-/** A bug ends the process as it would anyway; what it says goes through the redactor first, and a snapshot of the source is left out. */
+/** A bug ends the process as usual; its message is redacted first, without the snapshot of the source. */
 function reportCrashes(redaction: Redaction): void {
   const report = (cause: unknown): void => {
     const text = `TrayClaw ended because of an internal error.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
-    // Before a runtime is there no value is known, and nothing of a data folder was read.
+    // Before there is a runtime no secret is known, and no data folder was read.
     process.stderr.write(redaction.redact?.(text) ?? text, () => process.exit(1));
   };
   process.on('uncaughtException', report);

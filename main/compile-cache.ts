@@ -1,5 +1,5 @@
-// Where compiled code is cached between starts: the person's own cache folder. Node's default is below the shared temporary folder,
-// where another user could leave something for us to run.
+// The cache of compiled code between starts: the person's own cache folder. Node's default is below the shared temporary folder, where
+// another user could plant code for us to run.
 
 import { isAbsolute, join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// What a shell asks while a person presses Tab: ids and names of one kind, a line each, with a tab before the words about it. Asks a running
-// instance and starts none; whatever goes wrong or takes too long, it prints nothing. Loads next to nothing, because a person waits.
+// Answers a shell's completion when a person presses Tab: ids and names of one kind, a line each, with a tab before the description. Asks a
+// running instance and starts none; on any error or delay, it prints nothing. Loads as little as possible, because a person waits.
 
 import { request } from 'node:http';
 import { homedir } from 'node:os';
@@ -7,9 +7,9 @@ import { isPlainObject, parseJson } from '../core/base/json.ts';
 import type { OpName } from '../core/contracts/ops.ts';
 import { isOwnSocket, readInstanceFile, resolveHome } from '../core/store/home/home.ts';
 
-/** Of the whole process, its own start included. */
+/** For the whole process, including its own start. */
 const WITHIN_MS = 200;
-/** What an instance is given in any case, where the machine is slow to start a process. */
+/** The minimum time for an instance to answer, even if the machine was slow to start this process. */
 const ANSWER_MS_MIN = 80;
 const REPLY_BYTES_MAX = 4_000_000;
 const ABOUT_CHARS_MAX = 60;
@@ -33,7 +33,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   memory: { op: 'memory.list', params: { limit: 100 }, list: 'memories', id: 'memoryId', about: 'text' },
 };
 
-/** `__complete KIND [--home FOLDER]`. Ends the process in time, whatever is still under way. */
+/** `__complete KIND [--home FOLDER]`. Ends the process in time, even with work pending. */
 export async function complete([kind, option, folder]: readonly string[]): Promise<void> {
   const leftMs = Math.max(ANSWER_MS_MIN, WITHIN_MS - performance.now());
   setTimeout(() => process.exit(0), leftMs);
@@ -52,7 +52,7 @@ async function findLines(kind: string | undefined, home: string, signal: AbortSi
     const reply = parseJson(await askInstance(wanted, record, signal));
     return reply.ok ? linesIn(reply.value, wanted) : '';
   } catch {
-    // Gone, hung or too slow: a shell shows nothing then.
+    // Missing, hung or too slow: a shell shows nothing then.
     return '';
   }
 }
@@ -93,7 +93,7 @@ function linesIn(reply: unknown, { list, id, about }: Kind): string {
     .join('');
 }
 
-/** Only what no shell takes for more than a word; the words about it lose all that could move a cursor or end the line. */
+/** Only ids that every shell takes as one word; the description loses everything that could move a cursor or end the line. */
 function lineOf(id: unknown, about: unknown): string[] {
   if (typeof id !== 'string' || !/^[\w.][\w.:@-]{0,99}$/.test(id)) return [];
   const words = typeof about === 'string' ? about.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() : '';

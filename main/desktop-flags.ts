@@ -1,13 +1,13 @@
-// The words by which the desktop app is told to do something else than to open its window. Pure.
+// The command-line flags that make the desktop app do something other than open its window. Pure.
 
 import { resolve } from 'node:path';
 
 /** The running app of the same data folder ends as if asked in its menu, and so does this start. */
 export const quitFlag = '--quit';
-/** What follows is a command line: the program answers in the terminal and opens no window. */
+/** The rest is a command line: the program answers in the terminal and opens no window. */
 export const cliFlag = '--cli';
 
-/** Of Chromium, and what the `trayclaw` command of an installed app puts before `--cli`. */
+/** Chromium's flags that the `trayclaw` command of an installed app puts before `--cli`. */
 const beforeCli = /^--(?:no-sandbox|ozone-platform=\w+)$/;
 
 /**
@@ -22,9 +22,9 @@ export function commandLineOf(argv: readonly string[], script: string): readonly
   return rest[0] === '--' ? rest.slice(1) : rest;
 }
 
-/** How the command line of an installed app is called again, by a service for example. */
+/** The command line of an installed app, for a service for example. */
 export function packagedCommand(execPath: string, env: Readonly<Record<string, string | undefined>>, isLinux: boolean): readonly string[] {
-  // What runs of an AppImage lies in a folder that is gone afterwards.
+  // A running AppImage is mounted in a folder that disappears afterwards.
   const program = env['APPIMAGE'] ?? execPath;
   return [program, ...(isLinux ? ['--ozone-platform=headless'] : []), cliFlag, '--'];
 }

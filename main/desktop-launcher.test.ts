@@ -1,4 +1,4 @@
-// Starting the tray app: with no program, with one that can be fetched or not, with one that runs, ends, fails or is told to end.
+// Starting the tray app: without a program, with a downloadable one or none, with one that runs, ends, fails or is ended.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -168,7 +168,7 @@ const untilReady = (file: string, then: () => void): void => {
   }, 5);
 };
 
-test('on Windows an interrupt is handed to the program by a second start, not by a signal', async () => {
+test('on Windows an interrupt reaches the program by a second start, not by a signal', async () => {
   // Ends well only when asked: by a signal it would end with 9.
   const at = installed(
     'case "$*" in *--quit) echo "$*" > "$READY.asked"; exit 0;; esac; trap "exit 9" TERM; : > "$READY"; until [ -e "$READY.asked" ]; do sleep 0.05; done',

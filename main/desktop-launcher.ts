@@ -1,4 +1,4 @@
-// Starts the tray app in Electron and waits for its end. Says why when there is none to start; what is done then is the caller's.
+// Starts the tray app in Electron and waits for its end. Says why when it cannot be started; the caller decides what happens then.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { hasDisplay } from './window-opener.ts';
 export interface LaunchOptions extends FetchOptions {
   /** Chromium refuses to run its sandbox as the superuser. */
   readonly isRoot: boolean;
-  /** The program of an installed app, which needs no Electron beside it and no script named. */
+  /** The program of an installed app, which needs neither a separate Electron nor a script name. */
   readonly packaged: string | null;
   /** A person wants it to end. Returns the function that stops listening. */
   onInterrupt(listener: () => void): () => void;
@@ -22,7 +22,7 @@ export interface LaunchOptions extends FetchOptions {
 const FAILS_WITHIN_MS = 5_000;
 /** Enough to close the log; what hangs for longer is ended. */
 const ENDS_WITHIN_MS = 15_000;
-/** What a shell or the loader reports for a program or a library that is missing. */
+/** The exit code of a shell or the loader for a missing program or library. */
 const CODE_MISSING = 127;
 const endedByPerson: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL']);
 

@@ -1,4 +1,5 @@
-// Entry of the desktop app: what must be said to Electron before it is ready, then the parts; or with --cli the command line. The only file that imports Electron.
+// Entry of the desktop app: settings Electron needs before it is ready, then the parts; or with --cli the command line. The only file that
+// imports Electron.
 
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -30,17 +31,17 @@ async function startDesktop(): Promise<void> {
 
   app.setName('TrayClaw');
   app.setAppUserModelId('io.trayclaw.desktop');
-  // Chromium's own files belong to the data folder too, and with it the lock that makes the app run once per data folder.
+  // Chromium's own files are in the data folder too, including the lock that makes the app run once per data folder.
   app.setPath('userData', join(home, 'run', 'electron'));
   app.enableSandbox();
   protocol.registerSchemesAsPrivileged([appScheme]);
 
   const isFirst = app.requestSingleInstanceLock();
   if (process.argv.includes(quitFlag)) {
-    // The first one was told by the request; where there is none, there is nothing to end.
+    // The request notified the first instance; if there is none, there is nothing to end.
     app.exit(0);
   } else if (isFirst) {
-    // From a checkout the program is Electron itself, which has to be told what to run.
+    // In a checkout the program is Electron itself, which needs the script as an argument.
     if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
     else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [script]);
     const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });
@@ -48,7 +49,7 @@ async function startDesktop(): Promise<void> {
     await app.whenReady();
     await desktop.start();
   } else {
-    // The first one brings its window to the front.
+    // The first instance brings its window to the front.
     app.quit();
   }
 }

@@ -1,5 +1,5 @@
-// Finds Electron's program on this machine, or fetches it with Electron's own installer for as long as something comes. For a start of the app
-// that is tried at most once a day, and never in a test run or a build server. Starts nothing of it.
+// Finds Electron's program on this machine, or downloads it with Electron's own installer for as long as data arrives. A start of the app
+// tries that at most once a day, and never in a test run or on a build server. Starts nothing of it.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ const binaryNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   win32: 'electron.exe',
   darwin: 'Electron.app/Contents/MacOS/Electron',
 };
-/** Without a byte for so long, nothing comes any more. */
+/** After this long without a byte, the download counts as stopped. */
 const SILENT_MS_MAX = 60_000;
 const STEP_PERCENT = 10;
-/** Of what the installer says of a failure, whose first line is the reason. */
+/** The maximum of the installer's error text; its first line is the reason. */
 const REASON_CHARS_MAX = 200;
 const DAY_MS = 86_400_000;
 
 export interface Electron {
   readonly binary: string;
-  /** What was unpacked, with the program in it. */
+  /** The unpacked folder with the program in it. */
   readonly folder: string;
 }
 
@@ -31,7 +31,7 @@ export function findElectron(root: string, env: Environment, platform: NodeJS.Pl
   if (own !== '' && existsSync(join(own, name))) return { binary: join(own, name), folder: own };
   const installed = join(root, 'node_modules', 'electron');
   const folder = join(installed, 'dist');
-  // The installer writes path.txt last: without it, what lies there may be half of an archive.
+  // The installer writes path.txt last: without it, the folder may hold half of an archive.
   return existsSync(join(installed, 'path.txt')) && existsSync(join(folder, name)) ? { binary: join(folder, name), folder } : null;
 }
 
@@ -39,19 +39,19 @@ export interface BringOptions {
   readonly root: string;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  /** How long a fetch may bring nothing; a minute when left out. */
+  /** How long a download may receive nothing; a minute by default. */
   readonly silentMsMax?: number;
-  /** Told how a fetch begins, gets on and ends, in lines. */
+  /** Receives lines about start, progress and end of a download. */
   readonly say: (line: string) => void;
 }
 
 export interface FetchOptions extends BringOptions {
-  /** Where it is remembered that today's try is over. */
+  /** Remembers here that today's try is over. */
   readonly home: string;
   readonly nowMs: () => number;
 }
 
-/** The program, or why there is none. */
+/** The program, or the reason why there is none. */
 export type Fetched = Electron | { readonly why: string };
 
 export async function findOrFetchElectron(options: FetchOptions): Promise<Fetched> {
@@ -65,7 +65,7 @@ export async function findOrFetchElectron(options: FetchOptions): Promise<Fetche
   return bringElectron(options);
 }
 
-/** Without a limit: for a person who asked for what needs it. */
+/** Without a time limit: for a person who requested it. */
 export async function bringElectron(options: BringOptions): Promise<Fetched> {
   const { root, env, platform, say } = options;
   const found = findElectron(root, env, platform);
@@ -97,7 +97,7 @@ function lastTryMs(file: string): number {
     const { atMs } = JSON.parse(readFileSync(file, 'utf8')) as { atMs?: unknown };
     return typeof atMs === 'number' ? atMs : 0;
   } catch {
-    // Never tried, or a note nobody can read: trying again costs a minute at most.
+    // Never tried, or an unreadable note: trying again costs a minute at most.
     return 0;
   }
 }
@@ -117,8 +117,8 @@ function sourceOf(env: Environment): string {
 }
 
 /**
- * Loaded before the installer, whose own bar is for terminals and comes after half a minute: tells this process, twice a second at most, how
- * much of what it fetches has come.
+ * Loaded before the installer, whose own progress bar is for terminals and appears after half a minute: reports to this process, twice a
+ * second at most, how much has been downloaded.
  */
 const teller = `
   const own = globalThis.fetch;
@@ -139,7 +139,7 @@ const teller = `
     return new Response(body?.pipeThrough(new TransformStream({ transform })) ?? null, { headers, status, statusText });
   };`;
 
-/** Whether the program is there afterwards is what counts. Ends with the reason, as the end of a sentence, where there is one to tell. */
+/** Resolves with the reason of a failure, as the end of a sentence; only whether the program exists afterwards counts. */
 function runInstaller({ root, env, say, silentMsMax = SILENT_MS_MAX }: BringOptions, elapsed: () => string): Promise<string> {
   return new Promise((resolve) => {
     const before = `data:text/javascript,${encodeURIComponent(teller)}`;

@@ -1,5 +1,5 @@
-// The program's own log: one JSON line an entry in logs/trayclaw.log, rotated. For finding faults; what must be remembered is in the event log.
-// Never throws: a disk that takes no lines must not stop the work.
+// The program's own log: one JSON line an entry in logs/trayclaw.log, rotated. For debugging; permanent records are in the event log. Never
+// throws: a full disk must not stop the work.
 
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export function createFileLogger(home: string, least: LogLevel): Logger {
   };
 }
 
-/** Errors have no enumerable fields of their own. */
+/** Errors have no enumerable fields. */
 function describeErrors(_key: string, value: unknown): unknown {
   return value instanceof Error ? (value.stack ?? value.message) : value;
 }

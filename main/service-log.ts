@@ -1,17 +1,17 @@
-// Whether a service manager keeps what this process prints. The variables alone do not say so: a terminal or a build server that is a
-// service itself hands them down to everything it starts.
+// Tells whether a service manager stores this process's output. The variables alone do not prove it: a terminal or a build server that is a
+// service itself passes them to everything it starts.
 
 export interface OwnOutput {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly isTty: boolean;
-  /** Of standard output. */
+  /** The file behind standard output. */
   readonly stat: () => { readonly dev: number; readonly ino: number };
 }
 
 export function isServiceLog({ env, pid, isTty, stat }: OwnOutput): boolean {
   if (isTty) return false;
-  // systemd.exec(5): set for the very process that systemd started, wherever its output leads (systemd 248 and later).
+  // systemd.exec(5): set for the process that systemd started, independent of its output (systemd 248 and later).
   if (env['SYSTEMD_EXEC_PID'] === String(pid)) return true;
   const journal = env['JOURNAL_STREAM'] ?? '';
   if (journal === '') return false;

@@ -1,4 +1,4 @@
-// Gives back what starting up left in the heap: a resident program spends its life idle, and the collector alone would never get to it.
+// Returns heap memory used during start-up: a resident program is mostly idle, and the collector would not run soon.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -7,7 +7,7 @@ const QUIET_AFTER_MS = 3_000;
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
-/** Once, a moment after the start; about 50 ms in which nothing else runs, for some 8 MB less for good. */
+/** Once, a moment after the start: blocks for about 50 ms, and saves some 8 MB. */
 export function settleMemorySoon(): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { candidates, openerFilePath, openWindow, writeOpenerFile } from './window-opener.ts';
 
-test('the token stands in a private file only', () => {
+test('the token is in a private file only', () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
   const file = writeOpenerFile({ home, url: 'http://127.0.0.1:5', token: 'the-token' });
   writeOpenerFile({ home, url: 'http://127.0.0.1:5', token: 'the-token' });

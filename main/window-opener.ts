@@ -1,5 +1,5 @@
-// Opens the window in a browser: an installed Chromium as an app window, else the default browser. Command lines can be read by every
-// user of the machine, so the token never stands in one: the browser is given a private file that leads to the address.
+// Opens the window in a browser: an installed Chromium as an app window, else the default browser. Every user of the machine can read
+// command lines, so the token is never in one: the browser gets a private file that leads to the address.
 
 import { spawn } from 'node:child_process';
 import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

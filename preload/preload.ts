@@ -1,5 +1,5 @@
-// The bridge between the page and the shell: six functions, values only. Bundled to one CommonJS file, because a sandboxed preload
-// script can load nothing of its own. It decides nothing; the shell checks every message again.
+// The bridge between the page and the shell: six functions, values only. Bundled to one CommonJS file, because a sandboxed preload script
+// cannot load modules. It decides nothing; the shell checks every message again.
 
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
 import {

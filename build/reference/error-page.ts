@@ -1,4 +1,4 @@
-// docs/reference/errors.md: every error code with what it means, what to do, and how the doors show it.
+// docs/reference/errors.md: every error code with its meaning, the next step, and how the doors show it.
 
 import { AppError, errorCodes, type ErrorCode } from '../../core/contracts/errors.ts';
 import { exitCodeOfError } from '../../core/doors/cli/exit-code.ts';

@@ -1,4 +1,4 @@
-// docs/reference/events.md: what the log can hold, by family.
+// docs/reference/events.md: the events of the log, by family.
 
 import * as z from 'zod';
 import { eventBodySchemas, eventTypes } from '../../core/contracts/events.ts';

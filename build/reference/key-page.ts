@@ -1,4 +1,4 @@
-// docs/reference/keys.md: the keys of the window, from the table that the palette and the sheet of keys are made from.
+// docs/reference/keys.md: the keys of the window, from the table behind the palette and the key sheet.
 
 import { keyNames } from '../../renderer/lib/commands/keys.ts';
 import { english } from '../../renderer/lib/i18n/english/english.ts';
@@ -10,7 +10,7 @@ interface WindowCommand {
 }
 
 export async function keyPage(): Promise<string> {
-  // By a computed name: the table's imports are checked with the types of a page, which this program has not.
+  // A computed name: the table's imports are checked with the types of a page, which this program does not have.
   const { commandTable } = (await import(new URL('../../renderer/lib/commands/commands.ts', import.meta.url).href)) as {
     commandTable: readonly WindowCommand[];
   };

@@ -1,4 +1,4 @@
-// Markdown of the generated pages: heads, tables, and JSON Schema in a few words.
+// Markdown of the generated pages: headings, tables, and JSON Schema in a few words.
 
 import { isPlainObject } from '../../core/base/json.ts';
 
@@ -19,7 +19,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''];
 }
 
-/** Words as one tells somebody to do something, as a sentence. */
+/** Turns an imperative help text into a sentence: a capital at the start, a full stop at the end. */
 export function sentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
@@ -27,7 +27,7 @@ export function sentence(text: string): string {
 
 export const code = (text: string): string => `\`${text}\``;
 
-/** What a JSON Schema takes, in a few words: `string`, `"a" or "b"`, `integer from 1 to 9`, `list of string`. */
+/** Describes a JSON Schema in a few words: `string`, `"a" or "b"`, `integer from 1 to 9`, `list of string`. */
 export function typeWords(schema: unknown): string {
   if (!isPlainObject(schema)) return 'anything';
   const variants = schema['anyOf'] ?? schema['oneOf'];
@@ -51,7 +51,7 @@ function rangeWords(schema: Readonly<Record<string, unknown>>): string {
   return low + (to === undefined ? '' : ` to ${to}`);
 }
 
-/** The fields of an object schema as `name: type`; optional ones end in `?`. Of several forms each is told apart by "or". */
+/** The fields of an object schema as `name: type`; optional ones end in `?`. Alternatives are joined with "or". */
 export function fieldWords(schema: unknown): string {
   if (!isPlainObject(schema)) return 'nothing';
   const variants = schema['anyOf'] ?? schema['oneOf'];

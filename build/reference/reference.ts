@@ -1,4 +1,4 @@
-// The pages of docs/reference, made from the tables in the code. Owns which pages there are; each page has a file of its own.
+// The pages of docs/reference, generated from the tables in the code. Owns the list of pages; each page has a separate file.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

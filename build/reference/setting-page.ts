@@ -1,4 +1,4 @@
-// docs/reference/settings.md: every key of config.yaml with its type, its default and what it means.
+// docs/reference/settings.md: every key of config.yaml with its type, its default and its meaning.
 
 import * as z from 'zod';
 import { isPlainObject } from '../../core/base/json.ts';
@@ -16,7 +16,7 @@ export function settingPage(): string {
   const settings = settingsOf(z.toJSONSchema(configSchema, { io: 'input' }));
   const sections = [...new Set(settings.map(({ path }) => path.split('.')[0] ?? path))];
   const body = [
-    '`config.yaml` lies in the data folder and may leave out everything. TrayClaw reads it at the start; `trayclaw config set KEY VALUE`',
+    '`config.yaml` is in the data folder, and every setting is optional. TrayClaw reads it at the start; `trayclaw config set KEY VALUE`',
     'changes one key and keeps your comments. Models, providers and document sources hold at once, all other changes from the next start.',
     'An unknown key is refused by name. NAME and MODEL are names of your choice; times are in milliseconds.',
     '`trayclaw config schema` prints the JSON Schema.',
@@ -50,7 +50,7 @@ export function settingsOf(schema: unknown, path = ''): Setting[] {
   return [{ path, fallback: schema['default'], type: typeWords(schema) }];
 }
 
-/** Of one key in several forms: one row, with the types of all. */
+/** One row for a key with several forms, with the types of all. */
 function unique(settings: readonly Setting[]): Setting[] {
   const rows = new Map<string, Setting>();
   for (const setting of settings) {

@@ -1,8 +1,8 @@
-// What each setting means, by its dotted path, and the default in words where the schema has no fixed one.
+// The meaning of each setting, by its dotted path, and the default in words if the schema has no fixed one.
 
 interface SettingText {
   readonly means: string;
-  /** Where the schema has no default: what holds. */
+  /** The default in words, if the schema has none. */
   readonly fallback?: string;
 }
 
@@ -13,7 +13,13 @@ const text = (means: string, fallback = ''): SettingText => ({ means, fallback }
 export const settingTexts: Readonly<Record<string, SettingText>> = {
   'providers.NAME.kind': text('The kind of provider.'),
   'providers.NAME.apiKey': text('A reference: `env:NAME`, `keychain:NAME` or `file:PATH`. Needed for `openai` and `anthropic`.'),
+  'providers.NAME.keys': text('Further references. The next one is used while the one before is refused, out of credit or limited.'),
   'providers.NAME.baseUrl': text('The address of the server. Needed for `openai-compatible`.', "the vendor's address"),
+  'providers.NAME.sessionId': text('The session of a Cortensor router node.', 'the hosted portal'),
+  'providers.NAME.api': text('The version of the interface of a Cortensor router node.'),
+  'providers.NAME.stream': text('Whether a Cortensor router node streams its answers.'),
+  'providers.NAME.timeoutMs': text('How long a Cortensor router may take for an answer.'),
+  'providers.NAME.payment': none('A reference to the proof of payment for Cortensor calls that you approve to pay for.'),
   'providers.NAME.via': text('No longer has an effect; older files may contain it.'),
   'providers.NAME.preset': text('Which server an `openai-compatible` address leads to.', 'by the address'),
   'providers.NAME.headers': text('Further HTTP headers, not for keys.'),
@@ -24,12 +30,31 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   ),
   'providers.NAME.prices.MODEL.outputUsdPerMillion': text('The same for the answer.'),
   'providers.NAME.prices.MODEL.cachedInputUsdPerMillion': text('The same for cached input.', 'the input price'),
-  'models.default': text('The model, as `provider/model`.', 'the first one found'),
+  'models.default': text('The model, as `provider/model`, or a route, as `route/NAME`.', 'the first one found'),
+  'models.routes.NAME.candidates': text(
+    'Models, or `{ model, when, weight }`. `when` takes `contextOver`, `contextUnder` (tokens), `tools`, `vision`, `private` (true or false) and `usdUnder`.',
+  ),
+  'models.routes.NAME.prefer': text('Which of the models that may be used is used: `order`, `cost` or `latency`.'),
+  'models.routes.NAME.localOnly': text('Whether only models on this computer may be used.'),
   'models.timeouts.connectMs': text('How long a server may take to accept the request.'),
   'models.timeouts.firstTokenMs': text('How long the first token may take. Raise it for a slow local model.'),
   'models.timeouts.idleMs': text('The longest silence in the middle of an answer.'),
   'models.timeouts.totalMs': text('One model call with all its retries.'),
   'models.retries': text('How often a failed call is retried, while nothing of the answer has been shown.'),
+  'models.panels.NAME.members': text('Models that answer independently for a second opinion.'),
+  'models.panels.NAME.judge': text('The model that compares their answers.', 'the first member'),
+  'governor.mode': text(
+    '`on`: directives take effect; `observe`: they are recorded only; see [second thoughts](../guide/second-thoughts.md).',
+  ),
+  'governor.stronger': none('The model for the rest of a turn that a rule escalates.'),
+  'governor.cheaper': none('The model for the rest of a turn whose budget is nearly spent.'),
+  'verify.classes': text('Classes of calls that are verified before they run.'),
+  'verify.by': text('A model (`provider/model`), `cortensor:PROVIDER`, or `command:NAME`.'),
+  'verify.whenUnavailable': text('What happens to a call when there is no usable verdict.'),
+  'verify.timeoutMs': text('How long the verifier may take.'),
+  'verify.api': text('What is asked of a Cortensor router: `/validate` in a version, or a fact check.'),
+  'verify.replicas': text('How many nodes judge a call, for `v3` and `factcheck`.'),
+  'verify.commands.NAME': text('A program and its arguments. It gets the call as JSON and prints a verdict as JSON.'),
   'budget.perCallUsd': none('Money for one model call; it bounds the length of the answer.'),
   'budget.perCallTokens': none('The same in tokens, input and output together.'),
   'budget.perTurnUsd': none('Money for one turn, checked before each model call.'),
@@ -89,6 +114,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'agents.NAME.capabilities': text('What it is good at, a few words each.'),
   'agents.NAME.tools': all('The only tools its turns may use.'),
   'agents.NAME.model': text('The model of its turns, unless the session sets one.', 'the default model'),
+  'agents.NAME.secondOpinion': none('A panel, or another model, that is asked about every answer of this agent.'),
   'agents.NAME.identity': text('A text that follows the standing instructions.'),
   'agents.NAME.identityFile': text('The same in a file inside the data folder.'),
   'agents.NAME.bounds.tools': text('Tools its turns may use.'),
@@ -170,7 +196,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'heartbeat.perTurnUsd': none('What one check may cost.'),
   hooks: text('Programs that run before and after what the agent does; see [hooks](../guide/hooks.md).'),
   'plugins.files': none(
-    'Files or package folders with features of your own; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
+    'Files or package folders with your own features; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
   ),
   'plugins.settings.NAME.NAME': none('By the name of a plugin: its settings, as the plugin says.'),
   'deadLetters.retries': text('How often an unattended turn is retried after a temporary failure.'),

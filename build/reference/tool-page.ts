@@ -1,4 +1,5 @@
-// docs/reference/tools.md: the tools the agent has, as the model is told of them. Starts TrayClaw on a folder that is removed afterwards.
+// docs/reference/tools.md: the agent's tools, with the descriptions the model receives. Starts TrayClaw on a folder that is removed
+// afterwards.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { code, fieldWords, page } from './markdown.ts';
 
 type Listed = OpResult<'tool.list'>;
 
-/** What every tool that is there under a condition needs. */
+/** Settings that enable every conditional tool. */
 const config: ConfigInput = {
   models: { default: 'demo/offline' },
   knowledge: { sources: { notes: { kind: 'inline', text: 'A note.' } } },
@@ -16,7 +17,7 @@ const config: ConfigInput = {
   agents: { scout: { description: 'an example' } },
 };
 
-/** A channel through which nothing comes and nothing leaves. */
+/** A channel without any messages. */
 const quietChannel: Channel = {
   name: 'quiet',
   identities: { isOwner: () => false },
@@ -45,7 +46,7 @@ export async function toolPage(): Promise<string> {
   return page({ title: 'Tools', source: 'the list of tools (`tool.list`)', body });
 }
 
-/** As a program has them that has all they need. */
+/** The tools of a program that meets all their conditions. */
 export async function everyTool(): Promise<{ tools: Listed['tools']; shows: NonNullable<Listed['shows']> }> {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-docs-'));
   const claw = await createTrayClaw({ home, config, channels: [quietChannel] });

@@ -1,4 +1,4 @@
-// Bugs stop here: a failed assertion is a defect of ours, never something a person did.
+// Assertions: a failed one is a bug in the program, never a person's mistake.
 
 export class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';

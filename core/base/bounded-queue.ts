@@ -1,4 +1,4 @@
-// A queue with a limit: a full one refuses, so that a slow consumer is seen and memory stays flat.
+// A queue with a limit: a full one refuses, so that a slow consumer is noticed and memory stays flat.
 
 import { assert } from './assert.ts';
 

@@ -12,7 +12,7 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** A clock a test moves by hand. */
+/** A clock that a test controls. */
 export class ManualClock implements Clock {
   #nowMs: number;
 

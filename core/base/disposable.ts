@@ -1,10 +1,10 @@
-// Lifetimes: what starts something returns a Disposable; a DisposableStack of ours disposes in reverse and collects errors.
+// Lifetimes: functions that start something return a Disposable; our DisposableStack disposes in reverse and collects errors.
 
 export interface AsyncLifetime {
   dispose(): void | Promise<void>;
 }
 
-/** Disposes what was added, last first. Every part is tried; what failed is thrown together at the end. */
+/** Disposes its parts, last first. Every part is tried; errors are thrown together at the end. */
 export class Lifetimes implements AsyncLifetime {
   readonly #parts: AsyncLifetime[] = [];
   #disposed = false;

@@ -1,14 +1,14 @@
-// Makes a long text shorter by rule: its beginning, its end, and the lines in between that say something went wrong or how it ended;
-// lines that only repeat are counted. For logs, listings and files on their way into a summary. Pure.
+// Shortens a long text by rule: keeps its beginning, its end, and lines in between that report an error or an outcome; counts repeated
+// lines. For logs, listings and files on their way into a summary. Pure.
 
 const telling =
   /\b(error|errors|fail(ed|ure|s)?|exception|panic|fatal|warn(ing)?|denied|refused|not found|missing|timeout|total|summary|result|passed)\b/i;
 
 const HEAD_SHARE = 0.3;
 const TELLING_SHARE = 0.35;
-/** Lines looked at; a text with more is cut in its middle first. */
+/** The maximum number of lines examined; a longer text is cut in its middle first. */
 const LINES_MAX = 20_000;
-/** What the words for a cut take at most. */
+/** The maximum length of the note about a cut. */
 const LEFT_OUT_CHARS = 36;
 
 export function distillText(text: string, charsMax: number): string {

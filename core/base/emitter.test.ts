@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Emitter } from './emitter.ts';
 
-test('listeners are called in order until they leave; one that throws is reported and stops nobody', () => {
+test('listeners are called in order; one that throws is reported and stops no other', () => {
   const errors: unknown[] = [];
   const emitter = new Emitter<number>((cause) => errors.push(cause));
   const seen: string[] = [];

@@ -29,7 +29,7 @@ test('a thread that does not go is waited for only so long, and then holds no pr
   gone.resolve(0);
 });
 
-test('a process that ends with the wait has an exit code of its own', () => {
+test('a process that ends during the wait keeps its own exit code', () => {
   const file = new URL('./end-thread.ts', import.meta.url).href;
   const wait = `const { Worker } = await import('node:worker_threads'); const { endThread } = await import('${file}');
     const worker = new Worker('for (;;);', { eval: true }); worker.unref(); await endThread(worker); process.exit(7);`;

@@ -1,8 +1,8 @@
-// Ends a worker thread. Owns that a thread which is slow to go does not hold the process open for long.
+// Ends a worker thread. Makes sure that a slow thread does not keep the process alive for long.
 
 import { sleep } from './deferred.ts';
 
-/** What this needs of a `Worker`. */
+/** The part of `Worker` used here. */
 export interface EndableThread {
   terminate(): Promise<number>;
   unref(): void;
@@ -11,8 +11,8 @@ export interface EndableThread {
 const GONE_WITHIN_MS = 2_000;
 
 /**
- * Resolves when the thread is gone, or after `withinMs`. Until then it keeps the process alive: a wait that does not ends the process in
- * the middle of it, with an exit code that is not the program's.
+ * Resolves when the thread has ended, or after `withinMs`. Keeps the process alive until then: an unreferenced wait would end the process
+ * in the middle, with an exit code that is not the program's.
  */
 export async function endThread(thread: EndableThread, withinMs = GONE_WITHIN_MS): Promise<void> {
   const late = new AbortController();

@@ -1,5 +1,5 @@
-// Which paths decide what git runs: the one place that knows how git finds a repository, its settings and its hooks. Asked before a
-// file is written, before and after a confined command, and before git itself is run. Pure over a look at the disk.
+// Finds the paths that decide what git runs: the one place that knows how git finds a repository, its settings and its hooks. Used before a
+// file is written, before and after a confined command, and before git itself is run. Pure; reads the disk through a port.
 
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { includedBySettings, namedBySettings } from './git-settings.ts';
@@ -8,24 +8,24 @@ import { isInside } from './inside-folder.ts';
 export const gitReason = 'git runs commands from it';
 
 export interface GitDisk {
-  /** Of the entry itself, no link followed; null where nothing is. */
+  /** Of the entry itself, without following a link; null if missing. */
   kindOf(path: string): 'file' | 'folder' | 'link' | 'other' | null;
   /** The text of a small file, links followed; null where none can be read. */
   textOf(path: string): string | null;
 }
 
-/** What git looks for in the folder of a repository; each of it decides what git runs, or leads to where that is decided. */
+/** The entries git looks for in a repository's folder; each decides what git runs, or points to the place that does. */
 const ownEntries: ReadonlySet<string> = new Set(
   'head config config.worktree commondir gitdir hooks info objects refs modules worktrees packed-refs index'.split(' '),
 );
 const CONFIGS_MAX = 20;
 
-/** Git takes a folder of this form for a repository when it is run in it, whatever the name. `names` in lower case. */
+/** Git takes a folder of this form for a repository when it runs in it, regardless of its name. `names` in lower case. */
 export function isGitForm(names: ReadonlySet<string>): boolean {
   return names.has('head') && ((names.has('objects') && names.has('refs')) || names.has('commondir'));
 }
 
-/** Where a pointer leads: the text of a file `.git` (`gitdir: …`) or `commondir`. Null where git would not follow it. */
+/** The target of a pointer: the text of a file `.git` (`gitdir: …`) or `commondir`. Null if git would not follow it. */
 export function pointerTarget(path: string, text: string): string | null {
   const isPointer = /(?:^|[\\/])\.git$/i.test(path);
   const target = isPointer ? /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] : text.replace(/[\r\n]+$/, '');
@@ -39,7 +39,7 @@ export interface GitFolders {
   readonly common: string;
 }
 
-/** The folders git reads for the repository at `root` (`root` itself for one without files), or null where it is none. */
+/** The folders git reads for the repository at `root` (`root` itself for a bare one), or null if it is none. */
 export function gitFoldersOf(root: string, disk: GitDisk): GitFolders | null {
   const own = ownFolderOf(root, disk);
   return own === null ? null : { own, common: commonFolderOf(own, disk) };
@@ -76,7 +76,7 @@ function personalConfigs(userHome: string): string[] {
   return [join(userHome, '.config', 'git', 'config'), join(userHome, '.gitconfig'), '/etc/gitconfig'];
 }
 
-/** What the settings of the repository at `root` name: hooks elsewhere, filters, monitors, further settings. Absolute. */
+/** The paths named by the settings of the repository at `root`: hooks elsewhere, filters, monitors, further settings. Absolute. */
 export function namedFor(root: string, folders: GitFolders, userHome: string, disk: GitDisk): string[] {
   return [...configsOf(folders, userHome, disk)].flatMap(([path, text]) =>
     namedBySettings(text, { root, folder: dirname(path), userHome }),
@@ -91,8 +91,8 @@ export interface WrittenPath {
 }
 
 /**
- * Why a write to this path could change what git runs for a person, or null. By its letters first: all of a `.git`, and the two names
- * that make a folder one. Then by what lies above it.
+ * Returns why a write to this path could change what git runs for a person, or null. Checks the path's letters first: everything in a
+ * `.git`, and the two names that make a folder a repository. Then the folders above it.
  */
 export function gitWriteReason({ real, folded, userHome }: WrittenPath, disk: GitDisk): string | null {
   const parts = folded.split(sep);
@@ -106,7 +106,7 @@ export function gitWriteReason({ real, folded, userHome }: WrittenPath, disk: Gi
   }
 }
 
-/** It lies in a folder that is, or is on the way to be, a repository without files. */
+/** Returns whether the path is in a folder that is, or is becoming, a bare repository. */
 function isOfRepository(real: string, folder: string, disk: GitDisk): boolean {
   const first = relative(folder, real).split(sep)[0]?.toLowerCase() ?? '';
   return ownEntries.has(first) && disk.kindOf(join(folder, 'HEAD')) !== null;
@@ -120,7 +120,7 @@ function isNamedIn(real: string, root: string, userHome: string, disk: GitDisk):
   return namedFor(root, folders, userHome, disk).some((named) => isInside(real, named));
 }
 
-/** Of a folder that a pointer leads to, whatever its name and form. */
+/** For a folder that a pointer leads to, regardless of its name and form. */
 function isGitEntry(real: string, folder: string): boolean {
   return isInside(real, folder) && ownEntries.has(relative(folder, real).split(sep)[0]?.toLowerCase() ?? '');
 }

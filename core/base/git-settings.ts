@@ -1,5 +1,5 @@
-// Reads a git configuration by git's own rules: which settings it holds, whether one of them could make git run something or look
-// elsewhere, and which files its settings name. Pure.
+// Parses a git configuration by git's own rules: its settings, whether one of them could make git run something or look elsewhere, and the
+// files it names. Pure.
 
 import { isAbsolute, join } from 'node:path';
 import { isInside } from './inside-folder.ts';
@@ -7,11 +7,11 @@ import { isInside } from './inside-folder.ts';
 export interface GitSetting {
   /** Lower case: `core.hookspath`, `filter.x.clean`. */
   readonly key: string;
-  /** As it is written, quotes included. */
+  /** The literal text, including quotes. */
   readonly value: string;
 }
 
-/** Settings known to run nothing and to lead nowhere. Whatever is not listed may. */
+/** Settings known to run nothing and to refer to nothing. Any other may. */
 const harmless = new RegExp(
   [
     '^(?:core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf',
@@ -28,20 +28,20 @@ const harmless = new RegExp(
   'i',
 );
 
-/** Of these a person's own git may fetch something later, but runs nothing that a repository names. */
+/** The person's own git may fetch something for these later, but runs nothing that a repository names. */
 const harmlessUnread = /^(?:core\.bare|extensions\.(?:objectformat|refstorage|partialclone)|remote\..+\.(?:promisor|partialclonefilter))$/;
 
 const section = /^\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\["\\])*)")?\s*\](.*)$/;
 const assignment = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?$/;
 
 export interface SettingsReader {
-  /** Judges where settings say that the files lie: a submodule's name its own folder. */
+  /** Tells whether a path named by a setting is the submodule's own folder. */
   readonly isOwnFolder: (path: string) => boolean;
   /** read: git is run here unasked, now. kept: it is a person who may run git here later. */
   readonly as: 'read' | 'kept';
 }
 
-/** Why settings cannot be taken for harmless, or null. A form that is not fully understood is a reason. */
+/** Why the settings may not be harmless, or null. A form that is not fully understood is a reason. */
 export function configProblem(text: string, { isOwnFolder, as }: SettingsReader): string | null {
   for (const setting of readSettings(text)) {
     if (setting === null) return 'a setting that cannot be read';
@@ -79,7 +79,7 @@ function isHarmless({ key, value }: GitSetting): boolean {
   return key !== 'core.bare' || /^"?(?:false|no|off|0)"?$/i.test(value.trim());
 }
 
-/** Quotes may stand anywhere in a value; git drops them. */
+/** Quotes may be anywhere in a value; git drops them. */
 function unquoted(value: string): string {
   return value.replace(/\\(.)/g, '$1').replaceAll('"', '');
 }
@@ -108,7 +108,7 @@ export function namedBySettings(text: string, place: NamingPlace): string[] {
     const meant = pathSetting.test(setting.key) ? [value.trim(), ...words] : words;
     named.push(...meant.filter((word) => word !== '').map((word) => absolute(word, base, place.userHome)));
   }
-  // What holds the repository itself is not protected as a whole, whatever names it.
+  // A folder that contains the repository itself is not protected as a whole, even if a setting names it.
   return [...new Set(named)].filter((path) => !isInside(place.root, path));
 }
 

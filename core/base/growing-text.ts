@@ -1,5 +1,5 @@
-// A text that grows by many small pieces. Joined plainly, each piece costs many times its size until the whole is first read;
-// here the newest pieces are made one flat text every so often.
+// A text that grows by many small pieces. Plain concatenation would cost each piece many times its size until the whole is first read; here
+// the newest pieces are regularly joined into one flat text.
 
 const FLAT_CHARS = 16_384;
 

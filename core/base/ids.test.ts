@@ -27,7 +27,7 @@ test('ids ascend: within a millisecond, over time, and when the clock is set bac
   );
 });
 
-test('counting ids count each kind by itself', () => {
+test('counting ids count each kind separately', () => {
   const ids = new CountingIds();
   expect([ids.next('ses'), ids.next('trn'), ids.next('ses')]).toEqual(['ses_1', 'trn_1', 'ses_2']);
 });

@@ -1,4 +1,4 @@
-// Identifiers: a short kind prefix and a ULID, so that ids of one kind sort by the time they were made.
+// Identifiers: a short kind prefix and a ULID, so that ids of one kind sort by creation time.
 // ULID layout after https://github.com/ulid/spec (48 bits of time, 80 of randomness, Crockford base 32).
 
 export type IdPrefix =
@@ -22,7 +22,8 @@ export type IdPrefix =
   | 'job'
   | 'mem'
   | 'sum'
-  | 'rul';
+  | 'rul'
+  | 'opn';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const POOL_SIZE = 4096;

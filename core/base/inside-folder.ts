@@ -1,4 +1,4 @@
-// Where a path lies, by letters only: both must be absolute, and real paths where links matter. On Windows capitals do not count.
+// Compares paths by letters only: both must be absolute, and real paths where links matter. On Windows case is ignored.
 
 import { isAbsolute, relative, sep } from 'node:path';
 
@@ -9,7 +9,7 @@ export function isBelow(path: string, folder: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith('..' + sep) && !isAbsolute(way);
 }
 
-/** True when `path` is `folder` or lies below it; the root of a disk holds all of it. */
+/** True when `path` is `folder` or inside it; the root of a disk contains everything. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || relative(folder, path) === '' || isBelow(path, folder);
 }

@@ -1,4 +1,4 @@
-// One delayed action as a port, so that a test decides when it is time.
+// One delayed action as a port, so that a test controls the time.
 
 /** Calls `action` once after at least `delayMs`. Returns how to call it off. A pending one never keeps the process alive. */
 export type Later = (delayMs: number, action: () => void) => () => void;

@@ -1,4 +1,4 @@
-// Calendar days on this machine's own clock face. Pure arithmetic over Date; reads no current time.
+// Calendar days in this machine's time zone. Pure arithmetic over Date; reads no current time.
 
 /** The local calendar day an instant falls on, as YYYY-MM-DD. */
 export function localDay(atMs: number): string {

@@ -23,7 +23,7 @@ test('what is missing is made with its mode, and the highest of it is named', ()
   chmodSync(join(root, 'a', 'x'), 0o700);
 });
 
-test('a file, a broken link, a loop and a name that is too long are told, not waited for', () => {
+test('a file, a broken link, a loop and a too long name fail instead of hanging', () => {
   writeFileSync(join(root, 'file'), '');
   symlinkSync('gone', join(root, 'broken'));
   symlinkSync('loop', join(root, 'loop'));

@@ -1,9 +1,9 @@
-// Makes a folder and those above it. The one place that does: Node's own `recursive` never returns below /proc, where a folder can
-// neither be made nor found. Owns no file system; the calls are handed in.
+// Creates a folder and its parents. The only place that does: Node's own `recursive` never returns below /proc, where a folder can neither
+// be created nor found. Calls the file system only through its parameters.
 
 import { dirname } from 'node:path';
 
-/** What this needs of `node:fs`. */
+/** The part of `node:fs` used here. */
 export interface FolderCalls {
   mkdirSync(path: string, options: { readonly mode: number }): unknown;
   statSync(path: string, options: { readonly throwIfNoEntry: false }): { isDirectory(): boolean } | undefined;
@@ -18,7 +18,7 @@ export function makeFolders(fs: FolderCalls, folder: string, mode = privateMode)
     missing.push(at);
     if (dirname(at) === at) break;
   }
-  // One that is there but is no folder says so itself.
+  // An existing path that is not a folder makes mkdir fail with the right error.
   if (missing.length === 0 && !isFolder(fs, folder)) fs.mkdirSync(folder, { mode });
   const highest = missing.at(-1) ?? null;
   for (const path of missing.reverse()) {

@@ -1,4 +1,4 @@
-// The oldest Node the program runs on. Older ones crash in the database driver without a word, so this is asked before it is loaded.
+// The oldest supported Node version. Older versions crash silently in the database driver, so this is checked before it is loaded.
 
 /** Measured: the driver's prebuilt code crashes up to 22.13, and the HTTP client asks for 22.19. `engines` in package.json says the same. */
 export const NODE_FLOOR = '22.19.0';

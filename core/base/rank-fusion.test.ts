@@ -17,7 +17,7 @@ test('what leads every ranking scores 1 and says where it was found', () => {
   expect(fused.find(({ key }) => key === 'c')).toEqual({ key: 'c', score: 0, rankings: [1] });
 });
 
-test('a clear first stays first beside a ranking that hardly tells its hits apart by place alone', () => {
+test('a clear first stays first although the other ranking has no clear result', () => {
   const words = ranked(0.7, 'bm25', { right: 12, other: 4, another: 3 });
   const meaning = ranked(0.3, 'cosine', { other: 0.52, another: 0.51, third: 0.5 });
   expect(keysOf([words, meaning])[0]).toBe('right');
@@ -55,7 +55,7 @@ test('a key counts once, by its best place; equal ones keep their order; equal s
   expect(fuseRankings([ranked(1, 'bm25', { x: 4, y: 4 })]).map(({ key, score }) => `${key}${score}`)).toEqual(['x1', 'y1']);
 });
 
-test('a question in the words of the text is answered by words, one in other words by meaning', () => {
+test('a query in the words of the text is matched by words, a paraphrase by meaning', () => {
   const words = { worded: 5, weak: 4 };
   const meaning = { meant: 0.9, weak: 0.5 };
   const fusedAt = (coverage: number): string | undefined => {

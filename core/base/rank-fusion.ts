@@ -1,8 +1,9 @@
-// Rankings of the same things made into one: their scores, each brought to 0 to 1, added by weight. Compared with fusing places, it keeps a clear
-// first of one ranking first where the other has nothing to say (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval, 2023).
+// Merges rankings of the same things: scales their scores to 0 to 1 and adds them by weight. Compared with rank fusion, it keeps a clear
+// first of one ranking first where the other has no clear result (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval,
+// 2023).
 
 export interface Ranking<K> {
-  /** Of 1 in sum; where a ranking is empty, the others have its share. */
+  /** The weights add up to 1; the share of an empty ranking goes to the others. */
   readonly weight: number;
   /** BM25 counts from 0. Cosines never come near 0: they count from the least found. */
   readonly kind: 'bm25' | 'cosine';
@@ -17,7 +18,7 @@ export interface Fused<K> {
   readonly key: K;
   /** 1 for what clearly leads every ranking. */
   readonly score: number;
-  /** Which of the rankings hold it, by their places in the list. */
+  /** The indexes of the rankings that contain it. */
   readonly rankings: readonly number[];
 }
 
@@ -42,7 +43,7 @@ export function fuseRankings<K>(rankings: readonly Ranking<K>[]): Fused<K>[] {
 
 type Found<K> = Ranking<K>['found'];
 
-/** Ranked by words and by meaning, in this order; `coverage` is asked for the best hit of the words, and only where both found something. */
+/** Fuses full-text and vector search, in this order; `coverage` is called for the best full-text hit, and only if both found something. */
 export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, coverage: (best: K) => number): Fused<K>[] {
   const [best] = words;
   const weight = best === undefined || meaning.length === 0 ? 1 : wordsWeight(coverage(best.key));
@@ -52,8 +53,10 @@ export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, cover
   ]);
 }
 
-/** How much words count beside meaning, when their best hit holds this share, 0 to 1, of what the question's words tell: who asks in the words
- *  of the text is answered by them, who asks in others by what it means. */
+/**
+ * The weight of full-text search against vector search, from the share, 0 to 1, of the query's terms that its best hit contains: a query in
+ * the words of the text relies on its words, a paraphrase on its meaning.
+ */
 export function wordsWeight(coverage: number): number {
   return 0.3 + 0.6 * coverage;
 }

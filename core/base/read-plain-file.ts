@@ -1,7 +1,7 @@
-// Reads a small file that a person or another program put there. A pipe, a device or a folder in its place is refused instead of being
-// waited for. Owns no file system; the calls are handed in.
+// Reads a small file that a person or another program wrote. Refuses a pipe, a device or a folder instead of waiting for it. Calls the file
+// system only through its parameters.
 
-/** What this needs of `node:fs`. */
+/** The part of `node:fs` used here. */
 export interface ReadCalls {
   readonly constants: { readonly O_RDONLY: number; readonly O_NONBLOCK?: number };
   openSync(path: string, flags: number): number;
@@ -17,7 +17,7 @@ export type PlainFile =
 
 /** Fails with the error of the file system where the file cannot be opened. */
 export function readPlainFile(fs: ReadCalls, path: string, bytesMax: number): PlainFile {
-  // Without it, opening a pipe waits for somebody to write. Windows has no such flag.
+  // Without it, opening a pipe waits for a writer. Windows has no such flag.
   const handle = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   try {
     const stat = fs.fstatSync(handle);

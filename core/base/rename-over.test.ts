@@ -1,4 +1,4 @@
-// A file that Windows holds for a moment is put in place all the same; one that is held for good, or refused elsewhere, says so.
+// A file that Windows holds for a moment is still replaced; one that is held permanently, or refused elsewhere, is an error.
 
 import { expect, test } from 'vitest';
 import { renameOver, renameOverLater } from './rename-over.ts';

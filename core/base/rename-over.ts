@@ -1,14 +1,14 @@
-// Puts a finished file in the place of another. The one place that does: Windows refuses while a virus scanner, an editor or a backup holds one
-// of the two for a moment, so there it is tried again. Elsewhere the first answer counts. Owns no file system; the call is handed in.
+// Replaces a file with a finished one. The only place that does: Windows refuses while a virus scanner, an editor or a backup briefly holds
+// one of the two, so there it retries. Elsewhere the first answer counts. Calls the file system only through its parameters.
 
 import { sleep } from './deferred.ts';
 
-/** What this needs of `node:fs`. */
+/** The part of `node:fs` used here. */
 export interface RenameCall {
   renameSync(from: string, to: string): void;
 }
 
-/** What this needs of `node:fs/promises`. */
+/** The part of `node:fs/promises` used here. */
 export interface LaterRenameCall {
   rename(from: string, to: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// A union of objects seen as one object: which key tells the branches apart, which keys belong to which, and which branch a
-// value is meant for. Both directions of a sendable schema rest on it.
+// Treats a union of objects as one object: the key that distinguishes the branches, the keys of each branch, and the branch a value is
+// meant for. Both directions of a sendable schema use it.
 
 import { isPlainObject } from './json.ts';
 import { either, joined, type ObjectKind, type Reading, type Scalar } from './schema-reading.ts';
@@ -12,13 +12,13 @@ export interface FlatKey {
   readonly reading: Reading;
   /** Every branch wants it. */
   readonly isRequired: boolean;
-  /** "For add (required): …", and what each branch says of it. */
+  /** "For add (required): …", and the description of each branch. */
   readonly about: string;
 }
 
 export interface FlatObject {
   readonly keys: readonly FlatKey[];
-  /** What can only be said of the object as a whole. */
+  /** A note about the object as a whole. */
   readonly note: string;
 }
 
@@ -41,7 +41,7 @@ export function flatten(branches: readonly ObjectKind[]): FlatObject {
   return { keys, note: joined([...branches.map(({ about }) => about), teller === null ? formsNote(branches) : '']) };
 }
 
-/** The first key that every branch has with values of its own. */
+/** The first key whose values differ in every branch. */
 export function tellingKey(branches: readonly ObjectKind[]): string | null {
   const [first] = branches;
   if (first === undefined || branches.length < 2) return null;
@@ -91,12 +91,12 @@ function keyWords(key: string, { holders, wanting, branches, teller }: KeyPlace)
   return head === '' || said === '' ? head + said + (head !== '' && said === '' ? '.' : '') : `${head}: ${said}`;
 }
 
-/** The value that names a branch, with what the branch says of it. */
+/** The value that names a branch, with the branch's description. */
 function tagWords(tag: string, about: string): string {
   return about === '' ? '' : `${tag}: ${about.replace(/\.$/, '')}`;
 }
 
-/** What is said of a key is said once, beside the names of its branches. */
+/** Removes descriptions of a key that is described once, next to the names of its branches. */
 function withoutAbout(reading: Reading | undefined): Reading[] {
   return reading === undefined ? [] : [{ ...reading, about: '' }];
 }
@@ -156,7 +156,7 @@ export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record
   );
 }
 
-/** What a branch says of a key: by its name, or as one of any further keys. */
+/** The reading of a key in a branch: by its name, or as one of any further keys. */
 function readingOf({ properties, others }: ObjectKind, key: string): Reading | undefined {
   return properties.get(key) ?? (typeof others === 'boolean' ? undefined : others);
 }

@@ -1,5 +1,5 @@
-// Reads a JSON schema of any draft into one plain form: which kinds of values it takes, each kind once per way to take it.
-// References are followed, combinations merged. Knows nothing of who the schema is shown to.
+// Parses a JSON schema of any draft into one plain form: the kinds of values it accepts, each kind once per way to accept it. References
+// are followed, combinations merged. Does not know who reads the result.
 
 import { isPlainObject } from './json.ts';
 import { limitWords } from './schema-words.ts';
@@ -16,7 +16,7 @@ export interface ScalarKind {
 export interface ArrayKind {
   readonly kind: 'array';
   readonly items: Reading;
-  /** What stands at the first places, where each has a schema. */
+  /** The readings of the first items, if each has its own schema. */
   readonly places: readonly Reading[];
   readonly about: string;
 }
@@ -25,7 +25,7 @@ export interface ObjectKind {
   readonly kind: 'object';
   readonly properties: ReadonlyMap<string, Reading>;
   readonly required: ReadonlySet<string>;
-  /** What further keys hold: a reading, or whether they are taken at all. */
+  /** The reading of further keys, or whether they are allowed at all. */
   readonly others: Reading | boolean;
   readonly about: string;
 }
@@ -35,7 +35,7 @@ export type Kind = ScalarKind | ArrayKind | ObjectKind;
 export interface Reading {
   readonly takesAny: boolean;
   readonly takesNull: boolean;
-  /** One for each way to give a value; several objects are the branches of a union. */
+  /** One for each kind of value; several objects are the branches of a union. */
   readonly kinds: readonly Kind[];
   readonly about: string;
   readonly fallback: unknown;
@@ -84,7 +84,7 @@ function readReference($ref: string, own: Record<string, unknown>, at: Place): R
   return { ...there, about: about === '' ? there.about : about, fallback: own['default'] ?? there.fallback };
 }
 
-/** Only places in the same document; nothing is fetched. */
+/** Only references in the same document; nothing is fetched. */
 function followed($ref: string, root: unknown): unknown {
   if ($ref !== '#' && !$ref.startsWith('#/')) return undefined;
   let value = root;
@@ -162,7 +162,7 @@ function readObject(schema: Record<string, unknown>, at: Place): ObjectKind {
   };
 }
 
-/** What takes the values of any of them. */
+/** The union of the readings. */
 export function either(readings: readonly Reading[]): Reading {
   const [first] = readings;
   if (first === undefined) return anything;
@@ -176,7 +176,7 @@ export function either(readings: readonly Reading[]): Reading {
   };
 }
 
-/** What takes only the values both take. */
+/** The intersection of two readings. */
 function both(a: Reading, b: Reading): Reading {
   const about = joined([a.about, b.about]);
   const fallback = a.fallback ?? b.fallback;
@@ -184,7 +184,7 @@ function both(a: Reading, b: Reading): Reading {
   if (b.takesAny) return { ...a, about, fallback };
   const kinds = a.kinds.flatMap((one) => b.kinds.flatMap((other) => bothKinds(one, other) ?? []));
   const takesNull = a.takesNull && b.takesNull;
-  // Nothing fits both: a schema that contradicts itself is told by its first part.
+  // The intersection is empty: a contradictory schema is described by its first part.
   return { takesAny: false, takesNull, kinds: (kinds.length === 0 ? a.kinds : kinds).slice(0, BRANCHES_MAX), about, fallback };
 }
 
@@ -211,7 +211,7 @@ function bothObjects(a: ObjectKind, b: ObjectKind, about: string): ObjectKind {
     const known = properties.get(key);
     properties.set(key, known === undefined ? value : both(known, value));
   }
-  // Closed on both sides each knows only its own keys; what is meant is the keys of both together.
+  // With both sides closed, each knows only its own keys; the keys of both together are meant.
   const others = a.others === true ? b.others : a.others;
   return { kind: 'object', properties, required: new Set([...a.required, ...b.required]), others, about };
 }

@@ -1,4 +1,4 @@
-// What a schema says in words that not every model server takes, as words for a description: limits, formats, lists of values.
+// Describes in words the parts of a schema that some model servers reject: limits, formats, lists of values.
 
 /** Lengths beyond this are never met by accident; naming them only costs tokens. */
 const LENGTH_SAID_MAX = 2000;
@@ -38,7 +38,7 @@ function lengthWords(schema: Readonly<Record<string, unknown>>): string[] {
 
 function formatWords(schema: Readonly<Record<string, unknown>>): string[] {
   const { format, pattern } = schema;
-  // A format that has a pattern as well is told by its name alone: the pattern only spells it out.
+  // A format with a pattern is described by its name alone: the pattern only spells it out.
   if (typeof format === 'string' && format !== '') return [`format ${format}`];
   return typeof pattern === 'string' && pattern.length <= PATTERN_CHARS_MAX ? [`matches ${pattern}`] : [];
 }
@@ -50,7 +50,7 @@ function rangeWords(schema: Readonly<Record<string, unknown>>): string[] {
   const below = numberOf(schema['exclusiveMaximum'], -Infinity, Infinity);
   const words = [...(above === null ? [] : [`above ${above}`]), ...(below === null ? [] : [`below ${below}`])];
   if (min !== null && max !== null) return [`${min}–${max}`, ...words];
-  // That a number is not negative goes without saying.
+  // A limit of zero needs no mention.
   return [...(min === null || min === 0 ? [] : [`at least ${min}`]), ...(max === null ? [] : [`at most ${max}`]), ...words];
 }
 
@@ -74,7 +74,7 @@ function defaultWords(schema: Readonly<Record<string, unknown>>): string[] {
   return text.length > DEFAULT_CHARS_MAX ? [] : [`default ${text}`];
 }
 
-/** Values a server takes only in words: "1, 2 or 3". */
+/** Values a server accepts only in a description: "1, 2 or 3". */
 export function valueWords(values: readonly unknown[]): string {
   const shown = [...new Set(values)].slice(0, VALUES_SAID_MAX).map((value) => (value === '' ? '"" (empty)' : String(value)));
   const last = shown.pop() ?? '';

@@ -119,7 +119,7 @@ test('whatever JSON a server calls a schema, every vendor takes the tool', () =>
   fc.assert(fc.property(schema, expectTaken), { numRuns: 1000 });
 });
 
-/** What a model that keeps to the sent form gives for a value: text where JSON text is asked for, null for what it leaves out. */
+/** The arguments of a model that follows the sent form: text for JSON text, null for omitted values. */
 function asModel(sent: SentSchema, value: unknown): unknown {
   if (sent.anyOf !== undefined) return asModel(sent.anyOf.find((one) => fits(one, value)) ?? sent.anyOf.at(-1) ?? {}, value);
   if (sent.type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);

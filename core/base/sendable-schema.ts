@@ -1,6 +1,6 @@
-// Any JSON schema in the one form every model server takes, and the way back: what a model gives for that form, as the original
-// schema describes it. The form: an object of plain keys, one type a node, text lists as enum, no references, no unions of objects.
-// What it cannot say is said in descriptions; whether arguments are right is for the original schema alone.
+// Converts any JSON schema to the one form every model server accepts, and a model's arguments back to the original schema. The form: an
+// object of plain keys, one type a node, text lists as enum, no references, no unions of objects. Anything else goes into descriptions;
+// only the original schema decides whether arguments are valid.
 
 import { isPlainObject, parseJson } from './json.ts';
 import { branchOf, flatten } from './schema-branches.ts';
@@ -19,16 +19,16 @@ export interface SentSchema {
 
 export interface SendableSchema {
   readonly parameters: SentSchema & { type: 'object'; properties: Record<string, SentSchema> };
-  /** What is to be said of the arguments as a whole; belongs into the description of the tool. */
+  /** A note about the arguments as a whole, for the description of the tool. */
   readonly note: string;
-  /** Arguments as a model gives them, in the form the original schema describes. What is wrong stays wrong. */
+  /** Converts a model's arguments back to the original schema. Invalid values stay invalid. */
   readonly fromModel: (args: unknown) => unknown;
 }
 
 export const descriptionCharsMax = 1024;
-/** Objects and arrays may lie this deep in each other; what lies deeper is sent as JSON text. */
+/** The maximum nesting of objects and arrays; deeper values are sent as JSON text. */
 const DEPTH_MAX = 5;
-/** The one key of arguments that are not an object with keys of their own. */
+/** The one key of arguments that are not an object with named keys. */
 const WRAP_KEY = 'input';
 const VALUES_MAX = 500;
 
@@ -36,7 +36,7 @@ export function sendableSchema(schema: unknown): SendableSchema {
   const reading = readSchema(schema);
   const objects = reading.kinds.filter((kind) => kind.kind === 'object');
   const isObject = !reading.takesAny && objects.length > 0 && objects.length === reading.kinds.length;
-  // An object that takes any key, and names none, cannot be told by its keys.
+  // An object that accepts any key, and names none, cannot be described by its keys.
   const isPlain =
     isObject && (objects.some(({ properties }) => properties.size > 0) || objects.every(({ others }) => typeof others === 'boolean'));
   if (!isPlain && !isEmpty(schema)) {
@@ -68,7 +68,7 @@ function sent(reading: Reading, depth: number, about: string): SentSchema {
   const [only] = nodes;
   if (only === undefined) return described({ type: 'string', enum: ['null'] }, [about]);
   if (nodes.length === 1) return described(only, [about, only.description ?? '']);
-  // Some servers take nothing beside anyOf.
+  // Some servers accept no other key next to anyOf.
   return { anyOf: nodes.map((node, index) => (index === 0 ? described(node, [about, node.description ?? '']) : node)) };
 }
 
@@ -174,7 +174,7 @@ export function cutDescription(text: string): string {
   return text.length <= descriptionCharsMax ? text : `${text.slice(0, descriptionCharsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-// From the model.
+// Conversion from the model's form.
 
 function back(reading: Reading, value: unknown): unknown {
   if (typeof value === 'string') return backText(reading, value);
@@ -188,7 +188,7 @@ function back(reading: Reading, value: unknown): unknown {
   return isPlainObject(value) && objects.length > 0 ? backObject(objects, value) : value;
 }
 
-/** Text where no text is taken is read as JSON: that is how it was asked for, and models write numbers and lists as text anyway. */
+/** Text for a value that is not text is parsed as JSON: that is the sent form, and models write numbers and lists as text anyway. */
 function backText(reading: Reading, text: string): unknown {
   if (reading.kinds.some(({ kind }) => kind === 'string')) return text;
   const parsed = parseJson(text);
@@ -233,7 +233,7 @@ function backObject(branches: readonly ObjectKind[], given: Readonly<Record<stri
   return Object.fromEntries([...kept, ...nulls.map((key) => [key, null] as const)]);
 }
 
-/** What a model puts under a key that another branch has, when it fills in all of them. */
+/** A placeholder that a model puts under a key of another branch when it fills in all keys. */
 function isFiller(value: unknown, fallback: unknown): boolean {
   return value === null || value === '' || (fallback !== undefined && value === fallback);
 }

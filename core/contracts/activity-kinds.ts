@@ -5,7 +5,7 @@ import type { EventType } from './events.ts';
 export const activityKinds = ['message', 'model', 'tool', 'decision', 'approval', 'file', 'turn', 'helper', 'memory', 'system'] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** How something came out, whatever it was: a call, the gate's answer, a person's answer, a request to a model, a turn. */
+/** The outcome of a call, the gate's decision, a person's answer, a model request or a turn. */
 export const activityOutcomes = [
   'ok',
   'error',
@@ -145,9 +145,14 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'memory.forgotten': 'memory',
   'plugin.recorded': 'system',
   'plugin.approved': 'decision',
+  'governor.assessed': 'decision',
+  'call.verified': 'decision',
+  'opinion.requested': 'model',
+  'opinion.given': 'model',
+  'opinion.judged': 'model',
 };
 
-/** An event of a later program is none of the known ones and counts as the system's. */
+/** An event type of a later program counts as a system event. */
 export function activityKindOf(type: string): ActivityKind {
   return Object.hasOwn(kinds, type) ? kinds[type as EventType] : 'system';
 }

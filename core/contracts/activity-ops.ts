@@ -1,4 +1,4 @@
-// The operations that look into what was done: the events of a turn, a turn to keep, and search over all of them. A part of the table in ops.ts.
+// Operations on past activity: the events of a turn, its export, and search over all events. Used by ops.ts.
 
 import * as z from 'zod';
 import { activityKinds, activityOutcomes } from './activity-kinds.ts';
@@ -8,11 +8,11 @@ import { id } from './op-params.ts';
 const moment = z.number().int().min(0);
 
 const activityHitSchema = z.object({
-  /** The event's place in the log; ask for the hits `before` it to go on. */
+  /** The event's place in the log. For the next page, ask for the hits `before` it. */
   seq: z.number().int(),
   sessionId: z.string(),
   title: z.string(),
-  /** Null for what belongs to no turn, such as the panic stop. */
+  /** Null for events outside a turn, such as the panic stop. */
   turnId: z.string().nullable(),
   atMs: z.number().int(),
   type: z.string(),
@@ -32,7 +32,7 @@ export const activityOps = {
     }),
     result: z.object({ sessionId: z.string(), events: z.array(eventEnvelopeSchema), hasMore: z.boolean() }),
   },
-  /** One turn to keep: every event as a line of JSON, or the same told for people. */
+  /** Exports one turn: every event as a line of JSON, or a text for people. */
   'turn.export': {
     params: z.strictObject({ turnId: id, format: z.enum(['jsonl', 'markdown']) }),
     result: z.object({ text: z.string() }),

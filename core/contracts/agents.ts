@@ -1,4 +1,4 @@
-// Agents of config.yaml: who they are, what they may use, whom they may call, which chats are theirs; and the limits on helpers.
+// Agents of config.yaml: identity, tools, callable agents, chats; and the limits on subagents.
 
 import * as z from 'zod';
 import { modelRefSchema } from './model-ref.ts';
@@ -11,19 +11,21 @@ const agentIdSchema = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be a sho
 
 const routeSchema = z.strictObject({
   channel: z.string().min(1).max(40),
-  /** One chat of the channel; all of them when left out. */
+  /** One chat of the channel; all of them by default. */
   chatId: z.string().min(1).max(100).optional(),
 });
 
 export const agentSchema = z.strictObject({
   name: z.string().trim().min(1).max(100).optional(),
   description: z.string().trim().min(1).max(1000).optional(),
-  /** What it is good at, in words, for whoever looks for a helper. */
+  /** Short phrases about its skills, for agents that search for a subagent. */
   capabilities: z.array(z.string().trim().min(1).max(100)).max(50).optional(),
   /** The only tools it may use. */
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
-  /** For its turns, unless the session has one of its own. */
+  /** Used by its turns unless the session sets another. */
   model: modelRefSchema.optional(),
+  /** A panel of models.panels, or another model, that is asked about every answer of this agent. */
+  secondOpinion: z.string().min(1).max(200).optional(),
   /** Stands below the standing instructions. */
   identity: z.string().trim().min(1).max(20_000).optional(),
   /** The same in a file below the data folder. */
@@ -41,7 +43,7 @@ export const helpersSchema = z
   .strictObject({
     /** Levels of helpers below a conversation; 0 for none. */
     depth: z.number().int().min(0).max(10).default(3),
-    /** Of one turn, side by side. */
+    /** Parallel subagents of one turn. */
     perTurn: z.number().int().min(1).max(100).default(8),
     /** Side by side on one level, over all turns. */
     atOnce: z.number().int().min(1).max(200).default(64),
@@ -50,13 +52,13 @@ export const helpersSchema = z
     minutes: z.number().min(0.01).max(1440).default(30),
     usd: z.number().nonnegative().optional(),
     tokens: z.number().int().positive().optional(),
-    /** How often a helper is tried again after a failure that may pass. */
+    /** Maximum retries of a subagent after a transient failure. */
     retries: z.number().int().min(0).max(5).default(2),
   })
   .prefault({});
 export type HelperLimits = z.infer<typeof helpersSchema>;
 
-/** As a door lists it. */
+/** An agent in a list. */
 export const agentListingSchema = z.object({
   agentId: z.string(),
   name: z.string(),

@@ -1,4 +1,4 @@
-// A file a person sends along with a message, as it comes in through any door. Form only; what is kept of it is an artifact.
+// A file a person attaches to a message, from any channel. Form only; its content is kept as an artifact.
 
 import * as z from 'zod';
 

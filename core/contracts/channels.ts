@@ -1,5 +1,5 @@
-// Channels: chats of other programs through which a person talks with the agent. What comes in, what goes out, and what a channel
-// has to be able to do. Knows no channel by name.
+// Channels: chats of other programs through which a person talks with the agent. Inbound and outbound messages, and the interface a channel
+// implements. Names no channel.
 
 import * as z from 'zod';
 import type { Redacted } from '../base/redacted.ts';
@@ -17,39 +17,39 @@ export type ChatKind = z.infer<typeof chatKindSchema>;
 
 /** Rules of one channel, in config.yaml. */
 export const channelRules = {
-  /** Whose conversation a new chat begins; the main agent unless told. */
+  /** The agent of new chats; the main agent by default. */
   agent: z.string().min(1).max(100).optional(),
   /** Whether it listens in groups: never, or to messages that mention it. */
   groups: z.enum(['off', 'mention']).default('off'),
-  /** Ids of people beside the owners who may write; what they write can ask for things and allows nothing. */
+  /** Ids of people other than the owners who may write; their messages can request actions but cannot approve anything. */
   allowFrom: z.array(short).max(200).default([]),
 };
 export const channelRulesSchema = z.strictObject(channelRules);
 export type ChannelRules = z.infer<typeof channelRulesSchema>;
 
-/** A message of a chat, in the one form all channels bring it into. */
+/** A message of a chat, in the common form of all channels. */
 export interface ChannelInbound extends ChatAddress {
   readonly kind: 'private' | 'group';
   /** For people: the name of the group or of the other person. */
   readonly chatTitle?: string;
-  /** The id the channel gives a person for good, never a name they chose. */
+  /** The permanent id that the channel gives a person, never a name they chose. */
   readonly senderId: string;
   readonly senderName: string;
-  /** The same for the same message however often it comes: `BOT:UPDATE`. */
+  /** Identical for every delivery of the same message: `BOT:UPDATE`. */
   readonly dedupeKey: string;
   readonly messageId?: string;
   readonly text: string;
   readonly attachments: readonly Attachment[];
   /** The message it answers or quotes. `messageId` lets it be found among those sent from here. */
   readonly replyTo?: { readonly text: string; readonly fromAgent: boolean; readonly messageId?: string };
-  /** Who wrote it, when the sender only passes it on. */
+  /** The original author, when the sender forwards the message. */
   readonly forwardedFrom?: string;
   /** It names the agent, or answers it. Only asked of groups. */
   readonly mentioned: boolean;
   /** An earlier message was changed: never a reason to do anything. */
   readonly edited?: boolean;
   readonly atMs: number;
-  /** What the channel keeps in the transaction of the message. Not called for one that was taken before. */
+  /** Writes the channel's own rows in the transaction of the message. Not called for a message that was already recorded. */
   readonly alongside?: () => void;
 }
 
@@ -57,14 +57,14 @@ export type ChannelReceipt =
   | { readonly kind: 'accepted'; readonly sessionId: string; readonly turnId: string }
   | { readonly kind: 'ignored'; readonly reason: 'stranger' | 'groups-off' | 'not-mentioned' | 'edited' | 'empty' };
 
-/** Who of a channel is the person this program belongs to. A group never is. */
+/** The channel ids of the program's owner. A group never is one. */
 export interface ChannelIdentities {
   isOwner(senderId: string): boolean;
 }
 
 export const outboundKindSchema = z.enum(['reply', 'message', 'notice', 'question']);
 
-/** What a person can press under a message; `data` comes back to the channel. */
+/** A button under a message; `data` comes back to the channel when it is pressed. */
 export const outboundButtonSchema = z.object({ label: z.string().min(1).max(100), data: z.string().min(1).max(200) });
 
 /** Something to be sent, as it is queued. One item goes to one chat. */
@@ -78,11 +78,11 @@ export const outboundItemSchema = z.object({
   replyToMessageId: z.string().optional(),
   /** Rows of buttons. */
   buttons: z.array(z.array(outboundButtonSchema).max(8)).max(10).optional(),
-  /** Queued once, whoever asks how often. */
+  /** A message with the same key is queued only once. */
   idempotencyKey: z.string().min(1).max(300),
   sessionId: z.string(),
   turnId: z.string().nullable(),
-  /** It tells of the panic stop, the one thing that leaves during it. */
+  /** News of the panic stop, the only message sent during it. */
   aboutPanic: z.literal(true).optional(),
 });
 export type OutboundItem = z.infer<typeof outboundItemSchema>;
@@ -99,7 +99,7 @@ export interface OutboundPart extends PartContent {
   /** From 0. */
   readonly part: number;
   readonly parts: number;
-  /** From 1, over all tries of this part. */
+  /** From 1, counted over all tries of this part. */
   readonly attempt: number;
   /** The same for every try of this part. */
   readonly idempotencyKey: string;
@@ -112,20 +112,20 @@ export type SendOutcome =
   /** It may or may not have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** What a channel does for the outbox. */
+/** The part of a channel that the outbox calls. */
 export interface ChannelPort {
   readonly name: string;
   /** Largest file it takes. */
   readonly maxFileBytes: number;
   /** The other side delivers a part once per `idempotencyKey`, so that a part of unknown fate can be sent again. */
   readonly deduplicates?: boolean;
-  /** How an item becomes parts, at least one; the same for the same item. */
+  /** Splits an item into parts, at least one; deterministic. */
   split(item: Redacted<OutboundItem>): readonly PartContent[];
-  /** Never throws what `SendOutcome` can say; what it throws counts as unknown. */
+  /** Reports failures as `SendOutcome`; a thrown error counts as an unknown outcome. */
   send(part: OutboundPart, signal: AbortSignal): Promise<SendOutcome>;
 }
 
-/** A channel that comes with the program or is handed to it. It joins when the program is ready and is disposed before it closes. */
+/** A channel that is built in or passed in by the caller. It starts when the program is ready and is disposed before the program closes. */
 export interface Channel {
   readonly name: string;
   readonly identities: ChannelIdentities;
@@ -133,15 +133,15 @@ export interface Channel {
   join(link: ChannelLink): { dispose(): void | Promise<void> };
 }
 
-/** What a channel gets when it joins. */
+/** The services a channel receives when it starts. */
 export interface ChannelLink {
   /** Returns once the message is committed. Fails with panic_engaged, queue_full, payload_too_large, shutting_down or a store error. */
   receive(inbound: ChannelInbound): ChannelReceipt;
-  /** Makes the chat of a person who was paired known before they say anything in it. Fails with `forbidden` for anybody else. */
+  /** Registers the chat of a paired person before their first message. Fails with `forbidden` for anyone else. */
   introduce(
     chat: Omit<ChatAddress, 'channel'>,
     about: { readonly kind: ChatKind; readonly title: string; readonly senderId: string },
   ): void;
-  /** From now on, until the returned function is called, what is queued for the channel is sent through it. */
+  /** Sends queued messages of the channel through the port, until the returned function is called. */
   open(port: ChannelPort): () => void;
 }

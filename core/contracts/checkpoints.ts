@@ -1,8 +1,8 @@
-// What is known of a file before and after a call, and how a change of it is shown. Forms only.
+// The state of a file before and after a call, and how a change of it is shown. Forms only.
 
 import * as z from 'zod';
 
-/** What is at a path. The content of a `file` is kept under its hash; `mode` holds the permission bits. */
+/** The content of a `file` is kept under its hash; `mode` holds the permission bits. */
 export const fileImageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('absent') }),
   z.object({
@@ -13,7 +13,7 @@ export const fileImageSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('link'), target: z.string() }),
   z.object({ kind: z.literal('folder'), mode: z.number().int() }),
-  /** Nothing was kept; `reason` completes "nothing was kept because …". */
+  /** No copy exists; `reason` completes "nothing was kept because …". */
   z.object({ kind: z.literal('unknown'), reason: z.string() }),
 ]);
 export type FileImage = z.infer<typeof fileImageSchema>;
@@ -40,7 +40,7 @@ export type RefusedFile = z.infer<typeof refusedFileSchema>;
 
 export const fileChangeSchema = z.enum(['created', 'changed', 'removed', 'none', 'unknown']);
 
-/** A change of one file for people. `diff` is in unified form; null where there is none to show, and then `note` says why. */
+/** A change of one file for people. `diff` is in unified form; null if there is none to show, and then `note` says why. */
 export const fileDiffSchema = z.object({
   path: z.string(),
   change: fileChangeSchema,

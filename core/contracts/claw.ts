@@ -4,7 +4,7 @@ import type { AnyEvent, DeltaNotice } from './events.ts';
 import type { Caller, OpName, OpParams, OpResult } from './ops.ts';
 
 export interface EventsQuery {
-  /** Only events with a global sequence above this; 0 for all; 'latest' for those committed after the call of `events`. */
+  /** Only events with a global sequence above this; 0 for all; 'latest' for events committed after the call of `events`. */
   readonly after: number | 'latest';
   readonly sessionId?: string;
   readonly signal?: AbortSignal;
@@ -34,12 +34,12 @@ export interface HostedClaw extends Claw {
   runningTurns(): number;
   /** Resolves when none of them runs. */
   whenIdle(): Promise<void>;
-  /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
+  /** Redacts secrets in text that leaves by other ways than operations: channels, notifications, crash reports. */
   redact(text: string): string;
-  /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
+  /** Syncs events to the disk that were recorded without waiting for it: before the machine sleeps or the session ends. */
   sync(): void;
   /** The operations that have a handler, by name. */
   readonly operations: readonly string[];
-  /** What a person must know at the start: sentences, none where all is well. */
+  /** Sentences a person must read at the start; empty when all is well. */
   readonly notices: readonly string[];
 }

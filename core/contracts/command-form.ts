@@ -1,15 +1,15 @@
-// How an operation is a command: its words as plain data, with no schema and no code, so that help and completion read them without loading
-// anything else. Types, defaults and choices of arguments and options come from the schema of the operation.
+// Describes an operation as a command: plain data without schemas or code, so that help and completion load nothing else. Types, defaults
+// and choices of arguments and options come from the schema of the operation.
 
 import type { OpName, OpParams, OpResult } from './ops.ts';
 
 type KeysOf<T> = T extends unknown ? keyof T & string : never;
 type Parameter<N extends OpName> = KeysOf<OpParams<N>>;
 
-/** `?` may be left out, `...` takes the rest of the line. A name after a colon is no parameter; the command makes one of it. */
+/** `?` is optional, `...` takes the rest of the line. A name after a colon is not a parameter; the command derives a parameter from it. */
 type Taken<P extends string> = `${P | `:${string}`}${'' | '...'}${'' | '?'}`;
 
-/** What the option is for. `flag` gives it another name than its parameter has; `sets` is what a switch says. */
+/** The help text of an option. `flag` renames it; `sets` is the value that a switch sets. */
 export type OptionForm =
   | string
   | {
@@ -21,13 +21,13 @@ export type OptionForm =
     };
 
 export interface CommandForm<P extends string = string> {
-  /** That of the operation when left out. */
+  /** Defaults to the text of the operation. */
   readonly about?: string;
   readonly alias?: string;
   readonly takes?: readonly Taken<P>[];
-  /** What an argument is, where its name does not say it. */
+  /** Explains an argument whose name is not clear enough. */
   readonly words?: Readonly<Record<string, string>>;
-  /** By parameter; with dashes in front, an option that is no parameter. */
+  /** By parameter; a key that begins with dashes is an option without a parameter. */
   readonly options?: { readonly [K in P]?: OptionForm } & { readonly [K: `--${string}`]: OptionForm };
   /** Parameters that this command gives a value. */
   readonly sets?: { readonly [K in P]?: unknown };
@@ -35,14 +35,14 @@ export interface CommandForm<P extends string = string> {
   readonly paths?: readonly P[];
   /** The parameter that is read from standard input. */
   readonly stdin?: P;
-  /** A person is asked this first; `--yes` answers it. */
+  /** A confirmation question; `--yes` answers it. */
   readonly confirm?: string;
   /** The rest of a command line that works. */
   readonly example?: string;
 }
 
 export interface OpForm<P extends string = string, R extends string = string> {
-  /** What it does, as one tells somebody to do it. */
+  /** The help text: an imperative sentence that says what the operation does. */
   readonly about: string;
   /** Refused to a command line that a tool started. */
   readonly forPerson?: true;
@@ -50,9 +50,9 @@ export interface OpForm<P extends string = string, R extends string = string> {
   readonly doneWhen?: R;
   /** It starts a turn, and the command stays until that has ended. */
   readonly follows?: true;
-  /** Turns must be able to run meanwhile. */
+  /** Needs a runtime that can run turns. */
   readonly live?: true;
-  /** By the words of the command; none where other doors, or commands made by hand, reach the operation. */
+  /** By command words; absent if the operation has no generated command. */
   readonly commands?: Readonly<Record<string, CommandForm<P>>>;
 }
 

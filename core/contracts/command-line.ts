@@ -1,11 +1,11 @@
-// What a typed line is: a command or a message. Apart from the commands, and with no schema, so that the window can tell it as well.
+// Tells whether a typed line is a command or a message. Separate from the commands and free of schemas, so that the window can use it too.
 
-/** `/name` at the beginning. A path such as /etc/hosts is none, and two slashes say that what follows is a message. */
+/** `/name` at the beginning. A path such as /etc/hosts is not a command, and two slashes mark the rest as a message. */
 export function isCommandLine(line: string): boolean {
   return /^\/[A-Za-z]+(\s|$)/.test(line.trimStart());
 }
 
-/** The words of a message that was written with two slashes in front, so as not to be a command. */
+/** Strips the extra slash from a message that was typed with two slashes so that it is not a command. */
 export function messageOf(line: string): string {
   return line.startsWith('//') ? line.slice(1) : line;
 }

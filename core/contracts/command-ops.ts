@@ -23,19 +23,19 @@ export const commandOps = {
       ),
     }),
   },
-  /** What the line may go on to; `line` of each is the whole line then. */
+  /** Completions of the line; `line` of each is the whole completed line. */
   'command.complete': {
     params: z.strictObject({ line: z.string().max(1000), sessionId: id.optional() }),
     result: z.object({ completions: z.array(z.object({ line: z.string(), label: z.string(), about: z.string() })) }),
   },
-  /** Does what the line says, for a person. What it runs goes through the gate like any call; `waiting` tells that it waits for a yes. */
+  /** Runs a slash command for a person. Its calls go through the gate like any other; `waiting` means that one waits for an approval. */
   'command.run': {
     params: z.strictObject({ line, sessionId: id.optional() }),
     result: z.object({
       command: z.string(),
-      /** For the person, Markdown. */
+      /** Markdown for the person. */
       text: z.string(),
-      /** The session to look at from here on; null where there is none yet. */
+      /** The session to show from now on; null if there is none yet. */
       sessionId: z.string().nullable(),
       /** The turn it started, where it did. */
       turnId: z.string().nullable(),

@@ -3,14 +3,14 @@
 import { err, ok, type Result } from '../base/result.ts';
 import { AppError } from './errors.ts';
 
-/** What a parameter holds, for completion: `text` and `path` take the rest of the line. */
+/** The type of a parameter's value, for completion: `text` and `path` take the rest of the line. */
 export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'skill' | 'id';
 
 export interface CommandParameter {
   readonly name: string;
   readonly kind: CommandParameterKind;
   readonly isOptional: boolean;
-  /** Of a `choice`. */
+  /** The choices of a `choice`. */
   readonly choices?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface CommandSpec {
   readonly name: string;
   readonly about: string;
   readonly parameters: readonly CommandParameter[];
-  /** The operation it comes to, for whoever wants to know what it may do. */
+  /** The operation it runs; its permissions are those of the operation. */
   readonly op: string;
   /** The tool it runs, through the gate like any call; it is there only while the tool is. */
   readonly tool?: string;
@@ -79,7 +79,7 @@ export const commandTable: readonly CommandSpec[] = [
     parameters: [may('skill', 'skill'), may('text', 'text')],
     op: 'message.send',
   },
-  { name: 'status', about: 'Show what is going on.', parameters: [], op: 'session.get' },
+  { name: 'status', about: 'Show the current state.', parameters: [], op: 'session.get' },
   { name: 'export', about: 'Write out this session.', parameters: [may('format', 'choice', ['markdown', 'jsonl'])], op: 'session.export' },
   { name: 'panic', about: 'Stop everything at once.', parameters: [may('reason', 'text')], op: 'panic.engage' },
   { name: 'release', about: 'Release the panic stop.', parameters: [], op: 'panic.release' },
@@ -88,7 +88,7 @@ export const commandTable: readonly CommandSpec[] = [
 
 export interface ParsedCommand {
   readonly spec: CommandSpec;
-  /** By the name of the parameter; what was left out is missing. */
+  /** By the name of the parameter; omitted ones are missing. */
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -101,7 +101,7 @@ export function usageOf({ name, parameters }: CommandSpec): string {
   return [`/${name}`, ...shown].join(' ');
 }
 
-/** Fails with `invalid_params`: no such command, a parameter missing or one too many, a choice that is none. */
+/** Fails with `invalid_params`: unknown command, a missing or extra parameter, an invalid choice. */
 export function parseCommand(line: string, commands: readonly CommandSpec[] = commandTable): Result<ParsedCommand, AppError> {
   const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const spec = commands.find((command) => command.name === name.toLowerCase());

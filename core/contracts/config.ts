@@ -9,8 +9,12 @@ import { channelRules } from './channels.ts';
 import { deadLettersConfigSchema } from './features/dead-letters.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
+import { routesSchema } from './model-routes.ts';
 import { hookConfigSchema } from './features/hooks.ts';
 import { promptsConfigSchema } from './features/identity.ts';
+import { governorConfigSchema } from './features/governor.ts';
+import { panelsSchema } from './features/opinions.ts';
+import { verifyConfigSchema } from './features/verify.ts';
 import { serverNames } from './server-names.ts';
 import { skillsConfigSchema } from './features/skills.ts';
 import { toolClassSchema } from './tools.ts';
@@ -36,29 +40,61 @@ export const pricesSchema = z
     }),
   )
   .optional();
-/** Has no effect any more: there is one adapter per format. Kept so that older files still fit; setting it gives a warning. */
+/** Has no effect any more: there is one adapter per format. Kept so that older files remain valid; setting it gives a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
+/** Further keys: the next one is used while the one before is refused or has used up its share. */
+const keysSchema = z.array(secretRefSchema).min(1).max(20).optional();
 const modelSettings = {
   headers: headersSchema,
   prices: pricesSchema,
   contextTokens: z.number().int().min(1024).optional(),
-  /** Whether its models are sent images; openai and anthropic are unless told, others are not. */
+  /** Whether its models receive images; by default those of openai and anthropic do, others do not. */
   images: z.boolean().optional(),
 };
 
 export const providerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('openai'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
-  z.strictObject({ kind: z.literal('anthropic'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
+  z.strictObject({
+    kind: z.literal('openai'),
+    apiKey: secretRefSchema,
+    keys: keysSchema,
+    baseUrl: z.url().optional(),
+    via: viaSchema,
+    ...modelSettings,
+  }),
+  z.strictObject({
+    kind: z.literal('anthropic'),
+    apiKey: secretRefSchema,
+    keys: keysSchema,
+    baseUrl: z.url().optional(),
+    via: viaSchema,
+    ...modelSettings,
+  }),
   z.strictObject({
     kind: z.literal('openai-compatible'),
     baseUrl: z.url(),
     apiKey: secretRefSchema.optional(),
+    keys: keysSchema,
     via: viaSchema,
     /** Which server it is, where its address does not tell (a proxy, a server of one's own). */
     preset: z.enum(serverNames).optional(),
     ...modelSettings,
   }),
   z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().optional(), ...modelSettings }),
+  z.strictObject({
+    kind: z.literal('cortensor'),
+    /** Of a router node; the hosted portal when left out. */
+    baseUrl: z.url().optional(),
+    apiKey: secretRefSchema.optional(),
+    /** The session of a router node; the portal has none. */
+    sessionId: z.number().int().nonnegative().optional(),
+    api: z.enum(['v1', 'v2', 'v3']).default('v2'),
+    /** Whether answers are streamed; the encrypted flows of v2 and v3 may refuse that. */
+    stream: z.boolean().default(false),
+    timeoutMs: z.number().int().min(1_000).max(600_000).default(420_000),
+    /** Proof of payment for calls that you approve to pay for. */
+    payment: secretRefSchema.optional(),
+    ...modelSettings,
+  }),
   z.strictObject({ kind: z.literal('demo') }),
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
@@ -77,7 +113,7 @@ const sandboxDomainSchema = z
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
 const names = (what: string) =>
   z
-    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; a * may stand at its end`))
+    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; it may end with *`))
     .min(1)
     .max(100)
     .optional();
@@ -85,7 +121,7 @@ const names = (what: string) =>
 const domainPattern = /^(\*\.)?(\[[^\]]+\]|[^:/@?#\s*]+)(:\d{1,5})?$/;
 const globPattern = /^(?![~!])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0]{1,500}$/;
 
-/** What a rule is about. All that is given must hold; of a list one entry is enough. */
+/** The conditions of a rule. All given conditions must hold; one matching entry of a list is enough. */
 export const policyWhenSchema = z
   .strictObject({
     tools: names('the name of a tool'),
@@ -107,7 +143,7 @@ export const policyWhenSchema = z
       .min(1)
       .max(1000)
       .optional(),
-    /** First words of a command. */
+    /** The first words of a command. */
     commands: z.array(z.string().trim().min(1).max(500)).min(1).max(1000).optional(),
   })
   .refine((when) => Object.values(when).some((list) => list !== undefined), {
@@ -131,7 +167,9 @@ export const configSchema = z.strictObject({
   providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
   models: z
     .strictObject({
+      /** A model, or a route as route/NAME. */
       default: modelRefSchema.optional(),
+      routes: routesSchema.default({}),
       timeouts: z
         .strictObject({
           connectMs: z.number().int().positive().default(10_000),
@@ -141,6 +179,8 @@ export const configSchema = z.strictObject({
         })
         .prefault({}),
       retries: z.number().int().min(0).max(10).default(2),
+      /** Models that answer together for a second opinion. */
+      panels: panelsSchema,
     })
     .prefault({}),
   budget: z
@@ -159,7 +199,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       steps: z.number().int().min(1).max(1000).default(50),
       turnMs: z.number().int().positive().default(3_600_000),
-      /** How often one call with the same arguments and the same result may run in a turn. */
+      /** How often a call with the same arguments and the same result may run in one turn. */
       sameCall: z.number().int().min(1).max(100).default(3),
       parallelReads: z.number().int().min(1).max(32).default(8),
       parallelTurns: z.number().int().min(1).max(64).default(8),
@@ -178,7 +218,7 @@ export const configSchema = z.strictObject({
       rules: z.array(policyRuleSchema).max(200).default([]),
       limits: z
         .strictObject({
-          /** By class or by the name of a tool; over the limit a call asks. */
+          /** By class or tool name; over the limit a call needs an approval. */
           callsPerMinute: z
             .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
             .catchall(callsPerMinute)
@@ -248,7 +288,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** The panic stop's global keys in Electron's words; empty for none. */
       panicKeys: z.string().max(100).default('CommandOrControl+Alt+Shift+Escape'),
-      /** Where new versions are looked for; nowhere when left out. */
+      /** The feed of new versions; no updates without it. */
       updateFeed: z.url().optional(),
     })
     .prefault({}),
@@ -260,15 +300,18 @@ export const configSchema = z.strictObject({
     .prefault({}),
   secrets: z
     .strictObject({
-      /** Where secrets are kept: `auto` is the keychain, and an encrypted file where there is none or where one was made. */
+      /** The store of secrets: `auto` is the keychain, or an encrypted file if there is no keychain or the file exists. */
       store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
     })
     .prefault({}),
   deadLetters: deadLettersConfigSchema,
   /** Features of the person's own. */
   plugins: pluginsConfigSchema,
-  /** Programs of the person's own, run before and after what the agent does. */
+  /** The person's programs, run before and after actions of the agent. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
+  governor: governorConfigSchema,
+  /** A second check of calls before they run. */
+  verify: verifyConfigSchema,
   /** What a model is shown of a conversation that has grown long. */
   context: z
     .strictObject({
@@ -278,15 +321,15 @@ export const configSchema = z.strictObject({
           mode: z.enum(['model', 'extract', 'off']).default('model'),
           /** Another model for it. */
           model: modelRefSchema.optional(),
-          /** More than so many messages that no summary covers. */
+          /** Number of messages not covered by a summary. */
           messages: z.number().int().min(6).max(1000).default(20),
-          /** Or when they fill so much of the window. */
+          /** Or the share of the window they fill. */
           windowShare: z.number().min(0.1).max(0.95).default(0.75),
           /** Messages that always stay as they are. */
           keepMessages: z.number().int().min(4).max(200).default(4),
         })
         .prefault({}),
-      /** Whether the AGENTS.md, or CLAUDE.md, of the folder a session works in is shown to the model as material. */
+      /** Shows the model AGENTS.md, or CLAUDE.md, of the session's folder as material. */
       projectFile: z.boolean().default(true),
       /** A file, relative to the data folder, that gets a line of JSON for every pack, model call and turn. None unless named. */
       packLog: z
@@ -298,7 +341,7 @@ export const configSchema = z.strictObject({
     .prefault({}),
   backup: z
     .strictObject({
-      /** Copies of the database that nobody has to ask for. */
+      /** Makes copies of the database without being asked. */
       automatic: z.boolean().default(true),
       everyHours: z.number().min(1).max(8760).default(24),
       /** The newest automatic ones kept; those a person made are counted by retention.backups. */
@@ -309,7 +352,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       artifactDays: z.number().int().positive().default(90),
       backups: z.number().int().positive().default(7),
-      /** How long a file that was replaced is kept for undo. */
+      /** How long replaced files are kept for undo. */
       undoDays: z.number().int().positive().default(30),
     })
     .prefault({}),

@@ -1,4 +1,4 @@
-// The operations on what a model is shown: packs, pinned rules, summaries. A part of the table in ops.ts.
+// Operations on the model's context: packs, pinned rules, summaries. Used by ops.ts.
 
 import * as z from 'zod';
 import { ruleScopeSchema } from './continuity-events.ts';
@@ -26,7 +26,7 @@ const packRowSchema = z.object({
   dropped: z.number().int(),
   truncated: z.number().int(),
   model: z.string().nullable(),
-  /** What the server counted; null where it was not asked, or did not say. */
+  /** The server's own count; null if it was not asked or gave none. */
   inputTokens: z.number().int().nullable(),
   cachedInputTokens: z.number().int().nullable(),
 });
@@ -37,7 +37,7 @@ export const contextOps = {
     params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ packs: z.array(packRowSchema) }),
   },
-  /** For one session, or for everything an agent does; exactly one of them. Holds from the next request to the model on. */
+  /** For one session, or for all work of an agent; exactly one of them. Effective from the next model request. */
   'rule.pin': {
     params: z
       .strictObject({
@@ -52,9 +52,9 @@ export const contextOps = {
   },
   /** A fork takes rules along under their ids: `sessionId` says where it is to go. */
   'rule.unpin': { params: z.strictObject({ ruleId: id, sessionId: id.optional() }), result: ruleSchema },
-  /** All, or those that hold in a session: its own and those of its agent. Oldest first, as the model is shown them. */
+  /** All rules, or the rules of a session and its agent. Oldest first, as the model sees them. */
   'rule.list': { params: z.strictObject({ sessionId: id.optional() }), result: z.object({ rules: z.array(ruleSchema) }) },
-  /** Sums up now what is older than the last exchanges. `summaryId` is null where there is nothing to sum up yet. */
+  /** Summarises the messages before the last exchanges now. `summaryId` is null if there is nothing to summarise yet. */
   'session.compact': {
     params: z.strictObject({ sessionId: id }),
     result: z.object({

@@ -1,4 +1,4 @@
-// What a conversation keeps when its words leave the window, in the log: summaries of what went before, and rules a person pinned.
+// The events of compaction: summaries of older messages, and rules a person pinned.
 
 import * as z from 'zod';
 import { errorBodySchema } from './errors.ts';
@@ -7,7 +7,7 @@ import { usageSchema } from './llm.ts';
 /** Places of the session, both included. */
 const coveredSchema = z.object({ fromSessionSeq: z.number().int(), toSessionSeq: z.number().int() });
 
-/** messages: so many were not summed up. window: they filled their share of it. asked: a person wanted it. */
+/** messages: too many were not summarised. window: they filled their share of it. asked: a person requested it. */
 export const summaryReasonSchema = z.enum(['messages', 'window', 'asked']);
 export type SummaryReason = z.infer<typeof summaryReasonSchema>;
 
@@ -15,9 +15,9 @@ export const ruleScopeSchema = z.enum(['session', 'agent']);
 export type RuleScope = z.infer<typeof ruleScopeSchema>;
 
 export const continuityEvents = {
-  /** Durable before a model is asked: a start after a crash takes it up again. */
+  /** Durable before a model is asked: a start after a crash resumes it. */
   'summary.started': z.object({ summaryId: z.string(), reason: summaryReasonSchema, model: z.string().nullable(), by: z.string() }),
-  /** From here on the model sees the text in place of what it covers. The words themselves stay in the log. */
+  /** From here on the model sees the text instead of the messages it covers. The messages stay in the log. */
   'summary.written': z.object({
     summaryId: z.string(),
     text: z.string(),
@@ -35,12 +35,12 @@ export const continuityEvents = {
       turns: z.number().int(),
       results: z.number().int(),
       tokens: z.number().int(),
-      /** Messages of which only a part was shown to whoever wrote it. */
+      /** Messages that were shown to the summarising model only in part. */
       shortened: z.number().int(),
     }),
     tokens: z.number().int(),
     keptMessages: z.number().int(),
-    /** `missing`: what the check looked for and did not find at last; such things stand at the end of the text, word for word. */
+    /** `missing`: facts the check did not find in the last summary; they are appended to it word for word. */
     quality: z.object({ ok: z.boolean(), checked: z.number().int(), missing: z.array(z.string()), repaired: z.boolean() }),
     modelCalls: z.number().int(),
     usage: usageSchema,
@@ -56,7 +56,7 @@ export const continuityEvents = {
     costUsd: z.number().nullable(),
   }),
 
-  /** Stands in every pack word for word until it is taken back. Those of an agent are in the system session. */
+  /** Included in every pack word for word until it is unpinned. Rules of an agent are in the system session. */
   'rule.pinned': z.object({
     ruleId: z.string(),
     text: z.string(),

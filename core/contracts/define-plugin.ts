@@ -2,7 +2,7 @@
 
 import type { Plugin } from './plugin.ts';
 
-/** Ties the types of `create` to the feature's own schema and rows, then forgets them: it is handed only what fits. */
+/** Checks the types of `create` against the feature's own schema and rows, then erases them: the feature receives only matching values. */
 export function defineFeature<Settings, Rows>(feature: Plugin<Settings, Rows>): Plugin {
   return feature;
 }

@@ -1,4 +1,4 @@
-// What a person reads when settings, parameters or arguments do not fit: a sentence, never the words of the schema library.
+// The errors for wrong settings, parameters or arguments: a sentence, never the words of the schema library.
 
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -30,7 +30,7 @@ test.each([
   expect(described(configSchema, given)[0]).toMatch(typeof sentence === 'string' ? new RegExp(`^${escaped(sentence)}$`) : sentence);
 });
 
-test('missing and empty parameters of operations are told apart, and many are cut off', () => {
+test('missing and empty parameters are distinguished, and a long list is cut', () => {
   expect(described(opTable['message.send'].params, {})).toEqual(['text is missing (it must be text)']);
   expect(described(opTable['message.send'].params, { text: '' })).toEqual(['text must not be empty']);
   const strict = z.strictObject({ list: z.array(z.string()) });

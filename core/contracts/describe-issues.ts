@@ -1,5 +1,5 @@
-// Says in plain English what a schema found wrong. The one place that turns issues of the schema library into sentences, for settings,
-// operations, commands and tools alike. An issue with a message of our own keeps it.
+// Describes in plain English what a schema found wrong. This is the only place that turns issues of the schema library into sentences, for
+// settings, operations, commands and tools alike. An issue with our own message keeps it.
 
 import type * as z from 'zod';
 import { isPlainObject } from '../base/json.ts';
@@ -8,9 +8,9 @@ const ISSUES_MAX = 10;
 const CHARS_MAX = 200;
 
 export interface Checked {
-  /** What was checked: tells what is missing from what is wrong. */
+  /** The checked value; it distinguishes a missing key from a wrong one. */
   readonly given: unknown;
-  /** What the value as a whole is called, where an issue names no key. */
+  /** The name of the whole value, for issues that name no key. */
   readonly whole: string;
   /** The keys that go with some form of the value: one of them is known, and only out of place. */
   readonly told?: unknown;
@@ -40,12 +40,12 @@ function describeUnknownKey(path: Path, checked: Checked): string {
   return `${nameOf(path, checked)} ${isTold ? 'does not go with the other arguments; leave it out' : 'is not a known key'}`;
 }
 
-/** Words that go on from the name of a key; any other message is a sentence of its own. */
+/** Joins a message to the name of a key: directly if the message continues the sentence, otherwise after a colon. */
 function joined(name: string, said: string): string {
   return /^(?:must|is|are|has|have|needs|does|do|may|can|cannot|names)\b/.test(said) ? `${name} ${said}` : `${name}: ${said}`;
 }
 
-/** The branch that came nearest speaks: the one that has fewest complaints about this very value. */
+/** Reports the closest branch: the one with the fewest complaints about this value. */
 function describeUnion(issue: z.core.$ZodIssueInvalidUnion, checked: Checked, path: Path): string[] {
   const name = nameOf(path, checked);
   const value = valueAt(checked.given, path);
@@ -62,7 +62,7 @@ function describeUnion(issue: z.core.$ZodIssueInvalidUnion, checked: Checked, pa
   return nearest.flatMap((inner) => describeIssue(inner, checked, path));
 }
 
-/** How far below the value a branch got before it found something wrong. */
+/** How deep a branch got before it found an error. */
 function depth(branch: readonly z.core.$ZodIssue[]): number {
   return Math.max(...branch.map((issue) => issue.path.length));
 }

@@ -1,5 +1,5 @@
-// What the window and the desktop shell share without checking anything: channel names and the one object the preload script leaves in
-// the page. Free of dependencies, because the preload script is bundled from it.
+// The channel names that the window and the desktop shell share, and the object the preload script leaves in the page. Free of
+// dependencies, because the preload script is bundled from it.
 
 import type { AnyEvent, DeltaNotice } from './events.ts';
 import type { OpReply } from './ops.ts';
@@ -20,35 +20,35 @@ export const askChannels = {
 /** Shell to page. */
 export const tellChannels = { notice: 'trayclaw:notice', command: 'trayclaw:command' } as const;
 
-/** What a followed stream brings. `closed` is the last: the runtime is ending. */
+/** Notices of a followed stream. `closed` is the last: the runtime is ending. */
 export type StreamNotice =
   | { readonly kind: 'event'; readonly event: AnyEvent }
   | { readonly kind: 'delta'; readonly delta: DeltaNotice }
   | { readonly kind: 'open' }
   | { readonly kind: 'closed' };
 
-/** A notice on its way to the window, with the stream it belongs to. */
+/** A notice for the window, with its stream. */
 export interface StreamMessage {
   readonly followId: number;
   readonly notice: StreamNotice;
 }
 
-/** What the shell tells the window: where to go, or that everything is being stopped. */
+/** Messages from the shell to the window: a view to open, or that everything is being stopped. */
 export type ShellCommand =
   | { readonly kind: 'show'; readonly view: ViewName }
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string }
-  /** The panic stop was pressed outside the window: shown at once, before anything is recorded of it. */
+  /** The panic stop was engaged outside the window: shown at once, before it is recorded. */
   | { readonly kind: 'stopping' };
 
-/** What the window is told of the shell when it is ready, and after it changed something of it. */
+/** Facts about the shell that the window receives when it is ready and after each change. */
 export interface ShellFacts {
   readonly platform: string;
   /** The keys of the panic stop as a person reads them, or null where they could not be had. */
   readonly panicKeys: string | null;
-  /** Why there are none, where some were asked for. */
+  /** Why there are none although some were configured. */
   readonly panicKeysProblem: string | null;
-  /** Null where starting at login cannot be set here. */
+  /** Null if starting at login cannot be set here. */
   readonly startsAtLogin: boolean | null;
 }
 

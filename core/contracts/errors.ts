@@ -113,7 +113,7 @@ export class AppError extends Error {
   }
 }
 
-/** What to do next, where it follows from the code alone. A more exact hint travels in `data.hint`. */
+/** The next step, if the code alone determines it. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses may be fetched. To allow another, add it to policy.allowDomains in config.yaml.',
   invalid_config: 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.',

@@ -6,10 +6,12 @@ import { continuityEvents } from './continuity-events.ts';
 import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
 import { deadLetterEvents } from './features/dead-letters.ts';
 import { errorBodySchema } from './errors.ts';
+import { governorEvents } from './features/governor.ts';
 import { hookEvents } from './features/hooks.ts';
 import { helperEvents, helperOriginSchema } from './features/helpers.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { memoryEvents } from './features/memory.ts';
+import { opinionEvents } from './features/opinions.ts';
 import { outboxEvents } from './outbox-events.ts';
 import {
   approvalSchema,
@@ -26,9 +28,11 @@ import { scheduleEvents } from './features/schedule.ts';
 import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
 import { telegramEvents } from './features/telegram.ts';
+import { routeNoteSchema } from './model-routes.ts';
+import { verifyEvents } from './features/verify.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
-import { recoveryEvents } from './recovery.ts';
+import { healthEvents } from './features/health.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
@@ -74,11 +78,11 @@ const bodies = {
   'session.renamed': z.object({ title: z.string() }),
   'session.archived': z.object({ archived: z.boolean() }),
   'session.pinned': z.object({ pinned: z.boolean() }),
-  /** A person has looked at the session up to this global place of the log. */
+  /** A person has seen the session up to this global position in the log. */
   'session.seen': z.object({ seq: z.number().int().min(0) }),
-  /** What the turns that start from here on use; a null model is the default one. */
+  /** The settings of turns that start from now on; a null model is the default one. */
   'session.configured': z.object({ agentId: z.string(), model: z.string().nullable(), by: z.string() }),
-  /** In the system session: the chain of the deleted one ended here. */
+  /** In the system session: the last position and hash of the deleted session's chain. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
 
   'user.message': z.object({
@@ -88,7 +92,7 @@ const bodies = {
     dedupeKey: z.string().nullable(),
     /** Files the person sent along, kept as artifacts. Their content is not the person's words. */
     attachments: z.array(artifactRefSchema).optional(),
-    /** What the turn it begins may use. */
+    /** The bounds of the turn it starts. */
     bounds: turnBoundsSchema.optional(),
     /** The chat it came from, and the message there; the turn's answer goes back to it. */
     chat: chatAddressSchema.extend({ messageId: z.string().optional() }).optional(),
@@ -110,20 +114,20 @@ const bodies = {
     continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
     /** The turn whose message this one runs again. */
     retries: z.string().optional(),
-    /** The door a direct call came through; that of a chat is in its message. */
+    /** The door of a direct call; the channel of a chat is in its message. */
     channel: z.string().optional(),
-    /** What it may use beyond what the person's rules say; the limits above are within them. */
+    /** The bounds of the turn, on top of the policy rules; the limits above are within them. */
     bounds: turnBoundsSchema.optional(),
     helper: helperOriginSchema.optional(),
     /** Real path of the session's folder; left out for the configured workspace. */
     workspace: z.string().optional(),
   }),
-  /** The same message runs again as another turn: from here on the conversation is as if this one had not been. Stands in the earlier turn. */
+  /** The same message runs again as another turn; the conversation drops this one. Recorded in the earlier turn. */
   'turn.superseded': z.object({ byTurnId: z.string(), by: z.string() }),
   'turn.steered': z.object({
     text: z.string(),
     sender: z.string(),
-    /** Whose words these are when they are not the sender's own: those of a signal. */
+    /** The untrusted sources of the text when the sender did not write it, as with a signal. */
     untrusted: z.array(taintSourceSchema).optional(),
   }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
@@ -140,7 +144,7 @@ const bodies = {
     toolCalls: z.number().int(),
   }),
 
-  /** What the brain chose and why; `replay` chooses again and compares. */
+  /** The brain's decision and its reason; `replay` decides again and compares. */
   'brain.decided': z.object({ intent: z.string(), reason: z.string(), callIds: z.array(z.string()) }),
   'plan.drafted': z.object({ text: z.string(), calls: z.array(z.object({ callId: z.string(), tool: z.string() })) }),
   'observation.recorded': z.object({ callIds: z.array(z.string()), failed: z.number().int(), repeated: z.number().int() }),
@@ -156,17 +160,23 @@ const bodies = {
     truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
     /** Session sequence of the first message the model saw. */
     fromSessionSeq: z.number().int(),
-    /** The same before what servers reported of this model was reckoned in: what was counted here. */
+    /** Our own count, before it is scaled by what servers reported for this model. */
     counted: z.object({ fixed: z.number().int(), flow: z.number().int(), messages: z.number().int() }).optional(),
     /** The summary at its beginning. */
     summaryId: z.string().optional(),
-    /** What came from memory, knowledge, skills and identity. */
+    /** Parts from memory, documents, skills and identity. */
     parts: z.array(packPartSchema).optional(),
-    /** What stood after the messages, in this request only; left out where it is that of the pack named by `tailOf`. */
+    /** The text after the messages, in this request only; absent if it equals that of the pack named by `tailOf`. */
     tail: z.string().optional(),
     tailOf: z.string().optional(),
   }),
-  'model.requested': z.object({ requestId: z.string(), packId: z.string(), model: z.string() }),
+  'model.requested': z.object({
+    requestId: z.string(),
+    packId: z.string(),
+    model: z.string(),
+    /** Where a route was named: why this model. */
+    route: routeNoteSchema.optional(),
+  }),
   'model.retried': z.object({ requestId: z.string(), attempt: z.number().int(), waitMs: z.number().int(), error: errorBodySchema }),
   'model.finished': z.object({
     requestId: z.string(),
@@ -188,24 +198,26 @@ const bodies = {
     /** Estimated, where an answer had begun: that much was most likely billed. */
     usage: usageSchema.optional(),
     costUsd: z.number().nullable().optional(),
-    /** The answer broke off in the middle and is asked for once more, with the same pack. */
+    /** The answer broke off and is requested again with the same pack. */
     again: z.literal(true).optional(),
+    /** The route of the turn asks this model next, after so long; the turn goes on. */
+    failover: z.object({ to: z.string(), waitMs: z.number().int() }).optional(),
   }),
   'budget.exceeded': z.object({
     scope: budgetLimitScopeSchema,
     unit: budgetUnitSchema,
     limit: z.number(),
     spent: z.number(),
-    /** What the next call would have come to at least, where that and not `spent` is over the limit. */
+    /** The minimum cost of the next call, if that and not `spent` exceeds the limit. */
     needed: z.number().optional(),
   }),
-  /** In the system session. A person allowed more: `limit` holds from here on, for a day until it ends. */
+  /** In the system session. A person allowed more: `limit` is effective from here on, a day's limit until the day ends. */
   'budget.extended': z.object({
     scope: budgetScopeSchema,
     unit: budgetUnitSchema,
-    /** How much more may be spent, counted from the limit, or from what was spent where that was more. */
+    /** The additional amount, counted from the limit, or from the spending if that was higher. */
     amount: z.number(),
-    /** By how much the limit rose for that. */
+    /** The resulting increase of the limit. */
     raisedBy: z.number(),
     limit: z.number(),
     turnId: z.string().nullable(),
@@ -214,7 +226,7 @@ const bodies = {
     day: z.string().nullable(),
     by: z.string(),
   }),
-  /** Once a session: limits in US dollars cannot hold, because nobody told the price of the model. */
+  /** Once a session: limits in US dollars cannot hold, because the price of the model is unknown. */
   'budget.unpriced': z.object({ model: z.string(), scopes: z.array(budgetScopeSchema) }),
 
   'policy.decided': z.object({
@@ -241,7 +253,7 @@ const bodies = {
     scope: grantScopeSchema.nullable(),
     by: z.string(),
     grantId: z.string().nullable(),
-    /** With a no: what the person wants the agent to know. */
+    /** With a denial: the person's reason for the agent. */
     reason: z.string().optional(),
   }),
   'grant.created': z.object({ grant: grantSchema }),
@@ -272,8 +284,8 @@ const bodies = {
     resultHash: z.string(),
   }),
   /**
-   * From here on the conversation holds words of others; `paths` are files they were written to. Stands before the result of the call
-   * it names; with no call, before the message of the same turn, whose words are then not the person's.
+   * From here on the conversation holds untrusted content; `paths` are files it was written to. Precedes the result of the call it names;
+   * with no call, precedes the message of the same turn, which is then not the person's own text.
    */
   'taint.marked': z.object({
     callId: z.string().nullable(),
@@ -281,17 +293,20 @@ const bodies = {
     paths: z.array(z.string()),
     /** With no call: it is about the files sent along, and the message is the person's own. */
     attached: z.literal(true).optional(),
-    /** Files that held such words and were written anew from trusted ones. */
+    /** Files that held untrusted content and were rewritten from trusted content. */
     cleaned: z.array(z.string()).optional(),
   }),
   'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 
-  /** What is at the paths a call is about to write, kept so that it can be put back. `undoes`: the calls an undo is about to take back. */
+  /** The state of the paths a call is about to write, kept for undo. `undoes`: the calls an undo is about to take back. */
   'checkpoint.taken': z.object({ callId: z.string(), files: z.array(beforeFileSchema), undoes: z.array(z.string()).optional() }),
-  /** What the call left there. A path that was not taken was not there before: it appeared in a folder that was taken whole. */
+  /**
+   * The state of the paths after the call. A path without an entry in `checkpoint.taken` did not exist before: it appeared in a folder that
+   * was taken whole.
+   */
   'checkpoint.closed': z.object({ callId: z.string(), files: z.array(afterFileSchema) }),
-  /** A person had files put back. `restoreId` stands for the undo itself, which can be undone like a call; null where nothing was changed. */
+  /** A person restored files. `restoreId` identifies the undo itself, which can be undone like a call; null if nothing was changed. */
   'checkpoint.restored': z.object({
     restoreId: z.string().nullable(),
     callIds: z.array(z.string()),
@@ -319,13 +334,16 @@ const bodies = {
 
   ...deadLetterEvents,
   ...hookEvents,
-  ...recoveryEvents,
+  ...healthEvents,
   ...helperEvents,
   ...memoryEvents,
   ...skillEvents,
   ...identityEvents,
   ...continuityEvents,
   ...pluginEvents,
+  ...governorEvents,
+  ...verifyEvents,
+  ...opinionEvents,
 } as const;
 
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };

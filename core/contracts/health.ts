@@ -1,26 +1,38 @@
-// What a part of the program says of its own health, and what it could put right. The one form all findings have.
+// What a part of the program says of its own health, and what can be done about it. The one list that the doctor, the health view and
+// guided recovery read is made of these.
 
 import type { OpResult } from './ops.ts';
+import type { RecoveryKind } from './features/health.ts';
 
 type Check = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-/** What the program itself can do about a finding. */
-export interface Repair {
+/** What can be done: about a finding, or because a person asks for it by name. */
+export interface Plan {
   /** Loses nothing that cannot be had again: done without asking where nobody is there to be asked. */
   readonly harmless: boolean;
-  /** What it would do, a sentence each. */
+  /** The steps it would take, a sentence each. */
   readonly will: readonly string[];
-  /** Does it, and says what was done. */
-  run(): Promise<readonly string[]> | readonly string[];
+  readonly lost?: readonly string[];
+  readonly keeps?: readonly string[];
+  /** Does it, and says what was done. Null where a person does it, as `will` says. */
+  readonly run: ((by: string) => Promise<readonly string[]> | readonly string[]) | null;
 }
 
 export interface Finding extends Check {
-  readonly repair?: Repair;
+  readonly repair?: Plan;
+}
+
+/** A way back that a person can ask for, whatever was found. */
+export interface Recovery extends Omit<OpResult<'recovery.list'>['kinds'][number], 'kind'> {
+  readonly kind: RecoveryKind;
+  /** Changes nothing. Fails with not_found where there is nothing of that name, with conflict where there is nothing to do. */
+  plan(target: string | null): Plan | Promise<Plan>;
 }
 
 export interface HealthSource {
   /** Never fails. `full`: also what takes long on a large folder. */
   check(full: boolean): readonly Finding[] | Promise<readonly Finding[]>;
+  readonly recoveries?: readonly Recovery[];
 }
 
 export function well(id: string, detail: string): Finding {
@@ -32,8 +44,13 @@ export function warning(id: string, detail: string, fix: string): Finding {
   return { id, ok: true, detail, fix };
 }
 
-export function unwell(id: string, detail: string, fix: string, repair?: Repair): Finding {
+export function unwell(id: string, detail: string, fix: string, repair?: Plan): Finding {
   return { id, ok: false, detail, fix, ...(repair === undefined ? {} : { repair }) };
+}
+
+/** What loses nothing, so that the program may put it right without asking. */
+export function harmless(will: readonly string[], run: Plan['run']): Plan {
+  return { harmless: true, will, run };
 }
 
 export function counted(count: number, one: string, many = `${one}s`): string {

@@ -1,5 +1,5 @@
-// What the library offers and takes: the options of the runtime, and agents as a program uses them. Types only, and of contracts alone, so
-// that whoever uses the library depends on nothing inside.
+// The interface of the library: the options of the runtime, and agents as a program uses them. Types only, from contracts alone, so that
+// users of the library depend on no internals.
 
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -18,7 +18,7 @@ import type { ToolDefinition } from './tools.ts';
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */
   readonly home: string;
-  /** In place of config.yaml; the same shape. */
+  /** Used instead of config.yaml; the same shape. */
   readonly config?: ConfigInput;
   /** Further tools, behind the same gate as the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
@@ -26,26 +26,26 @@ export interface TrayClawOptions {
   readonly features?: readonly Plugin[];
   /** Further channels, behind the same rules and the same outbox as the built-in ones. */
   readonly channels?: readonly Channel[];
-  /** Asked before and told after what the agent does; can only make it stricter. */
+  /** Called before and after actions of the agent; can only make things stricter. */
   readonly hooks?: readonly LibraryHook[];
-  /** Finds what is worth remembering, in place of the built-in rules. What it proposes becomes a candidate and no more. */
+  /** Finds facts worth remembering, instead of the built-in rules. Its proposals only become candidates. */
   readonly memoryExtractor?: MemoryExtractor;
   /** Tells what contradicts what, in place of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
-  /** Memories kept elsewhere, recalled beside the own ones; those with `remember` are handed what is kept. */
+  /** External memories, recalled in addition to the built-in ones; sources with `remember` also receive what is kept. */
   readonly memorySources?: readonly MemorySource[];
   /** Sources of knowledge that answer at the time of the question. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
   /** Texts in place of TrayClaw's own prompts; a prompt file in the data folder beats them. `trayclaw prompts list` names them. */
   readonly prompts?: Readonly<Partial<Record<OwnPromptName, string>>>;
-  /** False leaves unfinished turns as they are, for a look at the data. */
+  /** False leaves unfinished turns as they are, to inspect the data. */
   readonly resume?: boolean;
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A call that waits for a yes or a no. */
+/** A call that waits for an approval. */
 export type PendingApproval = NonNullable<AskResult['pending']>[number];
 
 export interface RunOptions {
@@ -61,7 +61,7 @@ export interface AskOptions extends RunOptions {
 }
 
 export interface AgentOptions {
-  /** One of config.yaml's `agents`; the main one unless told. */
+  /** One of config.yaml's `agents`; the main one by default. */
   readonly agentId?: string;
   /** `provider/model` for the sessions begun here, in place of the agent's own. */
   readonly model?: string;
@@ -69,16 +69,16 @@ export interface AgentOptions {
   readonly onApproval?: (pending: PendingApproval) => 'approve' | 'deny' | Promise<'approve' | 'deny'>;
 }
 
-/** What a stream yields: text as it is written (it may skip), what was recorded (it never skips), and once, at the end, the answer. */
+/** The items of a stream: text as it is written (it may skip), recorded events (never skipped), and once, at the end, the answer. */
 export type AgentUpdate =
   | { readonly kind: DeltaNotice['kind']; readonly text: string; readonly callId: string | null }
   | { readonly kind: 'event'; readonly event: AnyEvent }
   | { readonly kind: 'answer'; readonly answer: AskResult };
 
-/** What came without being asked for here: the end or the question of a turn that a schedule, a signal, a helper's answer or a chat began. */
+/** A turn this program did not start: the end or the approval of a turn that a schedule, a signal, a subagent's answer or a chat began. */
 export interface AgentArrival {
   readonly kind: 'answer' | 'question';
-  /** Its place in the log; `receive({ after: seq })` goes on from there in a later run of the program. */
+  /** Its position in the log; `receive({ after: seq })` continues from there in a later run of the program. */
   readonly seq: number;
   readonly sessionId: string;
   readonly turnId: string;
@@ -88,25 +88,25 @@ export interface AgentArrival {
 }
 
 export interface ReceiveOptions {
-  /** From this place in the log on; what comes from now on unless told. */
+  /** Starts after this position in the log; by default at the current end. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What both an agent and one conversation with it can do. */
+/** The methods that an agent and a conversation with it share. */
 export interface AgentTalk {
   /** Sends a message and waits until its turn ends, or needs an approval that nothing here answers (`status: 'waiting'`). */
   run(text: string, options?: RunOptions): Promise<AskResult>;
   /** The same, step by step. Who leaves the loop early leaves the turn running; abort the signal to end the turn. */
   stream(text: string, options?: RunOptions): AsyncIterable<AgentUpdate>;
-  /** What arrives beside the runs of this object, until the signal aborts or the runtime closes. */
+  /** Yields what arrives outside the runs of this object, until the signal aborts or the runtime closes. */
   receive(options?: ReceiveOptions): AsyncIterable<AgentArrival>;
 }
 
-/** An agent of the runtime. Each `run` and `stream` is a conversation of its own. */
+/** An agent of the runtime. Each `run` and `stream` is a separate conversation. */
 export interface Agent extends AgentTalk {
   readonly agentId: string;
-  /** A conversation that keeps what was said: a new one, or one that is there. Fails with not_found, or conflict for another agent's. */
+  /** A persistent conversation: a new one, or an existing one. Fails with not_found, or conflict for another agent's. */
   session(options?: { readonly sessionId?: string }): Promise<AgentSession>;
 }
 
@@ -119,6 +119,6 @@ export interface TrayClaw extends HostedClaw {
   call(operation: string, params?: unknown): Promise<unknown>;
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
-  /** An agent by its id or with more to say; the main one unless told. */
+  /** An agent by its id or with options; the main one by default. */
   agent(options?: string | AgentOptions): Agent;
 }

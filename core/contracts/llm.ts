@@ -12,7 +12,7 @@ export type Usage = z.infer<typeof usageSchema>;
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
 
-/** A tool call as the model asked for it. `args` is the raw JSON text; nothing has checked it yet. */
+/** A tool call as the model requested it. `args` is the raw, unchecked JSON text. */
 export const requestedCallSchema = z.object({
   callId: z.string(),
   /** The id the model gave; tool results refer to it. */
@@ -28,7 +28,7 @@ export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 
 export const finishReasonSchema = z.enum(finishReasons);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
-/** An image a person sent along; a model that cannot see it is told of it. */
+/** An image a person attached; a model without vision gets a note about it. */
 export interface ChatImage {
   readonly name: string;
   readonly mediaType: string;
@@ -63,16 +63,16 @@ export interface ModelRequest {
   /** Stable by identity between requests: adapters cache its serialised form. */
   readonly tools: readonly ToolSchema[];
   /**
-   * Append-only by identity: one array object only ever grows, a changed past is a new array.
-   * Adapters keep what they serialised of it, so that a step's cost does not grow with the session.
+   * Append-only by identity: one array object only ever grows, a changed past is a new array. Adapters keep what they serialised of it, so
+   * that a step's cost does not grow with the session.
    */
   readonly messages: readonly ChatMessage[];
-  /** Said after the messages, in this request only: it never becomes part of what is kept, so the prefix before it stays cached. */
+  /** Sent after the messages, in this request only: it is never kept, so the prefix before it stays cached. */
   readonly tail?: string;
   readonly maxOutputTokens?: number;
 }
 
-/** A request as the runtime hands it on: what is said in it was redacted. */
+/** A redacted request. */
 export type SafeRequest = Omit<ModelRequest, 'modelId' | 'system' | 'messages' | 'tail'> & {
   readonly system: Redacted;
   readonly messages: readonly Redacted<ChatMessage>[];
@@ -100,7 +100,7 @@ export interface DeltaSink {
   reasoning?(delta: string): void;
 }
 
-/** One provider's way of answering. Fails with an AppError (`model_*`); an aborted call fails with `cancelled`. */
+/** The client of one provider. Fails with an AppError (`model_*`); an aborted call fails with `cancelled`. */
 export interface ModelClient {
   stream(request: ModelRequest, sink: DeltaSink, signal: AbortSignal): Promise<ModelReply>;
   close?(): void | Promise<void>;
@@ -110,7 +110,7 @@ export interface ModelInfo {
   /** `provider/model-id`, as config names it. */
   readonly ref: string;
   readonly contextTokens: number;
-  /** US dollars per million tokens; null when nobody told us. */
+  /** US dollars per million tokens; null if unknown. */
   readonly inputUsdPerMillion: number | null;
   readonly cachedInputUsdPerMillion: number | null;
   readonly outputUsdPerMillion: number | null;

@@ -1,4 +1,4 @@
-// A gap of the log: what the start found missing when it held the log against its head file, and the sentences a person reads of it.
+// A gap of the log: the events found missing when the log was compared with its head file at the start, and the sentences about it.
 
 import * as z from 'zod';
 
@@ -6,11 +6,11 @@ export const logGapReasons = ['rewound', 'other-log', 'power-cut', 'head-missing
 
 export const logGapSchema = z.object({
   /**
-   * rewound: the end of the log is gone. other-log: another log is in its place. power-cut: what had not waited for the disk is gone, as
-   * announced. head-missing, head-damaged: the head file is gone or cannot be read, so that a loss cannot be told.
+   * rewound: the end of the log is missing. other-log: another log is in its place. power-cut: events that had not reached the disk are
+   * missing, as announced. head-missing, head-damaged: the head file is missing or unreadable, so that a loss cannot be detected.
    */
   reason: z.enum(logGapReasons),
-  /** How far the head file says the log had come. */
+  /** The end of the log according to the head file. */
   expectedSeq: z.number().int().nonnegative().nullable(),
   foundSeq: z.number().int().nonnegative(),
   missing: z.number().int().nonnegative().nullable(),
@@ -21,7 +21,7 @@ export type LogGap = z.infer<typeof logGapSchema>;
 
 export const logGapEvents = {
   'log.gap_found': logGapSchema,
-  /** A person looked at what was found and goes on with the log as it is. */
+  /** A person reviewed the gaps and continues with the log as it is. */
   'log.gap_accepted': z.object({ by: z.string(), gaps: z.number().int().positive() }),
 };
 
@@ -30,7 +30,7 @@ export function isGapOpen({ reason }: Pick<LogGap, 'reason'>): boolean {
   return reason !== 'power-cut';
 }
 
-/** The end of the log is not what it was: a stop or a withdrawn permission may be among what is missing. */
+/** The end of the log has changed: a stop or a revoked grant may be missing. */
 export function isRewound({ reason }: Pick<LogGap, 'reason'>): boolean {
   return reason === 'rewound' || reason === 'other-log';
 }

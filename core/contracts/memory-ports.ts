@@ -1,18 +1,17 @@
-// The ports of memory that a program around the runtime can fill: what is worth remembering, what contradicts what, and memories kept
-// elsewhere. Types only.
+// The ports of memory that a host program can implement: extraction of memories, contradictions, and external memories. Types only.
 
 import type { Memory, MemoryKind, MemoryState } from './features/memory.ts';
 import type { TaintSource } from './tools.ts';
 
 /** A memory as it stands now. */
 export interface KeptMemory extends Memory {
-  /** A number of its own in the store; smaller is older. */
+  /** Its row number in the store; smaller is older. */
   readonly row: number;
   readonly state: MemoryState;
   readonly rule: string | null;
   readonly pinned: boolean;
   readonly createdAtMs: number;
-  /** When it was last brought up, recalled or read in anew. */
+  /** When it was last mentioned, recalled or reread. */
   readonly usedAtMs: number;
   readonly uses: number;
 }
@@ -30,17 +29,17 @@ export interface Proposal {
   readonly importance: number;
 }
 
-/** Finds in a turn what is worth remembering. What it proposes becomes a candidate and no more. */
+/** Finds facts worth remembering in a turn. Its proposals only become candidates. */
 export interface MemoryExtractor {
   extract(turn: ExtractedTurn): readonly Proposal[];
 }
 
-/** Tells which of the memories at hand cannot be so beside the text. */
+/** Finds the given memories that contradict the text. */
 export interface MemoryResolver {
   contradictions(text: string, among: readonly KeptMemory[]): readonly { readonly otherId: string; readonly reason: string }[];
 }
 
-/** What a source remembers about a question. */
+/** A memory that a source recalls for a query. */
 export interface RecalledText {
   /** Its name in the source, by which a person finds it there. */
   readonly id: string;
@@ -51,9 +50,9 @@ export interface RecalledText {
   readonly atMs?: number;
 }
 
-/** A memory that is kept here, as a store elsewhere is told of it. */
+/** A stored memory in the form an external store receives. */
 export interface RememberedText {
-  /** The same each time it is handed over. A recall that answers with this id is not shown beside the own memory. */
+  /** Stable across deliveries. A recall that answers with this id is not shown in addition to the local memory. */
   readonly id: string;
   readonly text: string;
   readonly kind: MemoryKind;
@@ -61,14 +60,13 @@ export interface RememberedText {
   readonly scope: string;
   readonly importance: number;
   readonly atMs: number;
-  /** Whose words it may hold beside the person's own; empty for none. */
+  /** The untrusted sources it may derive from; empty for none. */
   readonly untrusted: readonly TaintSource[];
 }
 
 /**
- * A memory kept elsewhere: a notebook, a service, another program. Asked whenever the agent recalls, beside its own memory; its words count
- * as those of others. One that fails or is slow is left out. With `remember` it is also a store: what is kept here is handed over, what was
- * kept before as well.
+ * An external memory: a notebook, a service, another program. Queried on every recall, in addition to the built-in memory; its text is
+ * untrusted content. A source that fails or is slow is left out. With `remember` it is also a store: it receives new and existing memories.
  */
 export interface MemorySource {
   /** Letters, digits, - and _. */
@@ -79,6 +77,6 @@ export interface MemorySource {
   ): Promise<readonly RecalledText[]>;
   /** Takes over a memory, one after the other in their order. When it rejects, or takes ten seconds, the same is tried again later: one with a known `id` replaces. */
   remember?(memory: RememberedText, signal: AbortSignal): Promise<void>;
-  /** A memory that was handed over is no longer to be used. One it does not know is no error. */
+  /** Removes a stored memory. An unknown id is not an error. */
   forget?(id: string, signal: AbortSignal): Promise<void>;
 }

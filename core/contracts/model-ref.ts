@@ -1,4 +1,4 @@
-// How a model is named, apart from the configuration, so that its parts can name one as well.
+// The form of a model's name; separate from config.ts, so that the parts of the configuration can use it.
 
 import * as z from 'zod';
 

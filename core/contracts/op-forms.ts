@@ -3,6 +3,7 @@
 
 import { agentForms, skillForms } from './agent-forms.ts';
 import { careForms } from './care-forms.ts';
+import { cautionForms } from './caution-forms.ts';
 import { channelForms } from './channel-forms.ts';
 import type { OpForm } from './command-form.ts';
 import { boundForms, gateForms } from './gate-forms.ts';
@@ -18,6 +19,7 @@ export const opGroups = {
   'Messages and turns': messageForms,
   Sessions: sessionForms,
   'Approvals and the gate': gateForms,
+  'Second thoughts': cautionForms,
   'Stop, budgets, undo': boundForms,
   'Tools and artifacts': toolForms,
   'Context and rules': contextForms,
@@ -35,6 +37,7 @@ const forms = {
   ...messageForms,
   ...sessionForms,
   ...gateForms,
+  ...cautionForms,
   ...boundForms,
   ...toolForms,
   ...contextForms,

@@ -1,9 +1,9 @@
-// What the parameters of several operations are made of.
+// The building blocks of operation parameters.
 
 import * as z from 'zod';
 
 export const id = z.string().min(1).max(100);
 export const none = z.strictObject({});
-/** From when on a changed setting is used. */
+/** When a changed setting takes effect. */
 export const holdsSchema = z.enum(['now', 'next-start']);
 export const messageTextMax = 1_000_000;

@@ -1,4 +1,4 @@
-// What operations answer with, where it is more than a few fields.
+// The results of operations that have more than a few fields.
 
 import * as z from 'zod';
 import { fileChangeSchema } from './checkpoints.ts';
@@ -17,13 +17,13 @@ export const sessionInfoSchema = z.object({
   updatedAtMs: z.number().int(),
   lastText: z.string(),
   events: z.number().int(),
-  /** Status of the newest turn, or null where there is none. */
+  /** Status of the newest turn, or null if there is none. */
   status: turnStatusSchema.nullable(),
   pendingApprovals: z.number().int(),
   pinned: z.boolean(),
   /** Ends and questions of turns since a person last looked or wrote. */
   unread: z.number().int(),
-  /** How far a person has looked: a global place of the log. */
+  /** The global log position up to which a person has seen the session. */
   seenSeq: z.number().int(),
   /** The model chosen for this session; null for the default one. */
   model: z.string().nullable(),
@@ -74,6 +74,19 @@ export const turnViewSchema = z.object({
   calls: z.array(turnCallSchema),
   decisions: z.array(z.object({ step: z.number().int(), phase: phaseSchema.nullable(), intent: z.string(), reason: z.string() })),
   packs: z.array(z.string()),
+  /** Models that were asked, in order. `reason` is there where a route chose it, `error` where it gave no answer. */
+  requests: z
+    .array(
+      z.object({
+        requestId: z.string(),
+        model: z.string(),
+        route: z.string().nullable(),
+        reason: z.string().nullable(),
+        passed: z.array(z.object({ model: z.string(), reason: z.string() })),
+        error: z.string().nullable(),
+      }),
+    )
+    .optional(),
   usage: usageSchema,
   costUsd: z.number().nullable(),
   /** The turn that ran the same message again; what this one did is history, and no longer part of the conversation. */
@@ -90,13 +103,13 @@ export const packViewSchema = z.object({
   dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
   truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
-  /** What came from memory, knowledge, skills and identity. */
+  /** Parts from memory, documents, skills and identity. */
   parts: z.array(packPartSchema).optional(),
-  /** The server's own count of the request, and how much of it came from its cache; null where it has not said. */
+  /** The server's own count of the request, and its cached part; null until reported. */
   reported: z.object({ inputTokens: z.number().int(), cachedInputTokens: z.number().int() }).nullable().optional(),
-  /** What stood in its sections. then: word for word, from the log. now: as it is at present, because the log has only its size. */
+  /** The texts of its sections. then: word for word, from the log. now: the current text, because the log has only its size. */
   texts: z.array(z.object({ section: z.string(), text: z.string(), asOf: z.enum(['then', 'now']) })).optional(),
-  /** The summary it began with, and all that this one stands for, also by summaries it took in; null for none. */
+  /** The summary it began with, and the messages this summary covers, including earlier summaries; null for none. */
   summary: z
     .object({
       summaryId: z.string(),
@@ -142,7 +155,7 @@ export const usageRowSchema = z.object({
   /** Sum of the known costs; null where none is known and there was something to pay for. */
   costUsd: z.number().nullable(),
   unknownCostCalls: z.number().int(),
-  /** Of the calls that finished, within 5 %: how long they took, and until the first word. */
+  /** Of the calls that finished, within 5 %: total time, and time to the first token. */
   tookMs: percentilesSchema.nullable(),
   firstTokenMs: percentilesSchema.nullable(),
 });
@@ -155,14 +168,14 @@ export const modelListingSchema = z.object({
   /** "configured", or how it was found. */
   source: z.string(),
   contextTokens: z.number().int(),
-  /** US dollars; null where nobody said. */
+  /** US dollars; null if unknown. */
   inputUsdPerMillion: z.number().nullable(),
   outputUsdPerMillion: z.number().nullable(),
   /** Named in config.yaml, and not among the models its server says it has. */
   missing: z.boolean().optional(),
 });
 
-/** Where secrets are kept; `none` where neither a keychain nor a vault answers. */
+/** The store of secrets; `none` if neither a keychain nor a vault is available. */
 export const secretStatusSchema = z.object({
   store: z.enum(['keychain', 'vault', 'none']),
   locked: z.boolean(),
@@ -171,29 +184,20 @@ export const secretStatusSchema = z.object({
   detail: z.string(),
 });
 
-export const checkSchema = z.object({
-  id: z.string(),
-  ok: z.boolean(),
-  detail: z.string(),
-  fix: z.string().optional(),
-  /** What the program can do about it itself: `health.fix`. Harmless: nothing is lost that cannot be had again. */
-  repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
-});
-
 export const sandboxExplanationSchema = z.object({
   mode: z.enum(['off', 'auto', 'required']),
   backend: z.object({ name: z.string(), how: z.string() }).nullable(),
   available: z.boolean(),
   missing: z.array(z.object({ what: z.string(), install: z.string() })),
-  /** What would become of the command; null when none was named. */
+  /** How the command would run; null if none was named. */
   command: z.object({ runs: z.enum(['inside', 'outside', 'refused']), reason: z.string() }).nullable(),
   files: z.object({
     write: z.array(z.string()),
-    /** Parts of hidden folders that are readable all the same; the rest of the machine is readable anyway. */
+    /** Parts of hidden folders that are still readable; the rest of the machine is readable anyway. */
     read: z.array(z.string()),
     hidden: z.array(z.string()),
     deny: z.array(z.string()),
-    /** In words: what is protected below the folders it may write. */
+    /** Describes the protected places below the writable folders. */
     protected: z.array(z.string()),
   }),
   network: z.object({ allowDomains: z.array(z.string()) }),

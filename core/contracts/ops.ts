@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { attachmentSchema } from './attachments.ts';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
+import type { DoorName } from './doors.ts';
 import { configSchema, modelRefSchema, policyModeSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
 import type { errorBodySchema } from './errors.ts';
@@ -36,10 +37,12 @@ import { agentOps } from './features/helpers.ts';
 import { activityOps } from './activity-ops.ts';
 import { deadLetterOps } from './features/dead-letters.ts';
 import { commandOps } from './command-ops.ts';
+import { governorOps } from './features/governor.ts';
 import { identityOps } from './features/identity.ts';
 import { contextOps } from './context-ops.ts';
-import { healthOps } from './recovery-ops.ts';
+import { healthOps } from './features/health.ts';
 import { memoryOps } from './features/memory.ts';
+import { opinionOps } from './features/opinions.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';
 import { pluginOps } from './features/plugins.ts';
@@ -50,7 +53,7 @@ import { skillOps } from './features/skills.ts';
 import { telegramOps } from './features/telegram.ts';
 import { workspaceOps, workspacePath } from './workspace-ops.ts';
 
-/** One call, or every call of one turn. */
+/** One call, or all calls of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
 const namesOne = (target: { callId?: string | undefined; turnId?: string | undefined }): boolean =>
   (target.callId === undefined) !== (target.turnId === undefined);
@@ -64,11 +67,11 @@ export const opTable = {
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
       attachments: z.array(attachmentSchema).max(50).optional(),
-      /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
+      /** The original author of forwarded text. It can request actions but approves nothing. */
       forwardedFrom: z.string().min(1).max(200).optional(),
       /** Absolute path of the folder a new session works in; for a session that is there, the folder it has. Asks a person unless trusted. */
       workspace: workspacePath.optional(),
-      /** For the turn of this message only. */
+      /** The model of this message's turn only. */
       model: modelRefSchema.optional(),
     }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
@@ -88,12 +91,12 @@ export const opTable = {
     params: z.strictObject({ turnId: id, model: modelRefSchema.optional() }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
   },
-  /** A new session that holds what came before a turn's message, and then this text; the same text unless told. */
+  /** Creates a session with everything before a turn's message, followed by this text; by default the same text. */
   'turn.branch': {
     params: z.strictObject({ turnId: id, text: z.string().min(1).max(messageTextMax).optional() }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
   },
-  /** A new turn takes up the work of one that a budget or a limit ended. */
+  /** A new turn continues the work of one that a budget or a limit ended. */
   'turn.continue': { params: z.strictObject({ turnId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
 
@@ -101,7 +104,7 @@ export const opTable = {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), sessionId: id.optional(), wait: z.boolean().optional() }),
     result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
   },
-  /** The tools there are; `shows` tells how their calls read in a line, for all that may stand in the log. */
+  /** The available tools; `shows` describes calls in one line, for all tools that may appear in the log. */
   'tool.list': {
     params: none,
     result: z.object({ tools: z.array(toolListingSchema), shows: z.record(z.string(), toolShownSchema).optional() }),
@@ -113,9 +116,9 @@ export const opTable = {
       approvalId: id,
       decision: z.enum(['approve', 'deny']),
       scope: grantScopeSchema.optional(),
-      /** Which of the approval's `choices` a scope wider than once is for; 0, the narrowest, unless told. */
+      /** Index into the approval's `choices` for a scope wider than once; 0, the narrowest, by default. */
       choice: z.number().int().min(0).max(20).optional(),
-      /** With a no: words for the agent. */
+      /** With a denial: the reason for the agent. */
       reason: z.string().trim().min(1).max(2000).optional(),
     }),
     result: approvalSchema,
@@ -136,7 +139,7 @@ export const opTable = {
       asked: z.number().int(),
       /** All that it would have covered; `covered` shows the newest of them. */
       total: z.number().int(),
-      /** The oldest call looked at; null where the whole time was looked through. */
+      /** The oldest call that was searched; null if the whole log was searched. */
       lookedBackToMs: z.number().int().nullable(),
     }),
   },
@@ -155,7 +158,7 @@ export const opTable = {
       tool: z.string().min(1),
       args: z.unknown(),
       cwd: z.string().optional(),
-      /** As in this session: its folder is the workspace. */
+      /** As in this session, with its folder as the workspace. */
       sessionId: id.optional(),
     }),
     result: policyDecisionSchema.extend({
@@ -195,6 +198,8 @@ export const opTable = {
   ...workspaceOps,
   ...providerOps,
   ...pluginOps,
+  ...governorOps,
+  ...opinionOps,
 
   'audit.verify': {
     params: none,
@@ -203,11 +208,11 @@ export const opTable = {
       events: z.number().int(),
       sessions: z.number().int(),
       firstBad: z.object({ seq: z.number().int(), sessionId: z.string(), sessionSeq: z.number().int(), reason: z.string() }).optional(),
-      /** What is wrong beside the chain: the end of the log is missing, or the database file is damaged. */
+      /** Problems outside the chain: the end of the log is missing, or the database file is damaged. */
       faults: z.array(z.object({ kind: z.enum(['gap', 'database']), detail: z.string(), hint: z.string() })).optional(),
     }),
   },
-  /** A person goes on with the log as it is, after events of it were found missing. */
+  /** A person continues with the log as it is, after events of it were found missing. */
   'audit.accept': { params: none, result: z.object({ accepted: z.number().int() }) },
   'replay.run': {
     params: z.strictObject({ turnId: id }),
@@ -222,7 +227,7 @@ export const opTable = {
     params: z.strictObject({
       by: z.enum(['day', 'model', 'session']).optional(),
       days: z.number().int().min(1).max(366).optional(),
-      /** The newest days, or the models or sessions with the most tokens; all unless told. */
+      /** The newest days, or the models or sessions with the most tokens; all by default. */
       limit: z.number().int().min(1).max(1000).optional(),
     }),
     result: z.object({
@@ -235,7 +240,7 @@ export const opTable = {
     params: z.strictObject({ turnId: id.optional(), sessionId: id.optional() }),
     result: z.object({ budgets: z.array(budgetStateSchema) }),
   },
-  /** More for one turn (`turnId`), one session (`sessionId`, or that of `turnId`) or this day. */
+  /** Allows more for one turn (`turnId`), one session (`sessionId`, or that of `turnId`) or this day. */
   'budget.allow': {
     params: z.strictObject({
       scope: budgetScopeSchema,
@@ -246,7 +251,7 @@ export const opTable = {
     }),
     result: z.object({ budgets: z.array(budgetStateSchema) }),
   },
-  /** `config` is what holds since the start; `file` what the file says now, as it is written, or null and why it cannot be read. */
+  /** `config` is in effect since the start; `file` is the file as it is written now, or null and the reason. */
   'config.get': {
     params: none,
     result: z.object({
@@ -257,7 +262,10 @@ export const opTable = {
       problem: z.string().nullable(),
     }),
   },
-  /** `key` is a dotted path such as models.default; null removes it. Models, providers and sources of knowledge hold at once, all else from the next start on. */
+  /**
+   * `key` is a dotted path such as models.default; null removes it. Models, providers and document sources take effect at once, everything
+   * else at the next start.
+   */
   'config.set': {
     params: z.strictObject({ key: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/), value: z.unknown() }),
     result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()), holds: holdsSchema }),
@@ -270,7 +278,7 @@ export const opTable = {
   'secret.list': { params: none, result: z.object({ names: z.array(z.string()) }) },
   'secret.delete': { params: z.strictObject({ name: z.string().min(1) }), result: z.object({ name: z.string(), deleted: z.boolean() }) },
   'secret.status': { params: none, result: secretStatusSchema },
-  /** Opens the encrypted vault, or makes it where there is none. The passphrase is never recorded. */
+  /** Opens the encrypted vault, or creates it. The passphrase is never recorded. */
   'secret.unlock': { params: z.strictObject({ passphrase: z.string().min(1).max(1000) }), result: secretStatusSchema },
   'artifact.list': {
     params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
@@ -294,14 +302,14 @@ export const opTable = {
     params: z.strictObject({ sessionId: id.optional(), turnId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ checkpoints: z.array(checkpointSchema) }),
   },
-  /** What `checkpoint.restore` would do: per file the way from now to then, or why not. Changes nothing. */
+  /** Previews `checkpoint.restore`: per file the difference from now to then, or why it cannot be restored. Changes nothing. */
   'checkpoint.preview': {
     params: z.strictObject({ ...undoTarget, force: z.boolean().optional() }).refine(namesOne, namesOneWords),
     result: z.object({ callIds: z.array(z.string()), files: z.array(fileDiffSchema.extend({ refused: z.string().nullable() })) }),
   },
   /**
-   * Puts back what was there before. All or nothing: one refused file keeps the others as well, unless `keepGoing`. `force` also
-   * puts back files that were changed since; what they hold now is kept like everything an undo replaces. Undo `restoreId` to redo.
+   * Restores the state before. All or nothing: one refused file refuses the others as well, unless `keepGoing`. `force` also restores files
+   * that were changed since; their current content is kept like everything an undo replaces. Undo `restoreId` to redo.
    */
   'checkpoint.restore': {
     params: z
@@ -312,13 +320,13 @@ export const opTable = {
       callIds: z.array(z.string()),
       restored: z.array(z.object({ path: z.string() })),
       refused: z.array(refusedFileSchema),
-      /** As they were before already. */
+      /** Already in the earlier state. */
       unchanged: z.array(z.object({ path: z.string() })),
     }),
   },
-  /** What a call changed. */
+  /** The files a call changed. */
   'checkpoint.diff': { params: z.strictObject({ callId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
-  /** What a call that waits for a yes would change, where its tool can tell; otherwise no files. */
+  /** The files a pending call would change, if its tool can tell; otherwise none. */
   'approval.diff': { params: z.strictObject({ approvalId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
   'backup.create': { params: none, result: z.object({ file: z.string(), sizeBytes: z.number().int(), events: z.number().int() }) },
   'backup.list': {
@@ -338,9 +346,9 @@ export type OpResult<N extends OpName> = z.infer<(typeof opTable)[N]['result']>;
 
 export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller: Caller) => OpResult<N> | Promise<OpResult<N>> };
 
-/** Who asks: the door it came through and a stable name for the audit trail. */
+/** The caller: its door and a stable name for the audit trail. */
 export interface Caller {
-  readonly channel: 'window' | 'cli' | 'http' | 'library' | 'tray' | 'telegram';
+  readonly channel: DoorName;
   readonly actor: string;
   readonly signal?: AbortSignal;
 }

@@ -1,5 +1,5 @@
-// Events of the way out: what was queued for a chat, each try, and how it ended; and which session a chat talks in.
-// A part with `outbound.sending` and no outcome may have arrived.
+// Events of outbound messages: queued for a chat, each try, and the outcome; and the session of a chat. A part with `outbound.sending` and
+// no outcome may have arrived.
 
 import * as z from 'zod';
 import { chatAddressSchema, chatKindSchema, outboundItemSchema } from './channels.ts';
@@ -8,7 +8,7 @@ const outboundId = z.string();
 const part = z.number().int().min(0);
 
 export const outboxEvents = {
-  /** In the system session. Where the chat's next message goes; null: into a new session. */
+  /** In the system session. The session of the chat's next message; null: a new one. */
   'chat.bound': z.object({
     chat: chatAddressSchema,
     kind: chatKindSchema,
@@ -17,7 +17,7 @@ export const outboxEvents = {
     by: z.string(),
   }),
   'outbound.queued': outboundItemSchema,
-  /** On the disk before the part leaves. `repeatable`: the other side keeps a repetition from arriving twice. */
+  /** On the disk before the part is sent. `repeatable`: the other side drops a second copy. */
   'outbound.sending': z.object({
     outboundId,
     part,
@@ -29,7 +29,7 @@ export const outboxEvents = {
   'outbound.sent': z.object({ outboundId }),
   /** A part was certainly not delivered; tried again at that time, or never. */
   'outbound.failed': z.object({ outboundId, part, error: z.string(), retryAtMs: z.number().int().nullable() }),
-  /** Nobody knows whether the part arrived. It is not sent again until a person says so. */
+  /** It is unknown whether the part arrived. It is not resent until a person decides. */
   'outbound.uncertain': z.object({ outboundId, part, reason: z.string() }),
   'outbound.settled': z.object({ outboundId, answer: z.enum(['sent', 'resend', 'drop']), by: z.string() }),
 } as const;

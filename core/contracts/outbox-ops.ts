@@ -30,14 +30,14 @@ export type OutboundInfo = z.infer<typeof outboundInfoSchema>;
 const chatInfoSchema = chatAddressSchema.extend({
   kind: chatKindSchema,
   title: z.string(),
-  /** Where its next message goes; null: into a new session. */
+  /** The session of its next message; null: a new one. */
   sessionId: z.string().nullable(),
   lastUsedAtMs: z.number().int(),
 });
 export type ChatInfo = z.infer<typeof chatInfoSchema>;
 
 export const outboxOps = {
-  /** Newest first. Without `state`, what is open: queued, being sent, failed or uncertain. */
+  /** Newest first. Without `state`, the open ones: queued, being sent, failed or uncertain. */
   'outbox.list': {
     params: z.strictObject({
       state: outboundStateSchema.optional(),
@@ -47,13 +47,13 @@ export const outboxOps = {
     }),
     result: z.object({ items: z.array(outboundInfoSchema) }),
   },
-  /** Of an uncertain or failed one: it had arrived, send it again, or let it be. */
+  /** Settles an uncertain or failed message: it had arrived, resend it, or drop it. */
   'outbox.settle': {
     params: z.strictObject({ outboundId: id, answer: z.enum(['sent', 'resend', 'drop']) }),
     result: outboundInfoSchema,
   },
   /** Chats that are known, the last used first. */
   'chat.list': { params: z.strictObject({ channel: id.optional() }), result: z.object({ chats: z.array(chatInfoSchema) }) },
-  /** Lets a chat go on in that session; without one, its next message begins a new one. */
+  /** Continues a chat in that session; without one, its next message begins a new session. */
   'chat.bind': { params: z.strictObject({ chat: chatAddressSchema.strict(), sessionId: id.optional() }), result: chatInfoSchema },
 } as const;

@@ -1,5 +1,5 @@
-// The catalogue of TrayClaw's own prompts: what each is for, its text, and what is filled in. A file in the data folder or an option of the
-// library replaces one. What marks untrusted content is not among them: that is part of the gate, not of the wording.
+// The catalogue of TrayClaw's own prompts: purpose, text and slots of each. A file in the data folder or an option of the library replaces
+// one. The marks of untrusted content are not among them: they belong to the gate, not to the wording.
 
 /** `{{name}}` in a text is replaced by the value of that name. */
 export interface OwnPrompt {
@@ -25,7 +25,7 @@ const catalogue = {
     about: 'The standing instructions of the model that writes a summary.',
     fills: [],
     text: [
-      'You keep the running summary of a conversation between a person and an agent that works with tools. Another model goes on from it and',
+      'You keep the running summary of a conversation between a person and an agent that works with tools. Another model continues from it and',
       'sees nothing else of what came before, so what you leave out is lost to it.',
       'Write plain lines under these headings, and leave out those with nothing to say:',
       'Asked (what the person wants, what is still open) · Rules and preferences · Facts · Done (what was done and what came of it) · Files.',
@@ -52,7 +52,7 @@ const catalogue = {
     about: 'The instructions for a heartbeat, before the tasks of HEARTBEAT.md.',
     fills: ['all-clear'],
     text: [
-      'This is a check by the clock; nobody is watching. Look at the tasks below and do what they need with the tools you have.',
+      'This is a scheduled check; no person is watching. Read the tasks below and do what they need with the tools you have.',
       'If there is nothing a person has to know, answer with {{all-clear}} and nothing else. Otherwise answer with what they have to know, shortly.',
     ].join('\n\n'),
   },
@@ -80,7 +80,7 @@ export function fillPrompt(text: string, values: Readonly<Record<string, string>
   return text.replaceAll(slots, (slot, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? slot) : slot));
 }
 
-/** A slot in the text that nothing fills; null where there is none. */
+/** Returns an unknown slot in the text; null if there is none. */
 export function unknownSlot(name: OwnPromptName, text: string): string | null {
   const used = [...text.matchAll(slots)].map(([, slot = '']) => slot);
   return used.find((slot) => !ownPrompts[name].fills.includes(slot)) ?? null;

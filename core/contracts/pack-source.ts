@@ -1,10 +1,10 @@
-// The seam by which memory, knowledge, skills and identity reach a pack: what the packer asks of them, and what they hand back.
-// Neither side knows the other: compose.ts hands the sources in.
+// The port through which memory, documents, skills and identity add to a pack: the packer's request, and the parts a source returns.
+// Neither side imports the other: compose.ts connects them.
 
 import type { ToolSchema } from './llm.ts';
 import type { TaintSource } from './tools.ts';
 
-/** The parts of a pack that come from elsewhere, in the order they stand in it. */
+/** The sections of a pack that sources provide, in their order. */
 export const sourceSections = ['identity', 'task', 'project', 'memory', 'knowledge', 'skill_cards', 'skill_excerpt'] as const;
 export type SourceSection = (typeof sourceSections)[number];
 
@@ -12,11 +12,11 @@ export type SourceSection = (typeof sourceSections)[number];
 export interface PackSourceRequest {
   readonly session: string;
   readonly agent: string;
-  /** What the person said last; not the whole conversation. */
+  /** The person's last message; not the whole conversation. */
   readonly query: string;
-  /** What the model is offered in this turn. */
+  /** The tools offered to the model in this turn. */
   readonly tools: readonly ToolSchema[];
-  /** Room of the section, counted with the pack's own count. What goes beyond it is cut or dropped, last part first, and said so. */
+  /** Room of the section in the pack's own count. Parts beyond it are cut or dropped, last part first, and the pack says so. */
   readonly tokensMax: number;
   /** Aborts when the turn is stopped, or when the pack no longer waits. */
   readonly signal: AbortSignal;
@@ -27,15 +27,18 @@ export interface PackPart {
   readonly id: string;
   readonly title: string;
   readonly text: string;
-  /** Where it comes from, for the person: `memory mem_…`, `notes/plan.md:12-40`, `skill weather 1.2.0`. */
+  /** Its origin, for the person: `memory mem_…`, `notes/plan.md:12-40`, `skill weather 1.2.0`. */
   readonly source: string;
-  /** Where its beginning alone is of use: how much of it is shown at most, and the note that ends it when cut. Else it is whole or left out. */
+  /**
+   * For parts whose beginning alone is useful: the maximum length, and the note that ends a cut part. Other parts are included whole or
+   * left out.
+   */
   readonly cut?: { readonly charsMax: number; readonly note: string };
   /** Higher is better; only shown. */
   readonly score?: number;
   /**
-   * Whose words these are where they may not be the person's own. Such a part is shown as material, marks the session, and
-   * is refused in the sections that instruct (identity, task).
+   * The untrusted sources of the part, if any. Such a part is shown as data, marks the session, and is refused in the sections that
+   * instruct (identity, task).
    */
   readonly tainted?: readonly TaintSource[];
 }

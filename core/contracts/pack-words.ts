@@ -1,7 +1,7 @@
-// What a pack says of itself in the log: the order of its sections, the names of what was left out, and why. Plain data: the packer writes
-// these texts, the window reads them back and says them in the person's language. Texts of packs that exist stay as they are.
+// How a pack describes itself in the log: the order of its sections, the names of omitted parts, and the reasons. Plain data: the packer
+// writes these texts, the window maps them to its own. Texts in existing logs must stay as they are.
 
-/** As a pack is put together; the tools come beside it. */
+/** In the order of the request; the tools are separate. */
 export const packSectionOrder = [
   'system',
   'identity',

@@ -4,7 +4,7 @@ import type { OpForms } from './command-form.ts';
 
 export const pluginForms = {
   'plugin.list': {
-    about: 'list the plugins: features of your own, where each comes from, and whether it is loaded',
+    about: 'list the plugins: your own features, where each comes from, and whether it is loaded',
     commands: { 'plugins list': { example: '' } },
   },
   'plugin.approve': {

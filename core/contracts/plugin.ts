@@ -1,4 +1,4 @@
-// What a plugin is: the form in which a program or a file of the person's own adds a feature. Plain data and one function; types only.
+// The form of a plugin: a program or a file of the person's adds a feature with it. Plain data and one function; types only.
 
 import type * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
@@ -9,7 +9,7 @@ import type { Caller } from './ops.ts';
 import type { PackSource } from './pack-source.ts';
 import type { ToolDefinition } from './tools.ts';
 
-/** One of its own, as it stands in the log. */
+/** An event of the plugin, as recorded in the log. */
 export interface PluginEvent {
   readonly seq: number;
   readonly atMs: number;
@@ -37,7 +37,7 @@ export interface PluginOperation {
   readonly result: z.ZodType;
 }
 
-/** What a plugin is handed. */
+/** The services a plugin receives. */
 export interface PluginSpine<Settings> {
   /** From `plugins.settings` of config.yaml, checked by its own schema. */
   readonly settings: Settings;
@@ -46,12 +46,15 @@ export interface PluginSpine<Settings> {
   readonly logger: Logger;
   /** Aborts when the program ends. */
   readonly signal: AbortSignal;
-  /** One of its events: checked, in the log, on the disk, and applied to its rows when this returns. Fails with invalid_params or a store error. */
+  /**
+   * Records one of its events: checked, in the log, on the disk, and applied to its rows when this returns. Fails with invalid_params or a
+   * store error.
+   */
   readonly record: (name: string, body: unknown) => void;
 }
 
 export interface PluginParts {
-  /** Of its operations, by the name without the plugin's. */
+  /** Handlers of its operations, by name without the plugin's prefix. */
   readonly handlers?: Readonly<Record<string, (params: never, caller: Caller) => unknown>>;
   /** Behind the same gate as all others. */
   readonly tools?: readonly ToolDefinition[];
@@ -69,7 +72,7 @@ export interface Plugin<Settings = unknown, Rows = unknown> {
   /** Stands before the names of its operations, events and tables. */
   readonly name: string;
   readonly settings?: z.ZodType<Settings>;
-  /** By name, without the plugin's. */
+  /** By name without the plugin's prefix. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
   readonly operations?: Readonly<Record<string, PluginOperation>>;
   readonly migrations?: readonly PluginMigration[];

@@ -24,15 +24,15 @@ export const grantScopeSchema = z.discriminatedUnion('kind', [
 ]);
 export type GrantScope = z.infer<typeof grantScopeSchema>;
 
-/** What a grant covers. Every form names the tool; none covers a protected path. */
+/** The calls a grant covers. Every form names the tool; none covers a protected path. */
 export const grantMatchSchema = z.discriminatedUnion('kind', [
   /** The very same arguments; with `factsHash` also touching the very same things. */
   z.strictObject({ kind: z.literal('exact'), tool: z.string(), argsHash: z.string(), factsHash: z.string().optional() }),
   /** Writing inside one folder and below. */
   z.strictObject({ kind: z.literal('folder'), tool: z.string(), folder: z.string() }),
-  /** Changing files anywhere inside one folder and below, with whichever tool. */
+  /** Changing files anywhere in one folder and below, with any tool. */
   z.strictObject({ kind: z.literal('writes'), tool: z.literal('*'), folder: z.string() }),
-  /** The very same command line in the same folder; with `bindingsHash` also made of the very same things. */
+  /** The identical command line in the same folder; with `bindingsHash` also with identical bindings. */
   z.strictObject({
     kind: z.literal('command'),
     tool: z.string(),
@@ -40,7 +40,10 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
     cwd: z.string(),
     bindingsHash: z.string().optional(),
   }),
-  /** A plain command of these first words, with any arguments known not to change what it does, in the same folder, made of the same things. */
+  /**
+   * A plain command that begins with these words, with any arguments that do not change what it does, in the same folder with identical
+   * bindings.
+   */
   z.strictObject({
     kind: z.literal('family'),
     tool: z.string(),
@@ -48,11 +51,11 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
     cwd: z.string(),
     bindingsHash: z.string(),
   }),
-  /** git where it only looks (status, diff, log, show and their like), in the same folder, made of the same things. */
+  /** Read-only git commands (status, diff, log, show and similar), in the same folder with identical bindings. */
   z.strictObject({ kind: z.literal('git-reads'), tool: z.string(), cwd: z.string(), bindingsHash: z.string() }),
   /** Requests to one host and no other. */
   z.strictObject({ kind: z.literal('host'), tool: z.string(), host: z.string() }),
-  /** A folder, with all below, that sessions may use as their workspace, as long as it is this very folder. Covers no call. */
+  /** A folder, with everything below, that sessions may use as their workspace, as long as it is the same folder. Covers no call. */
   z.strictObject({ kind: z.literal('workspace'), tool: z.literal('open_workspace'), folder: z.string(), identity: z.string() }),
 ]);
 export type GrantMatch = z.infer<typeof grantMatchSchema>;
@@ -61,7 +64,7 @@ export const grantSchema = z.object({
   grantId: z.string(),
   scope: grantScopeSchema,
   match: grantMatchSchema,
-  /** The scope in words: "write files in notes/". */
+  /** Describes the scope: "write files in notes/". */
   covers: z.string(),
   sessionId: z.string(),
   approvalId: z.string(),
@@ -71,28 +74,28 @@ export const grantSchema = z.object({
   spentAtMs: z.number().int().nullable(),
   /** Keys (`kind:where`) of the untrusted sources the person knew of when saying yes. The grant covers nothing that came from another. */
   seenTaint: z.array(z.string()).optional(),
-  /** What the bindings hash of the match was made of, so that what changed since can be named. */
+  /** The values that the bindings hash of the match was made of, so that changes since then can be named. */
   bindings: z.array(commandBindingSchema).optional(),
 });
 export type Grant = z.infer<typeof grantSchema>;
 
-/** A grant with what became of it: how many calls ran on it, and when the last of them began. */
+/** A grant with its use: how many calls ran on it, and when the last of them began. */
 export const grantListingSchema = grantSchema.extend({ uses: z.number().int().nonnegative(), lastUsedAtMs: z.number().int().nullable() });
 export type GrantListing = z.infer<typeof grantListingSchema>;
 
 /** `approvalId` of a grant that no question led to: a command of policy.allowCommands that ran for the first time. */
 export const configApprovalId = 'config';
 
-/** `by` of a no that nobody gave: the time of the question was over. */
+/** `by` of a denial by timeout. */
 export const timedOut = 'timeout';
 
 export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'withdrawn']);
 
-/** A scope wider than once that can be chosen for a call, and the same in words: "`git status` in the workspace". */
+/** A scope wider than once that can be chosen for a call, with a description: "`git status` in the workspace". */
 export const grantChoiceSchema = z.object({ match: grantMatchSchema, covers: z.string() });
 export type GrantChoice = z.infer<typeof grantChoiceSchema>;
 
-/** What led to a call: the door its turn came through, the agent, and whose words it may be following. */
+/** The origin of a call: the channel of its turn, the agent, and the untrusted sources it may be following. */
 export const callOriginSchema = z.object({
   channel: z.string(),
   agentId: z.string(),
@@ -108,20 +111,20 @@ export const approvalSchema = z.object({
   tool: z.string(),
   /** "Wants to write notes.md (1.2 KB)". */
   summary: z.string(),
-  /** The risk in words. */
+  /** Describes the risk. */
   risk: z.string(),
   reason: z.string(),
   ruleId: z.string(),
   facts: callFactsSchema,
-  /** The exact arguments as JSON text; what is approved is exactly this. */
+  /** The exact arguments as JSON text; the approval covers exactly these. */
   args: z.string(),
-  /** What a wider scope than once would cover, in words; null where only once can be given. */
+  /** Describes what a wider scope than once would cover; null if only once can be given. */
   widerScope: z.string().nullable(),
   /** All wider scopes that can be chosen, narrowest first; `widerScope` is the first of them. */
   choices: z.array(grantChoiceSchema).optional(),
   origin: callOriginSchema.optional(),
   createdAtMs: z.number().int(),
-  /** Nobody sits at this turn: still open by then, it is answered with no. */
+  /** The turn is unattended: if still open by then, it is denied. */
   dueAtMs: z.number().int().optional(),
   sessionId: z.string(),
   turnId: z.string().optional(),
@@ -138,7 +141,7 @@ export const panicStatusSchema = z.object({
   reason: z.string().nullable(),
   /** Processes ended by the stop. */
   killed: z.number().int().nonnegative(),
-  /** From the op to the last death, milliseconds; null when nothing ran. */
+  /** From the operation to the end of the last process, milliseconds; null when nothing ran. */
   tookMs: z.number().nullable(),
 });
 export type PanicStatus = z.infer<typeof panicStatusSchema>;
@@ -153,11 +156,11 @@ export type BudgetLimitScope = z.infer<typeof budgetLimitScopeSchema>;
 export const budgetUnitSchema = z.enum(['usd', 'tokens']);
 export type BudgetUnit = z.infer<typeof budgetUnitSchema>;
 
-/** One limit and how it stands. */
+/** One limit and its state. */
 export const budgetStateSchema = z.object({
   scope: budgetScopeSchema,
   unit: budgetUnitSchema,
-  /** What holds now: `configured` and what a person allowed on top; null for no limit. */
+  /** The effective limit: `configured` and what a person added; null for no limit. */
   limit: z.number().nullable(),
   configured: z.number().nullable(),
   spent: z.number(),

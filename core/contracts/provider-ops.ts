@@ -5,6 +5,7 @@ import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import { modelRefSchema } from './model-ref.ts';
+import { routeOps } from './model-routes.ts';
 import { none } from './op-params.ts';
 import { modelListingSchema } from './op-results.ts';
 
@@ -21,12 +22,12 @@ export const providerDraftSchema = z.strictObject({
 });
 export type ProviderDraft = z.infer<typeof providerDraftSchema>;
 
-/** A key that the environment holds, by the name of its variable. Used only when a person says so. */
+/** A key in an environment variable, by the variable's name. Used only after a person agrees. */
 export const keyOfferSchema = z.object({
   preset: z.string(),
   title: z.string(),
   kind: kindSchema,
-  /** As NAME_BASE_URL in the environment says, else the preset's; null for the vendor's own. */
+  /** NAME_BASE_URL of the environment, else the preset's; null for the vendor's own. */
   baseUrl: z.string().nullable(),
   variable: z.string(),
 });
@@ -42,6 +43,7 @@ const offeredModelSchema = z.object({
 const modelIdSchema = z.string().trim().min(1).max(300);
 
 export const providerOps = {
+  ...routeOps,
   /** `look` asks the model servers of this computer and the servers of configured providers, at most once in a few minutes each; `provider` asks that one only, and now. */
   'model.list': {
     params: z.strictObject({ look: z.boolean().optional(), provider: z.string().min(1).max(100).optional() }),
@@ -55,7 +57,10 @@ export const providerOps = {
       offers: z.array(keyOfferSchema),
     }),
   },
-  /** Asks the model for a word, with the tools of a turn: whether key, name, address and tools are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  /**
+   * Sends the model a short request with the tools of a turn, to check key, name, address and tools. Counted in usage; at most 20 s.
+   * `provider` tests settings before they are saved.
+   */
   'model.test': {
     params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
     result: z.object({
@@ -66,7 +71,7 @@ export const providerOps = {
       usage: usageSchema,
       costUsd: z.number().nullable(),
       error: errorBodySchema.nullable(),
-      /** Tools a request has no place for: it takes 128, and a turn chooses those that its conversation needs. */
+      /** Tools that do not fit: a request takes 128, and a turn chooses those its conversation needs. */
       toolsLeftOut: z.number().int().optional(),
     }),
   },
@@ -87,7 +92,7 @@ export const providerOps = {
       ),
     }),
   },
-  /** Asks the server what it offers, then one model for a word: the given one, else the one that would be its default. Writes nothing. */
+  /** Lists the server's models, then sends one of them a short request: the given one, or the default. Writes nothing. */
   'provider.try': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional() }),
     result: z.object({
@@ -101,7 +106,7 @@ export const providerOps = {
       error: errorBodySchema.nullable(),
     }),
   },
-  /** Keeps the key, writes the provider and, unless told otherwise, the default model. All or nothing. */
+  /** Stores the key, writes the provider and, by default, the default model. All or nothing. */
   'provider.add': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional(), isDefault: z.boolean().optional() }),
     result: z.object({ provider: z.string(), model: z.string().nullable(), path: z.string(), warnings: z.array(z.string()) }),

@@ -1,4 +1,4 @@
-// What a pinned rule may be. Plain data, so that the window can use it without the schemas.
+// The limits of a pinned rule. Plain data, so that the window can use it without the schemas.
 
-/** In characters. */
+/** Characters. */
 export const ruleTextMax = 1_000;

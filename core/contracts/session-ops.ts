@@ -24,15 +24,15 @@ export const sessionOps = {
       /** Also the conversations of helpers. */
       helpers: z.boolean().optional(),
       limit: z.number().int().min(1).max(1000).optional(),
-      /** Only those that work in this folder; `null` is the configured workspace. */
+      /** Only sessions that work in this folder; `null` is the configured workspace. */
       workspace: workspacePath.nullable().optional(),
       cursor: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ sessions: z.array(sessionInfoSchema), nextCursor: z.string().nullable() }),
   },
   /**
-   * `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. `turns` asks for the last so
-   * many turns of that stretch, whole, in place of a number of events. `types` leaves out all others.
+   * `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. `turns` requests the last
+   * whole turns of that stretch, instead of a number of events. `types` filters the events.
    */
   'session.get': {
     params: z.strictObject({
@@ -62,7 +62,7 @@ export const sessionOps = {
   },
   'session.rename': { params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }), result: sessionInfoSchema },
   'session.pin': { params: z.strictObject({ sessionId: id, pinned: z.boolean() }), result: sessionInfoSchema },
-  /** A person has seen the session up to `seq`, a global place; all of it unless told. Nothing is recorded where nothing was unread. */
+  /** A person has seen the session up to `seq`, a global position; all of it by default. Records nothing if nothing was unread. */
   'session.seen': { params: z.strictObject({ sessionId: id, seq: z.number().int().min(0).optional() }), result: sessionInfoSchema },
   /** Holds from the next turn on; a null model is the default one again. */
   'session.configure': {

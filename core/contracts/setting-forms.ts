@@ -7,11 +7,33 @@ export const settingForms = {
     about: 'list the models that can be used, as the servers of your providers offer them',
     commands: { models: { options: { provider: 'those of one provider' }, example: '--provider demo' } },
   },
+  'model.route': {
+    about: 'show which model a message would go to, and why; asks no model',
+    commands: {
+      'models route': {
+        takes: ['text...'],
+        options: { model: 'a route, such as route/everyday, or a model; the default unless given' },
+        example: 'Sum up my notes',
+      },
+    },
+  },
   'model.test': {
     about: 'test a model: its key, name, address and tools; counts as usage',
     forPerson: true,
     doneWhen: 'ok',
     commands: { 'model test': { takes: ['model'], example: 'demo/offline' } },
+  },
+  'model.opinion': {
+    about: 'ask another model, or a panel, about the answer of a turn; a judge compares',
+    forPerson: true,
+    live: true,
+    commands: {
+      'model opinion': {
+        takes: ['turnId'],
+        options: { panel: 'a panel of models.panels; the first one, or another model, when left out' },
+        example: 'trn_01JD7Q --panel careful',
+      },
+    },
   },
   'model.presets': { about: 'list well-known providers and their addresses', commands: { 'model presets': { example: '' } } },
   'provider.try': { about: 'try a provider without writing anything', forPerson: true },

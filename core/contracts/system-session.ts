@@ -1,7 +1,7 @@
 // The one session that is no conversation. Without a schema, so that the window can know it.
 
-/** The session that holds what belongs to no conversation: panic, grants, boots, deletions. */
+/** The session for events outside conversations: panic, grants, boots, deletions. */
 export const systemSessionId = 'system';
 
-/** Sessions of helpers begin so; nobody else's may. */
+/** The prefix of subagent sessions; no other session may have it. */
 export const helperSessionPrefix = 'hlp_';

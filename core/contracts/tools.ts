@@ -1,4 +1,4 @@
-// Tools: how one is described, what the gate needs to know of a call, and the forms a result can take.
+// Tools: their description, the facts of a call for the gate, and the forms of a result.
 
 import * as z from 'zod';
 
@@ -7,7 +7,7 @@ export const toolClassSchema = z.enum(toolClasses);
 export type ToolClass = z.infer<typeof toolClassSchema>;
 
 /**
- * What a crash in the middle of a call means. pure: run it again. idempotent: run it again with the same key.
+ * The handling of a crash in the middle of a call. pure: run it again. idempotent: run it again with the same key.
  * unsafe: never again on its own; a person says what happened.
  */
 export const idempotencySchema = z.enum(['pure', 'idempotent', 'unsafe']);
@@ -17,7 +17,7 @@ export type Idempotency = z.infer<typeof idempotencySchema>;
 export const ownDataProtection = "this is TrayClaw's own data";
 
 export const pathFactSchema = z.object({
-  /** As the call gave it. */
+  /** The path as the call gave it. */
   given: z.string(),
   /** Absolute, with symbolic links of every existing part resolved. */
   real: z.string(),
@@ -28,13 +28,16 @@ export const pathFactSchema = z.object({
 });
 export type PathFact = z.infer<typeof pathFactSchema>;
 
-/** A thing that decides what a command does when it runs. A yes is for it as it was; another content asks again. */
+/** A thing that decides what a command does when it runs. An approval covers its recorded content; a changed content asks again. */
 export const commandBindingSchema = z.object({
-  /** program: the file that is run. script: an operand that is code. config: settings that can make it run code. environment: what it inherits. */
+  /**
+   * program: the file that is run. script: an operand that is code. config: settings that can make it run code. environment: inherited
+   * variables.
+   */
   kind: z.enum(['program', 'script', 'config', 'environment']),
   /** Absolute real path, or the name of a variable. */
   name: z.string(),
-  /** Of the content, hex; null where it is not there, so that its appearing is a change as well. */
+  /** Of the content, hex; null if missing, so that its creation counts as a change. */
   sha256: z.string().nullable(),
 });
 export type CommandBinding = z.infer<typeof commandBindingSchema>;
@@ -42,11 +45,11 @@ export type CommandBinding = z.infer<typeof commandBindingSchema>;
 /** A line that is one program with literal arguments and nothing else. It is run as this list, with no shell in between. */
 export const plainCommandSchema = z.object({
   argv: z.array(z.string()).min(1),
-  /** What it reads, in words ("lists files"), where program and arguments are known to do nothing else; otherwise null. */
+  /** Describes what it reads ("lists files"), if program and arguments are known to do nothing else; otherwise null. */
   reads: z.string().nullable(),
-  /** The words that name what it does (`git status`), where all that follows is known not to change that; otherwise null. */
+  /** The words that name what it does (`git status`), if the rest is known not to change that; otherwise null. */
   family: z.array(z.string()).min(1).nullable(),
-  /** Its words, all of them, say what it does as far as anybody can tell: only then may a list of a person name it word for word. */
+  /** All its words together say what it does as far as can be told: only then may a person's list name it word for word. */
   sayable: z.boolean().optional(),
   bindings: z.array(commandBindingSchema),
 });
@@ -54,9 +57,9 @@ export type PlainCommand = z.infer<typeof plainCommandSchema>;
 
 /** A line of plain commands joined by `&&`, `||`, `;` or `|`, of which all but the last are known to only look. It is run by the shell. */
 export const joinedCommandSchema = z.object({
-  /** What its parts read, in words, where all of them are known to do nothing else; otherwise null. */
+  /** Describes what its parts read, if all of them are known to do nothing else; otherwise null. */
   reads: z.string().nullable(),
-  /** The parts that need a permission: the words that name each, and what it is made of. */
+  /** The parts that need a permission: the words that name each, and its bindings. */
   needs: z.array(plainCommandSchema.pick({ family: true, bindings: true }).extend({ family: z.array(z.string()).min(1) })),
   bindings: z.array(commandBindingSchema),
 });
@@ -69,24 +72,24 @@ export const commandFactSchema = z.object({
   cwd: z.string(),
   /** Absent where the line is more than one command, or was not fully understood. */
   plain: plainCommandSchema.optional(),
-  /** Where it is several plain commands that together are as safe as each. */
+  /** Present if the line is several plain commands that together are as safe as each. */
   joined: joinedCommandSchema.optional(),
   /** Why it is not plain: "it contains a command substitution". */
   unclear: z.string().optional(),
 });
 export type CommandFact = z.infer<typeof commandFactSchema>;
 
-/** What a command reads, in words, where it is known to do nothing else; otherwise null. */
+/** Describes what a command reads, if it is known to do nothing else; otherwise null. */
 export function readsOf({ plain, joined }: CommandFact): string | null {
   return plain?.reads ?? joined?.reads ?? null;
 }
 
-/** What decides what a command does; null where nothing is known of it. */
+/** The values that determine what a command does; null if nothing is known of it. */
 export function bindingsOf({ plain, joined }: CommandFact): readonly CommandBinding[] | null {
   return plain?.bindings ?? joined?.bindings ?? null;
 }
 
-/** The parts of a command that need a permission, each by the words that name it; null where it has no such words. */
+/** The parts of a command that need a permission, each by the words that name it; null if it has no such words. */
 export function needsOf({ plain, joined }: CommandFact): JoinedCommand['needs'] | null {
   if (joined !== undefined) return joined.needs;
   return plain === undefined || plain.family === null ? null : [{ family: plain.family, bindings: plain.bindings }];
@@ -97,21 +100,21 @@ export const callFactsSchema = z.object({
   paths: z.array(pathFactSchema),
   command: commandFactSchema.nullable(),
   hosts: z.array(z.string()),
-  /** What a person should know before saying yes, a sentence each, the gravest first. */
+  /** The risks a person should know before approving, a sentence each, the gravest first. */
   risks: z.array(z.string()).optional(),
-  /** Of a call that is one web request. `reads`: GET or HEAD with no body and no credentials, so that it only fetches. */
+  /** For a call that is one web request. `reads`: GET or HEAD with no body and no credentials, so that it only fetches. */
   request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
   /** The chat a message would go to. `isOrigin`: the turn came from there, and its answer goes there. */
   recipient: z.object({ channel: z.string(), chatId: z.string(), threadId: z.string().optional(), isOrigin: z.boolean() }).optional(),
   /** The session's own folder, where it does not work in the configured workspace: what "the workspace" means for this call. */
   workspace: z.string().optional(),
-  /** The folder a person is asked to trust as a workspace, and which folder that is now. */
+  /** The folder a person is asked to trust as a workspace, and its current identity. */
   opens: z.object({ path: z.string(), identity: z.string() }).optional(),
-  /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
+  /** Why the gate denies it in any case, in a sentence. */
   refused: z.string().optional(),
   /** It runs code as it comes from the network. */
   runsFetched: z.literal(true).optional(),
-  /** Of a grave command, what it does, as a headline: "Deletes build and dist and everything inside, and force-pushes to origin/main". */
+  /** The effect of a grave command, as a headline: "Deletes build and dist and everything inside, and force-pushes to origin/main". */
   does: z.string().optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
@@ -129,7 +132,7 @@ export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 's
 export const toolOutcomeSchema = z.enum(toolOutcomes);
 export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
 
-/** Where text came from that somebody other than the person may have written. It can ask for things; it cannot allow them. */
+/** Where untrusted content came from. It can request actions; it cannot approve them. */
 export const taintSourceSchema = z.object({
   kind: z.enum(['web', 'file', 'mcp', 'message', 'command']),
   /** Host, real path, server or sender. */
@@ -137,13 +140,13 @@ export const taintSourceSchema = z.object({
 });
 export type TaintSource = z.infer<typeof taintSourceSchema>;
 
-/** What a tool gives back. `forUser` null means the person sees `forModel`; silent means the person is not told. */
+/** The result of a tool. `forUser` null means the person sees `forModel`; silent means the person is not notified. */
 export interface ToolResult {
   readonly forModel: string;
   readonly forUser?: string | null;
   readonly silent?: boolean;
   readonly isError?: boolean;
-  /** The work goes on in the background; the result says how to follow it. */
+  /** The work continues in the background; the result says how to follow it. */
   readonly isAsync?: boolean;
   /** Settles when that work is over. */
   readonly ended?: Promise<unknown>;
@@ -156,7 +159,7 @@ export interface ToolResult {
 
 export interface SpawnRecord {
   readonly pid: number;
-  /** The kernel's start time of the process; with the pid it names a process for good. Empty where there is none. */
+  /** The kernel's start time of the process; with the pid it identifies a process uniquely. Empty if unavailable. */
   readonly startTime: string;
 }
 
@@ -183,14 +186,14 @@ export interface FactContext {
   readonly home: string;
   /** Further folders the person opened in config. */
   readonly extraFolders: readonly string[];
-  /** Where the call is made; absent where it is only asked what one would touch. */
+  /** The session of the call; absent if only its facts are requested. */
   readonly sessionId?: string;
   readonly turnId?: string;
 }
 
 export interface ToolRedaction {
   redact(text: string): string;
-  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  /** The position of a known secret that may begin at the end of the text; the text's length if there is none. */
   unfinishedAt(text: string): number;
 }
 
@@ -198,15 +201,15 @@ export interface ToolContext extends FactContext {
   readonly callId: string;
   readonly sessionId: string;
   readonly turnId: string;
-  /** A person said yes to this call, or gave the grant it runs on; otherwise a rule alone let it run. */
+  /** A person approved this call, or gave the grant it runs on; otherwise a rule alone allowed it. */
   readonly attended: boolean;
   /** Present again, unchanged, when an idempotent call is run a second time. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
-  /** Environment marker every child process must carry, so that stop finds it wherever it hides. */
+  /** Environment marker every child process must carry, so that stop finds it. */
   readonly processMarker: Readonly<Record<string, string>>;
   readonly artifacts: ArtifactSink;
-  /** For tools that cut text themselves: half a secret is recognised by nobody after the cut. Results are redacted in any case. */
+  /** For tools that cut text: half a secret is not recognised after the cut. Results are redacted in any case. */
   readonly redaction?: ToolRedaction;
   /** Live output for the person; bounded by the host, never recorded. */
   onOutput(chunk: string): void;
@@ -220,11 +223,11 @@ export interface VerifyResult {
   readonly detail: string;
 }
 
-/** How a call reads in one line. A tool that says nothing of it is shown by its name and its first argument. */
+/** How a call is shown in one line. A tool without it is shown by its name and its first argument. */
 export const toolShownSchema = z.object({
-  /** A key of `verbs` in the words of the window (renderer/lib/i18n), which has them in every tense; one it does not know is as good as none. */
+  /** A key of `verbs` in the window's texts (renderer/lib/i18n), which have it in every tense; an unknown key is ignored. */
   verb: z.string(),
-  /** The arguments that name what it is done to; the first that is a text is shown. */
+  /** The arguments that name its object; the first text among them is shown. */
   target: z.array(z.string()),
 });
 export type ToolShown = z.infer<typeof toolShownSchema>;
@@ -239,23 +242,23 @@ export interface ToolDefinition<A = unknown> {
   idempotency(args: A): Idempotency;
   readonly timeoutMs?: number;
   /**
-   * How long after an abort its own result is waited for; 0 unless given. For a tool that then knows how what it began has ended: its
-   * result is recorded, also while the program closes.
+   * How long after an abort its own result is awaited; 0 by default. For tools that then know how their work ended: the result is recorded,
+   * even while the program closes.
    */
   readonly abortGraceMs?: number;
   /**
-   * Its results are private though no path of its facts says so: other conversations, memories, the person's documents. A session that saw
-   * one is asked more before anything leaves it.
+   * Its results are private though no path of its facts says so: other conversations, memories, the person's documents. After a session has
+   * seen one, more of what leaves it needs approval.
    */
   readonly isPrivate?: true;
-  /** Only the program calls it, on behalf of a person. It is never listed, and a call by a model or a client is refused. */
+  /** Only the program calls it, for a person. It is never listed, and a call by a model or a client is refused. */
   readonly isInternal?: true;
-  /** What the call would touch. May look at the file system, must not change it. */
+  /** Describes what the call would touch. May read the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */
   summarize(args: A): string;
   run(args: A, context: ToolContext): Promise<ToolResult>;
-  /** What a path it writes would hold afterwards, where that can be told beforehand. Looks only; null where the call would fail. */
+  /** The future content of a path it writes, if that can be told beforehand. Read-only; null if the call would fail. */
   preview?(args: A, context: FactContext): Promise<{ readonly path: string; readonly after: string } | null>;
   /** Checks afterwards that the effect is there. */
   verify?(args: A, context: ToolContext): Promise<VerifyResult>;

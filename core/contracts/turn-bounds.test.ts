@@ -92,7 +92,7 @@ test(`of ${PAIRS} pairs, none narrowed lets through more than either, nor less t
     const [parent, wanted] = [anyBounds(random), anyBounds(random)];
     const narrowed = turnBoundsSchema.parse(narrow(parent, wanted));
     expect({ pair, parent: excesses(narrowed, parent), wanted: excesses(narrowed, wanted) }).toEqual({ pair, parent: [], wanted: [] });
-    // What both let through stays: bounds that refuse everything would pass the lines above.
+    // Calls that both allow remain: bounds that refuse everything would pass the lines above.
     const lost = [
       ...tools.filter((tool) => lets.tool(parent, tool) && lets.tool(wanted, tool) && !lets.tool(narrowed, tool)),
       ...toolClasses.filter((name) => lets.class(parent, name) && lets.class(wanted, name) && !lets.class(narrowed, name)),

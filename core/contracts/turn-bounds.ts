@@ -1,5 +1,5 @@
-// What a turn may use beyond what the person's rules say: tools, places, steps, money, time. A bound only ever takes away: nothing in
-// here allows a call, and what one turn hands to another is never more than it has itself.
+// The bounds of a turn on top of the policy rules: tools, places, steps, money, time. A bound only restricts: it allows no call, and a turn
+// never passes on more than it has itself.
 
 import * as z from 'zod';
 import { isInside } from '../base/inside-folder.ts';
@@ -15,17 +15,17 @@ export const turnBoundsSchema = z.strictObject({
   classes: entries(toolClassSchema),
   /** Absolute real folders that may be written in and below. */
   folders: entries(z.string().min(1)),
-  /** Domains: `example.org` with all below, `*.example.org` what is below alone, an address or `localhost` itself. */
+  /** Domains: `example.org` with its subdomains, `*.example.org` only the subdomains, an address or `localhost` itself. */
   hosts: entries(z.string().regex(hostPattern, 'must be a domain such as example.org or *.example.org; no scheme, port or path')),
   steps: z.number().int().min(1).nullable(),
   turnMs: z.number().int().min(1).nullable(),
   usd: z.number().nonnegative().nullable(),
   tokens: z.number().int().nonnegative().nullable(),
-  /** How many levels of helpers may still be called below; 0 for none. */
+  /** How many levels of subagents may be called; 0 for none. */
   depth: z.number().int().min(0).max(10),
-  /** Whether grants, rules and lists that allow beforehand cover its calls. Without, whatever is not free asks. */
+  /** Whether grants and allow rules cover its calls. If not, every call that is not free needs an approval. */
   grants: z.boolean(),
-  /** Nobody sits there: a question still open after this long is answered with no. */
+  /** The turn is unattended: an approval still open after this long is denied. */
   unattended: z.strictObject({ approvalMs: z.number().int().min(1) }).nullable(),
 });
 export type TurnBounds = z.infer<typeof turnBoundsSchema>;
@@ -45,7 +45,7 @@ export const wholeBounds: TurnBounds = {
   unattended: null,
 };
 
-/** What a turn that starts by itself may do, declared beforehand. It only narrows: nothing in it is a yes to anything. */
+/** The declared bounds of an automatically started turn. They only restrict; they approve nothing. */
 export const jobBoundsSchema = z.strictObject({
   tools: z.array(z.string().min(1).max(100)).max(200).nullable().default(null),
   classes: z.array(toolClassSchema).nullable().default(null),
@@ -56,12 +56,12 @@ export const jobBoundsSchema = z.strictObject({
   turnMs: z.number().int().min(1000).max(86_400_000).nullable().default(null),
   usd: z.number().nonnegative().nullable().default(null),
   tokens: z.number().int().positive().nullable().default(null),
-  /** Whether permissions a person gave until revoked also hold here. */
+  /** Whether grants until revoked also apply here. */
   grants: z.boolean().default(false),
 });
 export type JobBounds = z.infer<typeof jobBoundsSchema>;
 
-/** The same in config.yaml, of what starts by itself; only ever less than usual. */
+/** The bounds in config.yaml of automatically started turns; only ever less than usual. */
 export const narrowedSettings = {
   /** No other tools. */
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
@@ -69,7 +69,7 @@ export const narrowedSettings = {
   perTurnUsd: z.number().nonnegative().optional(),
 };
 
-/** What stands in config.yaml about it. */
+/** Parses the bounds in config.yaml. */
 export function jobBoundsOf(given: {
   readonly tools?: readonly string[] | undefined;
   readonly perTurnUsd?: number | undefined;
@@ -77,15 +77,15 @@ export function jobBoundsOf(given: {
   return jobBoundsSchema.parse({ tools: given.tools ?? null, usd: given.perTurnUsd ?? null });
 }
 
-/** What is made by a turn that nobody watches calls no further helpers than this. */
+/** The maximum depth of subagents called by an unattended turn. */
 const UNATTENDED_DEPTH = 1;
 
-/** What is declared beforehand, as the bounds of a turn nobody sits at. */
+/** Turns declared bounds into those of an unattended turn. */
 export function unattendedBounds(job: JobBounds, approvalMs: number): TurnBounds {
   return { ...wholeBounds, ...job, depth: UNATTENDED_DEPTH, unattended: { approvalMs } };
 }
 
-/** What both allow. In every field no more than either of them. */
+/** The intersection of two bounds. No field exceeds either of them. */
 export function narrow(parent: TurnBounds, wanted: TurnBounds): TurnBounds {
   return {
     tools: common(parent.tools, wanted.tools, isSame),

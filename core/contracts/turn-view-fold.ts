@@ -1,5 +1,5 @@
-// One event applied to the view of one turn, at a cost that does not grow with the turn. Idempotent by sequence number; an unknown type of
-// event changes nothing, so an older program reads a newer log. It takes what the log holds, which is redacted already.
+// Applies one event to the view of one turn, at a cost that does not grow with the turn. Idempotent by sequence number; an unknown event
+// type changes nothing, so an older program reads a newer log. The log is redacted already.
 
 import { answerOf } from './approval-answer.ts';
 import type { ErrorBody } from './errors.ts';
@@ -10,7 +10,7 @@ import { changedFiles, createCallView, createTurnView, type CallView, type NoteF
 /** No event of the log has this type: what knows events by their type takes it for one of a later program. */
 export const unreadableType = 'event.unreadable';
 
-/** A host reads such a body as null; the window gives it a type of its own. */
+/** Returns whether a host could not read the event: its body is null. The window gives such events their own type. */
 export function isUnreadable({ type, body }: { readonly type: string; readonly body: unknown }): boolean {
   return type === unreadableType || body === null;
 }
@@ -48,20 +48,21 @@ const requestFolds: Folds = {
     for (const call of body.calls) callOf(turn, call.callId, call);
   },
   'model.failed': (turn, event) => {
-    const { requestId, again, error, partialText, usage, costUsd } = event.body;
+    const { requestId, again, error, partialText, usage, costUsd, failover } = event.body;
     endRequest(turn, requestId, event.atMs, error);
     if (usage !== undefined) spend(turn, usage, costUsd ?? null);
     // What came of it is said again by the next answer.
+    if (failover !== undefined) return note(turn, event, 'quiet', failoverNote(turn, error, failover));
     if (again === true) return note(turn, event, 'quiet', { code: 'retried', message: error.message, waitMs: 0 });
     if (partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: partialText });
     note(turn, event, 'bad', { code: 'said', text: error.message });
   },
   'plan.drafted': (turn, { seq, body }) => {
     const callIds = body.calls.map(({ callId }) => callId);
-    // One call is its own plan.
+    // A single call is its own plan.
     if (callIds.length < 2) return;
     for (const { callId, tool } of body.calls) callOf(turn, callId, { tool, args: '' });
-    // Their lines are among the last ones: what lies before them is not looked at.
+    // Their lines are among the last ones; earlier lines are not searched.
     for (const callId of callIds) {
       const at = turn.entries.findLastIndex((entry) => entry.key === callId);
       if (at !== -1) turn.entries.splice(at, 1);
@@ -134,7 +135,7 @@ const callFolds: Folds = {
     call.state = settledStates[body.answer];
   },
   'checkpoint.taken': (turn, { body }) => {
-    // An undo keeps what it replaces as a call does; it is no call of the turn.
+    // An undo keeps the replaced content like a call; it is not a call of the turn.
     if (body.undoes !== undefined) return;
     callOf(turn, body.callId).files = body.files.map(({ path, before }) => ({ path, before, after: null }));
   },
@@ -234,7 +235,7 @@ const folds: Folds = {
 const answeredStates = { approve: 'proposed', deny: 'denied', withdraw: 'skipped' } as const;
 const settledStates = { done: 'ok', retry: 'proposed', abandon: 'skipped' } as const;
 
-/** Changes the view in place. What it knows already is left alone. */
+/** Changes the view in place. Known events are ignored. */
 export function applyToTurnView(turn: TurnView, event: AnyEvent): void {
   if (event.seq <= turn.lastSeq) return;
   turn.lastSeq = event.seq;
@@ -253,7 +254,7 @@ export function applyToTurnView(turn: TurnView, event: AnyEvent): void {
   fold?.(turn, event);
 }
 
-/** A whole turn; for one that grows, apply its events one at a time. */
+/** Folds a whole turn; for a growing turn, apply its events one at a time. */
 export function foldTurnView(turnId: string, events: readonly AnyEvent[]): TurnView {
   const turn = createTurnView(turnId, events[0]?.atMs ?? 0);
   for (const event of events) applyToTurnView(turn, event);
@@ -286,7 +287,7 @@ function helperOf(turn: TurnView, jobId: string): CallView['helper'] {
   return turn.calls[turn.helpers[jobId] ?? '']?.helper ?? null;
 }
 
-/** Taking back an undo puts what it had taken back in force again, however deep that goes. */
+/** Undoing an undo restores its effect, at any depth. */
 function markUndone(turn: TurnView, ids: readonly string[], restoreId: string): void {
   const seen = new Set<string>();
   let by: string | null = restoreId;
@@ -316,10 +317,15 @@ function spend(turn: TurnView, usage: Usage, usd: number | null): void {
   turn.costUsd = turn.costUsd === null || usd === null ? null : turn.costUsd + usd;
 }
 
+function failoverNote(turn: TurnView, { message }: ErrorBody, { to, waitMs }: { readonly to: string; readonly waitMs: number }): NoteFact {
+  const from = turn.requests.at(-1)?.model ?? '';
+  return from === to ? { code: 'retried', message, waitMs } : { code: 'failover', from, to, message, waitMs };
+}
+
 function endRequest(turn: TurnView, requestId: string, atMs: number, error: ErrorBody | null): void {
   endLive(turn);
   const request = turn.requests.at(-1);
-  // One at a time: what is answered is the last one.
+  // Requests run one at a time: the answer belongs to the last one.
   if (request?.requestId !== requestId) return;
   request.endedAtMs = atMs;
   request.error = error;

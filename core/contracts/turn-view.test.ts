@@ -13,7 +13,7 @@ import { notDone } from './turn-words.ts';
 
 const samples = join(import.meta.dirname, '../../tests/pins/samples');
 
-/** Bodies as logs on disk have them, those of earlier forms too. */
+/** Event bodies as in logs on disk, including earlier forms. */
 const recorded = readdirSync(samples).map((file) => ({
   type: eventTypes.find((name) => file.startsWith(`${name}.v1.`)) ?? 'user.message',
   body: readFileSync(join(samples, file), 'utf8'),
@@ -79,7 +79,7 @@ test('however a turn is cut and however often an event comes, the view is the sa
       const events = eventsOf(drawn);
       const whole = foldTurnView('t', events);
       const cut = cutAt % (events.length + 1);
-      // Written out and read back in the middle: nothing is kept beside the view.
+      // Serialised and parsed in the middle: no state is kept outside the view.
       const grown = copy(foldTurnView('t', events.slice(0, cut)));
       if (cut === 0) Object.assign(grown, createTurnView('t', events[0]?.atMs ?? 0));
       for (const event of events.slice(Math.max(0, cut - 5))) applyToTurnView(grown, event);
@@ -167,7 +167,7 @@ test('an event costs the same at the end of a long turn as at its beginning', ()
   expect(readsOfStep(400)).toBe(readsOfStep(4));
 });
 
-test('a call that the gate or a person refused says so, and why', () => {
+test('a call that the gate or a person refused shows that, and why', () => {
   const gate = { ruleId: 'r', facts, approvalId: null, grantId: null };
   const asked = JSON.parse(recorded.find(({ type }) => type === 'approval.requested')?.body ?? '{}') as EventBodies['approval.requested'];
   const question = (callId: string): EventBodies['approval.requested'] => ({
@@ -195,7 +195,7 @@ test('a call that the gate or a person refused says so, and why', () => {
   const { calls, approvals } = script.view;
   expect(Object.values(calls).map((one) => [one.callId, one.state, notDone(one)])).toEqual([
     ['gate', 'denied', 'Never.'],
-    ['no', 'denied', 'Not done: ada said no: Not today.'],
+    ['no', 'denied', 'Not done: ada denied it: Not today.'],
     ['late', 'denied', 'Not done: no answer in time.'],
     ['gone', 'skipped', 'Not done: the turn has ended.'],
     ['odd', 'error', 'There is no such tool.'],
@@ -224,7 +224,7 @@ test('what was spent counts answers that broke off, and the record of the end ho
   expect(isOpen(script.view)).toBe(false);
 });
 
-test('the files of all calls have the names their calls gave, and an agent is told with the call that made it', () => {
+test('files have the names their calls gave; an agent is shown with its call', () => {
   const image = { kind: 'file', sha256: 'x', sizeBytes: 1, mode: 0o644 } as const;
   const script = new Script()
     .add('turn.started', { calls: [call('c1'), call('c2')] })

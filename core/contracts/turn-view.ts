@@ -1,11 +1,13 @@
-// One turn as people may see it, folded from its events in turn-view-fold.ts: the window, the command line, files and answers render this.
-// Plain mutable objects, so that the same fold runs in the runtime and under the window's runes; types only, so that the window needs no schemas.
+// One turn in the form people see, folded from its events in turn-view-fold.ts: the window, the command line, files and answers render
+// this. Plain mutable objects, so that the same fold runs in the runtime and under the window's runes; types only, so that the window needs
+// no schemas.
 
 import type { FileImage } from './checkpoints.ts';
 import type { ErrorBody } from './errors.ts';
 import type { EventBodies, Phase, TurnStatus } from './events.ts';
 import type { HelperEnd } from './features/helpers.ts';
 import type { Usage } from './llm.ts';
+import type { RouteNote } from './model-routes.ts';
 import type { Approval } from './policy.ts';
 import type { ArtifactRef, CallFacts, TaintSource, ToolOutcome } from './tools.ts';
 
@@ -22,7 +24,7 @@ export interface CallDecision {
 export interface WrittenFile {
   readonly path: string;
   readonly before: FileImage;
-  /** Null while the call runs, or where nobody saw what it left. */
+  /** Null while the call runs, or if the state after it was not seen. */
   readonly after: FileImage | null;
 }
 
@@ -32,9 +34,9 @@ export interface CallView {
   args: string;
   state: CallState;
   decision: CallDecision | null;
-  /** The newest approval asked for this call, with its answer. */
+  /** The newest approval of this call, with its answer. */
   approval: Approval | null;
-  /** With a no: what the person wants the agent to know. */
+  /** With a denial: the reason for the agent. */
   denial: string | null;
   decidedBy: string | null;
   startedAtMs: number | null;
@@ -47,9 +49,9 @@ export interface CallView {
   artifacts: readonly ArtifactRef[];
   verified: { readonly ok: boolean; readonly detail: string } | null;
   error: ErrorBody | null;
-  /** Why nobody knows what happened; null once somebody said. */
+  /** Why the outcome is unknown; null once a person settled it. */
   unknownReason: string | null;
-  /** What was kept of the files it writes. */
+  /** The recorded states of the files it writes. */
   files: readonly WrittenFile[];
   /** The undo that took it back, unless that was taken back in turn. */
   undoneBy: string | null;
@@ -57,11 +59,13 @@ export interface CallView {
   helper: { readonly agentId: string; sessionId: string | null; end: HelperEnd | null } | null;
 }
 
-/** One request to a model. */
+/** One model request. */
 export interface RequestView {
   readonly requestId: string;
   readonly packId: string;
   readonly model: string;
+  /** Why this model; only where a route chose it. */
+  readonly route?: RouteNote | undefined;
   readonly askedAtMs: number;
   endedAtMs: number | null;
   error: ErrorBody | null;
@@ -69,16 +73,17 @@ export interface RequestView {
 
 export type NoteTone = 'quiet' | 'warn' | 'bad';
 
-/** What a note says; how it is worded is not its matter. */
+/** The fact of a note; the door words it. */
 export type NoteFact =
   | { readonly code: 'goes_on'; readonly by: string }
   | { readonly code: 'unreadable' }
   | { readonly code: 'cancel'; readonly by: EventBodies['turn.cancel_requested']['by'] }
   | { readonly code: 'retried'; readonly message: string; readonly waitMs: number }
+  | { readonly code: 'failover'; readonly from: string; readonly to: string; readonly message: string; readonly waitMs: number }
   | { readonly code: 'budget'; readonly about: EventBodies['budget.exceeded'] }
   | { readonly code: 'unpriced'; readonly about: EventBodies['budget.unpriced'] }
   | { readonly code: 'undone'; readonly by: string; readonly isAgain: boolean; readonly files: number; readonly refused: number }
-  /** In the host's own words. */
+  /** A text of the host. */
   | { readonly code: 'said'; readonly text: string };
 
 export type TurnEntry =
@@ -86,7 +91,7 @@ export type TurnEntry =
   | { readonly kind: 'text'; readonly key: string; readonly text: string }
   | { readonly kind: 'reasoning'; readonly key: string; readonly text: string }
   | { readonly kind: 'steer'; readonly key: string; readonly text: string }
-  /** Calls that were planned together; their lines stand under it. */
+  /** Calls that were planned together; their lines follow it. */
   | { readonly kind: 'plan'; readonly key: string; readonly callIds: readonly string[] }
   | { readonly kind: 'note'; readonly key: string; readonly fact: NoteFact; readonly tone: NoteTone };
 
@@ -105,15 +110,15 @@ export interface TurnView {
   kind: 'chat' | 'tool';
   status: TurnStatus | 'queued';
   messages: UserMessage[];
-  /** What it said and did in order, each with a key that stays. */
+  /** Its texts and calls in order, each with a stable key. */
   entries: TurnEntry[];
   calls: Record<string, CallView>;
   /** Every question put to a person, by its id and with its answer. */
   approvals: Record<string, Approval>;
   requests: RequestView[];
-  /** What each request held. */
+  /** The size of each request. */
   packs: { readonly packId: string; readonly tokens: number; readonly budgetTokens: number; readonly leftOut: number }[];
-  /** What was decided at each step, and why. */
+  /** The decision of each step, and its reason. */
   decisions: { readonly step: number; readonly phase: Phase | null; readonly intent: string; readonly reason: string }[];
   /** The answer as recorded; empty until there is one. */
   answer: string;
@@ -123,7 +128,7 @@ export interface TurnView {
   liveReasoning: string;
   /** When the model was asked that has not answered yet. */
   askedAtMs: number | null;
-  /** What streams may have begun before this view was there to see it. */
+  /** Streams may have begun before this view existed. */
   missesStart: boolean;
   phase: Phase | null;
   /** When each phase was first reached, and how many events it has. */
@@ -133,7 +138,7 @@ export interface TurnView {
   /** When its first event happened. */
   beganAtMs: number;
   startedAtMs: number;
-  /** Where its start stands in the session; 0 while that is not known. */
+  /** The position of its start in the session; 0 while unknown. */
   startSessionSeq: number;
   finishedAtMs: number | null;
   lastSeq: number;
@@ -145,7 +150,7 @@ export interface TurnView {
   error: ErrorBody | null;
   /** Waits for a person; the last one is open while it has no end. */
   waits: { readonly fromMs: number; toMs: number | null }[];
-  /** Words of others that came in. */
+  /** Sources of untrusted content in this turn. */
   others: TaintSource[];
   filesUndone: number;
   /** The turn whose message this one runs again. */
@@ -156,7 +161,7 @@ export interface TurnView {
   undos: Record<string, readonly string[]>;
   /** The call behind each job of a subagent. */
   helpers: Record<string, string>;
-  /** False while its beginning lies before the events that were folded. */
+  /** False while it began before the folded events. */
   hasStart: boolean;
 }
 
@@ -242,7 +247,7 @@ export function changedNames({ calls }: TurnView): ReadonlyMap<string, string> {
   return new Map(changed.map(({ path }) => [path, names.get(path) ?? path]));
 }
 
-/** Nothing more comes of the call by itself. */
+/** Returns whether the call has ended and gets no further events on its own. */
 export function isEnded({ state }: CallView): boolean {
   return state !== 'proposed' && state !== 'waiting' && state !== 'running';
 }

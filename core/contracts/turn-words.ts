@@ -1,7 +1,8 @@
-// What the program says of turns in plain English at the command line, in chats and in files: each sentence once. The window has its own
-// words (renderer/lib/i18n). Pure.
+// Plain English sentences about turns, for the command line, chats and files: each sentence once. The window has its own texts
+// (renderer/lib/i18n). Pure.
 
 import type { EventBodies } from './events.ts';
+import { isRouteRef } from './route-name.ts';
 import type { Approval } from './policy.ts';
 import type { CallView } from './turn-view.ts';
 
@@ -29,7 +30,7 @@ const endSentences: Readonly<Record<Exclude<Ended['status'], 'done'>, string>> =
 };
 const nothingSaid = 'It is done. There was nothing to say.';
 
-/** What a chat is told when a turn that came from it has ended: the answer, or an honest sentence in its place. Never empty. */
+/** The reply to a chat when its turn has ended: the answer, or an honest sentence in its place. Never empty. */
 export function replyText({ status, text, error }: Pick<Ended, 'status' | 'text' | 'error'>): string {
   if (status === 'done') return text.trim() === '' ? nothingSaid : text;
   const why = error === null ? '' : ` ${error.message}`;
@@ -37,7 +38,7 @@ export function replyText({ status, text, error }: Pick<Ended, 'status' | 'text'
   return `${soFar}${endSentences[status]}${why}`;
 }
 
-/** Why a call has no result of its own; empty while one may still come. */
+/** Why a call has no result; empty while it may still get one. */
 export function notDone({ approval, decision, denial, error, unknownReason }: CallView): string {
   if (unknownReason !== null) return unknownReason;
   if (error !== null) return error.message;
@@ -48,18 +49,18 @@ export function notDone({ approval, decision, denial, error, unknownReason }: Ca
 
 const endedFirst = 'the turn has ended';
 
-/** `by` of a no that nobody gave is the clock: `timedOut` in policy.ts. */
+/** `by` of a denial by timeout is the clock: `timedOut` in policy.ts. */
 const isClock = (by: string | null): boolean => by === 'timeout';
 
 function saidNo(by: string | null, reason: string): string {
   if (isClock(by)) return 'no answer in time';
-  return `${by ?? 'a person'} said no${reason === '' ? '' : `: ${reason.replace(/\.$/, '')}`}`;
+  return `${by ?? 'a person'} denied it${reason === '' ? '' : `: ${reason.replace(/\.$/, '')}`}`;
 }
 
 const doors: Readonly<Record<string, string>> = { window: 'in the window', cli: 'at the command line', 'the tray': 'in the tray' };
 const states = { pending: 'still open', approved: 'approved', denied: 'denied' } as const;
 
-/** "Answered in the window: denied." Whose name begins with `here` answered at the very door that is told. */
+/** "Answered in the window: denied." A `by` that begins with `here` means that the person answered at this same door. */
 export function answeredWords({ state, decidedBy, scope }: Approval, here: string): string {
   if (state === 'withdrawn') return `No longer asked: ${endedFirst}.`;
   const by = decidedBy ?? '';
@@ -71,7 +72,14 @@ export function answeredWords({ state, decidedBy, scope }: Approval, here: strin
 /** With `budget.unpriced`. */
 export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
   const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
+  if (isRouteRef(model)) return `${which} cannot be enforced for ${model}: the price of a candidate is unknown.`;
   return `${which} cannot be enforced for ${model}: its price is unknown. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
+}
+
+/** With `model.failed` where another model takes over. */
+export function failoverWords({ error, failover }: Pick<EventBodies['model.failed'], 'error' | 'failover'>): string {
+  const { to = '', waitMs = 0 } = failover ?? {};
+  return `${error.message} ${waitMs < 1_000 ? `${to} takes over.` : `${to} takes over in ${Math.ceil(waitMs / 1000)} s.`}`;
 }
 
 /** With `model.failed` where the answer broke off in the middle. */

@@ -1,6 +1,6 @@
-// The views of the window, named once: its routes, icons, commands, deep links and what the shell can ask it to show come from this list.
+// The views of the window, named once: routes, icons, commands, deep links and the shell's commands come from this list.
 
-/** In the order of the navigation and of their keys. */
+/** In the order of the navigation and of the keys. */
 export const viewNames = [
   'chat',
   'activity',

@@ -8,8 +8,8 @@ export const openWorkspaceTool = 'open_workspace';
 export const workspacePath = z.string().min(1).max(4096);
 
 /**
- * configured: the workspace of config.yaml, or below it. data: TrayClaw's own data folder. trusted: a person allowed it. new: nobody did.
- * replaced: a person allowed the folder that was here before. refused: cannot be a workspace. missing: no such folder.
+ * configured: the workspace of config.yaml, or below it. data: TrayClaw's own data folder. trusted: a person allowed it. new: not allowed
+ * yet. replaced: a person allowed the folder that was here before. refused: cannot be a workspace. missing: no such folder.
  */
 export const workspaceStates = ['configured', 'data', 'trusted', 'new', 'replaced', 'refused', 'missing'] as const;
 export type WorkspaceState = (typeof workspaceStates)[number];
@@ -20,7 +20,7 @@ export const workspaceLookSchema = z.object({
   state: z.enum(workspaceStates),
   /** Why it is refused or asked about, in a sentence; empty where it is neither. */
   reason: z.string(),
-  /** What a person should know before trusting it, a sentence each. */
+  /** The risks a person should know before trusting it, a sentence each. */
   risks: z.array(z.string()),
   /** The trusted folder that covers it. */
   trustedBy: z.string().nullable(),
@@ -33,7 +33,7 @@ export const trustedWorkspaceSchema = z.object({
   trustedAtMs: z.number().int(),
   /** `replaced` and `missing` ones cover nothing until a person trusts them again. */
   state: z.enum(workspaceStates),
-  /** When a session that works there was last used; null for never. */
+  /** When a session in it was last used; null for never. */
   lastUsedAtMs: z.number().int().nullable(),
 });
 
@@ -43,7 +43,9 @@ export const workspaceOps = {
     params: z.strictObject({}),
     result: z.object({ configured: z.string(), workspaces: z.array(trustedWorkspaceSchema) }),
   },
-  /** What a folder is to TrayClaw. `folders` asks for the names of folders that begin like the path, to complete it. Changes nothing. */
+  /**
+   * Describes a folder as a workspace. `folders` requests the names of folders that begin like the path, for completion. Changes nothing.
+   */
   'workspace.look': {
     params: z.strictObject({ path: workspacePath, folders: z.boolean().optional() }),
     result: workspaceLookSchema.extend({ folders: z.array(z.string()).optional() }),

@@ -1,5 +1,5 @@
-// The kernel of the features: what a feature is made of, and what of the spine it may be handed. Plain data and one function; nothing
-// is looked up and nothing is registered. compose.ts holds the list.
+// The kernel of the features: the form of a feature, and the parts of the spine it may receive. Plain data and one function; no lookup and
+// no registration. compose.ts holds the list.
 
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -24,7 +24,7 @@ import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
 import type { SessionLog } from '../store/session/session.ts';
 import type { Migration, Storage } from '../store/storage/storage.ts';
 
-/** What every turn needs and a feature may use. A feature names what it takes: `Pick<Spine, 'log' | 'clock'>`. */
+/** The parts of the program that every turn needs and a feature may use. A feature names those it takes: `Pick<Spine, 'log' | 'clock'>`. */
 export interface Spine {
   /** The data folder. */
   readonly home: string;
@@ -55,24 +55,24 @@ export interface Spine {
   readonly closing: AbortSignal;
   /** Takes secrets out of what goes to a model server. */
   readonly redactPrompt: (text: string) => string;
-  /** Whose words a session and a file hold. */
+  /** The untrusted sources of a session and of a file. */
   readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
 }
 
-/** What a feature adds to the program. A turn that uses none of it pays nothing for it. */
+/** Everything a feature adds to the program. A turn that uses none of it pays nothing for it. */
 export interface Wing {
-  /** Of the operations of its contract. */
+  /** Handlers of its operations. */
   readonly handlers?: Partial<OpHandlers>;
   readonly tools?: readonly ToolDefinition[];
-  /** What it shows the model beside the conversation. */
+  /** Sections it adds to the pack, besides the conversation. */
   readonly packSources?: readonly PackSource[];
-  /** What it says of its own health. */
+  /** Its health checks. */
   readonly checks?: readonly HealthSource[];
   /** They join when the program is ready. */
   readonly channels?: readonly Channel[];
   /** Takes up what an earlier run left, once turns may be given work. */
   takeUp?(): void;
-  /** From here on things start by themselves; never called for a look at the data. */
+  /** Starts its automatic work; not called when the data is only inspected. */
   begin?(): void;
   /** A bounded piece of work for a quiet moment; true while there is more. */
   catchUp?(): boolean;
@@ -81,7 +81,7 @@ export interface Wing {
   dispose?(): void | Promise<void>;
 }
 
-/** `Taken` is what it uses of the spine, `Others` what it uses of features that stand before it in the list. */
+/** `Taken` are the parts of the spine it uses, `Others` those of earlier features in the list. */
 export interface Feature<Taken, Rows, Others extends readonly unknown[], Made extends Wing> {
   /** No other has it. */
   readonly name: string;
@@ -91,7 +91,7 @@ export interface Feature<Taken, Rows, Others extends readonly unknown[], Made ex
 }
 
 /** Says nothing but types: what `create` takes and makes is known to whoever lists the feature. */
-export function defineFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
+export function defineBuiltInFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
   feature: Feature<Taken, Rows, Others, Made>,
 ): Feature<Taken, Rows, Others, Made> {
   return feature;

@@ -1,9 +1,9 @@
-// The application menu: on macOS copying, pasting, hiding and quitting belong to it, so it is made of the system's own entries. Windows
-// and Linux have none: there the keys work without a menu.
+// The application menu: on macOS it provides copying, pasting, hiding and quitting, so it consists of the system's own entries. Windows and
+// Linux have none: there the keys work without a menu.
 
 import type { MenuItemConstructorOptions } from 'electron';
 
-/** Null where the app shows no menu bar. */
+/** Null if the app shows no menu bar. */
 export function appMenu(platform: NodeJS.Platform, quit: () => void): MenuItemConstructorOptions[] | null {
   if (platform !== 'darwin') return null;
   return [
@@ -18,7 +18,7 @@ export function appMenu(platform: NodeJS.Platform, quit: () => void): MenuItemCo
         { role: 'hideOthers' },
         { role: 'unhide' },
         { type: 'separator' },
-        // Not the role: work under way is asked about first.
+        // Not the role: running work asks for confirmation first.
         { id: 'quit', label: 'Quit TrayClaw', accelerator: 'Command+Q', click: () => quit() },
       ],
     },

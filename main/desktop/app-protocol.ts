@@ -1,5 +1,5 @@
-// The window's own scheme: app://trayclaw/ serves the built window from one folder, with its security headers, and nothing else. Unlike
-// file://, it cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
+// The window's own scheme: app://trayclaw/ serves only the built window from one folder, with its security headers. Unlike file://, it
+// cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
 
 import type { CustomScheme, Protocol } from 'electron';
 import { framedHeaders, framedPath, readAsset } from '../../core/doors/http/http.ts';

@@ -139,7 +139,7 @@ test('a notification that the system does not show becomes a dialog; so does eve
   expect(none.shown()).toEqual([['one'], 0]);
 });
 
-test('a person who looks at the window is asked there only', () => {
+test('a person who has the window in front is asked only there', () => {
   const { prompter, shown } = rig({ attention: () => 'focused' });
   prompter.follow(statusOf({ approvals: [one] }));
   expect(shown()).toEqual([[], 0]);

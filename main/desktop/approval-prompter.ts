@@ -1,5 +1,5 @@
-// Puts questions before a person outside the window: a notification each, and one dialog at a time. Whatever answers a question, from
-// any door, takes its notification and its dialog away. Holds no question of its own: the log does.
+// Shows approvals outside the window: a notification each, and one dialog at a time. An answer from any door removes the notification and
+// the dialog. Stores no approvals: the log does.
 
 import type { MessageBoxOptions, MessageBoxReturnValue, Notification, NotificationConstructorOptions } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -13,11 +13,11 @@ import type { DesktopStatus } from './desktop-status.ts';
 export interface ApprovalPrompterOptions {
   readonly claw: Pick<Claw, 'op'>;
   readonly logger: Logger;
-  /** Null where this desktop shows no notifications. */
+  /** Null if this desktop shows no notifications. */
   notify: ((options: NotificationConstructorOptions) => Notification) | null;
-  /** Belongs to no window and so holds none up; the signal takes it away. */
+  /** Belongs to no window, so it blocks none; the signal closes it. */
   readonly ask: (options: MessageBoxOptions & { readonly signal: AbortSignal }) => Promise<MessageBoxReturnValue>;
-  /** How much of the window a person sees right now. */
+  /** How visible the window is right now. */
   readonly attention: () => 'focused' | 'visible' | 'hidden';
   readonly openDetails: (approvalId: string) => void;
 }
@@ -31,14 +31,14 @@ export class ApprovalPrompter {
   #queue: Approval[] = [];
   #shown: { readonly approvalId: string; readonly closing: AbortController } | null = null;
   #known = new Map<string, Approval>();
-  /** An answer is on its way: the question is not put once more meanwhile. */
+  /** An answer is being sent: the approval is not shown again meanwhile. */
   readonly #deciding = new Set<string>();
 
   constructor(options: ApprovalPrompterOptions) {
     this.#options = options;
   }
 
-  /** To be told of every change. New questions are put, answered ones taken away; while everything is stopped none is put. */
+  /** Call after every change. Shows new approvals, removes answered ones; while everything is stopped none is shown. */
   follow(status: DesktopStatus): void {
     const open = new Map(status.panic.engaged ? [] : status.approvals.map((approval) => [approval.approvalId, approval]));
     const before = this.#known;

@@ -1,4 +1,4 @@
-// What a native dialog and a notification say: exact, nothing hidden, nothing longer than a person can read there.
+// The texts of a native dialog and a notification: exact, nothing hidden, short enough to read there.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ test('a short question is shown whole', () => {
   });
 });
 
-test('where words of others may have led to it, that is said, and a long list of them is counted', () => {
+test('possible untrusted sources are named, and a long list of them is counted', () => {
   const taint = Array.from({ length: 9 }, (_, index) => ({ kind: 'web' as const, where: `${index}.example` }));
   const { detail } = dialogText(approvalOf({ origin: { channel: 'cli', agentId: 'main', taint } }));
   expect(detail).toContain('What was read from 0.example, 1.example, 2.example, 3.example, 4.example, 4 more may have led to this.');
@@ -41,7 +41,7 @@ test('a letter of another alphabet in a Latin word is written out', () => {
   expect(dialogText(approvalOf({ summary: 'Wants to run p\u0430ypal' })).message).toBe('Wants to run p\\u{430}ypal');
 });
 
-test('what does not fit can be refused or looked at, never approved there', () => {
+test('a call that does not fit can be denied or opened, never approved there', () => {
   const long = [approvalOf({ args: 'x'.repeat(1_300) }), approvalOf({ args: 'x\n'.repeat(20) }), approvalOf({ summary: 's'.repeat(500) })];
   for (const approval of long) {
     const { detail, message, showsAll } = dialogText(approval);

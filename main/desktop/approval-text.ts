@@ -1,5 +1,5 @@
-// A question in the words of a native dialog or a notification: short, exact, with everything invisible written out. What does not
-// fit is said to be missing, and then cannot be approved there. Pure.
+// The text of an approval in a native dialog or a notification: short, exact, with everything invisible written out. If it does not fit,
+// the dialog says so and offers no approval. Pure.
 
 import { revealed } from '../../core/base/visible-text.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
@@ -38,17 +38,17 @@ export function dialogText(approval: Approval): DialogText {
 
 export function noticeText(approval: Approval): { title: string; body: string } {
   const summary = cut(revealed(headlineOf(approval)).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
-  // What can be approved there stands there, word for word.
+  // A call that can be approved there is shown there word for word.
   const lines = fitsNotice(approval) ? [summary, revealed(exactCall(approval)), approval.risk] : [summary, approval.risk];
   return { title: 'TrayClaw asks', body: lines.join('\n') };
 }
 
-/** What is lost or sent, where that is known; else what it wants. */
+/** The loss or transfer, if known; else the request. */
 function headlineOf({ summary, facts }: Approval): string {
   return facts.does ?? summary;
 }
 
-/** A notification has room for one line: what is longer, and what is grave, is answered where it can be read. */
+/** A notification has room for one line: longer and grave calls are answered where they can be read. */
 export function fitsNotice(approval: Approval): boolean {
   if (graveKind(approval.facts) !== null) return false;
   const exact = revealed(exactCall(approval));
@@ -86,7 +86,7 @@ export interface DialogChoice {
   readonly answer: { readonly decision: 'approve'; readonly scope: GrantScope } | { readonly decision: 'deny' } | 'details';
 }
 
-/** Refusal first: it is what Return and Escape mean. What is grave is approved in the window only, where a yes takes a second deed. */
+/** Denial first: Return and Escape choose it. A grave call is approved only in the window, where an approval takes a second action. */
 export function dialogChoices(approval: Approval, showsAll: boolean): readonly DialogChoice[] {
   const deny: DialogChoice = { label: 'Deny', answer: { decision: 'deny' } };
   const details: DialogChoice = { label: 'Open details', answer: 'details' };

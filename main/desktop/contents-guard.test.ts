@@ -1,4 +1,4 @@
-// What is refused is written down, for every page of the app and not for the first alone. What is refused is in tests/program.
+// Refusals are logged, for every page of the app and not only the first. tests/program tests the refusals.
 
 import { EventEmitter } from 'node:events';
 import type { App } from 'electron';

@@ -1,5 +1,5 @@
-// What every page of the app is forbidden, whoever made it: leaving its address, opening windows, embedding others but the one that draws
-// diagrams, asking for permissions. Attached to the app, so that no window can be made without it.
+// The restrictions of every page of the app: no leaving its address, no new windows, no embedded pages except the one that draws diagrams,
+// no permissions. Attached to the app, so that every window has them.
 
 import type { App, Session, WebContents } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -47,7 +47,7 @@ function guardOne(contents: WebContents, logger: Logger): void {
     event.preventDefault();
     refuse('an embedded page', '');
   });
-  // Links that lead out are asked for over the bridge, where a click has to be shown.
+  // External links are requested over the bridge, which requires a click.
   contents.setWindowOpenHandler(({ url }) => {
     refuse('a new window', url);
     return { action: 'deny' };

@@ -20,7 +20,7 @@ function rig() {
   return { process, did, remove, know: (text: string) => (secret = text) };
 }
 
-test('an error nobody expected: the log first, then the person, then the end', () => {
+test('an unexpected error: the log first, then the person, then the end', () => {
   const { process, did, know } = rig();
   know('sk-12345');
   process.emit('uncaughtException', new Error('the key sk-12345 broke'));

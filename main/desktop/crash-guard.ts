@@ -1,5 +1,5 @@
-// What happens when the shell itself fails: the fault is written down without secrets, everything keeps its place in the log, and the
-// process ends rather than going on in a state nobody knows. A start that follows takes up the work.
+// Handles a failure of the shell itself: logs the fault without secrets, keeps the log's state, and ends the process instead of continuing
+// in an unknown state. The next start resumes the work.
 
 import type { Logger } from '../../core/base/logger.ts';
 

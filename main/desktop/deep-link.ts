@@ -1,4 +1,4 @@
-// trayclaw:// links: they lead to a place in the window and do nothing else. Anybody can write one, so none carries text or an answer.
+// trayclaw:// links: they only open a place in the window. Anyone can write one, so none carries text or an answer.
 
 import type { ShellCommand } from '../../core/contracts/desktop-channels.ts';
 import { viewNames } from '../../core/contracts/views.ts';
@@ -7,7 +7,7 @@ export const linkScheme = 'trayclaw';
 
 const ID = /^(ses|apr)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Where a link leads, or null for what is not a link of ours. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
+/** The target of a link, or null for any other text. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
 export function placeOfLink(text: string): ShellCommand | null {
   const url = parseOwn(text);
   if (url === null) return null;

@@ -1,5 +1,5 @@
-// The app as a whole: starts the runtime and the parts of the shell in order, passes on what the system tells the app, and takes all
-// of it down again. Holds no part's work.
+// The app as a whole: starts the runtime and the parts of the shell in order, passes on the system's messages, and shuts all of it down.
+// The parts do their own work.
 
 import type * as Electron from 'electron';
 import { systemClock } from '../../core/base/clock.ts';
@@ -42,7 +42,7 @@ export class DesktopApp {
   /** A link that came before there was anything to show. */
   #firstLink: string | null = null;
   #quitting: 'no' | 'closing' | 'closed' = 'no';
-  /** That of the runtime, once it runs; before that no secret is known. */
+  /** The runtime's redactor, once it runs; before that no secret is known. */
   #redact = (text: string): string => text;
 
   constructor(options: DesktopAppOptions) {
@@ -70,7 +70,7 @@ export class DesktopApp {
       this.#openPlace(url);
     });
     app.on('activate', () => this.#parts?.window.show());
-    // The work goes on without a window.
+    // The work continues without a window.
     app.on('window-all-closed', () => undefined);
     app.on('before-quit', (event) => {
       if (this.#quitting === 'closed') return;
@@ -135,7 +135,7 @@ export class DesktopApp {
 
   #startedAtLogin(): boolean {
     if (process.argv.includes(backgroundFlag)) return true;
-    // macOS hands a program that starts at login no arguments of its own.
+    // macOS passes no arguments to a program that starts at login.
     return process.platform === 'darwin' && this.#electron.app.getLoginItemSettings().wasOpenedAtLogin;
   }
 
@@ -165,7 +165,7 @@ export class DesktopApp {
     };
   }
 
-  /** Work under way is stopped, and a person who is there again decides whether it goes on. An idle app just ends: every day begins so. */
+  /** Stops work under way; a person decides later whether it continues. An idle app just ends: every day begins so. */
   #sessionEnds(claw: HostedClaw): void {
     if ((this.#parts?.status.status.runningTurns ?? 0) > 0) void this.#panic(claw, systemCaller);
     else this.#electron.app.quit();
@@ -225,7 +225,7 @@ export class DesktopApp {
     this.#parts.router.command(place);
   }
 
-  /** From the tray or the menu: with work under way a person is asked. */
+  /** From the tray or the menu: asks a person if work is running. */
   async #quitOnPurpose(): Promise<void> {
     const { dialog, app } = this.#electron;
     const running = this.#parts?.status.status.runningTurns ?? 0;

@@ -1,4 +1,4 @@
-// What the tests of the shell's parts share: a question, a state, a log that remembers.
+// Shared by the tests of the shell's parts: an approval, a state, a log that remembers.
 
 import type { Logger } from '../../core/base/logger.ts';
 import type { Approval } from '../../core/contracts/policy.ts';

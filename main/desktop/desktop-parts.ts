@@ -1,4 +1,4 @@
-// The parts of the shell, made and tied together. Each knows only the calls of Electron it is handed here.
+// Creates and connects the parts of the shell. Each knows only the Electron calls it is given here.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';

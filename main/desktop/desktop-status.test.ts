@@ -1,4 +1,4 @@
-// What the shell knows of the runtime, followed through its events: questions, work, the stop.
+// The shell's state of the runtime, followed through its events: approvals, work, the stop.
 
 import { EventEmitter } from 'node:events';
 import type { Notification } from 'electron';
@@ -80,7 +80,7 @@ test('what waited and ran before is there from the start, oldest question first'
   expect([watch.status.approvals.length, watch.status.runningTurns]).toEqual([2, 0]);
 });
 
-test('two turns of one session are two: a call a person makes runs beside the conversation', async () => {
+test('two turns of one session are two: a direct call runs next to the conversation', async () => {
   const { claw, watch, settle } = await rig();
   claw.append('ses_a', { type: 'turn.started', turnId: 'trn_1', body: started });
   claw.append('ses_a', { type: 'turn.started', turnId: 'trn_2', body: { ...started, kind: 'tool' } });
@@ -97,11 +97,11 @@ test('two turns of one session are two: a call a person makes runs beside the co
 
 test('a stop from any door: when, why, what it ended; and its release', async () => {
   const { claw, watch, seen, settle } = await rig();
-  claw.append(systemSessionId, { type: 'panic.engaged', body: { reason: 'Pressed.', by: 'somebody' } });
+  claw.append(systemSessionId, { type: 'panic.engaged', body: { reason: 'Pressed.', by: 'ada' } });
   claw.append(systemSessionId, { type: 'panic.measured', body: { killed: 3, tookMs: 12 } });
   await settle();
   expect(watch.status.panic).toEqual({ engaged: true, sinceMs: 1_750_000_000_000, reason: 'Pressed.', killed: 3, tookMs: 12 });
-  claw.append(systemSessionId, { type: 'panic.released', body: { by: 'somebody' } });
+  claw.append(systemSessionId, { type: 'panic.released', body: { by: 'ada' } });
   await settle();
   expect([watch.status.panic, seen]).toEqual([calm, ['idle', 'stopped', 'stopped', 'idle']]);
 });
@@ -151,10 +151,10 @@ test('the bot: nothing to pause where there is none, paused from the start, and 
     );
   expect(entries()).toContain('Pause Telegram');
   const told = seen.length;
-  claw.append(systemSessionId, { type: 'telegram.paused', body: { by: 'somebody' } });
+  claw.append(systemSessionId, { type: 'telegram.paused', body: { by: 'ada' } });
   await settle();
   expect([entries().includes('Resume Telegram'), seen.length]).toEqual([true, told + 1]);
-  claw.append(systemSessionId, { type: 'telegram.resumed', body: { by: 'somebody' } });
+  claw.append(systemSessionId, { type: 'telegram.resumed', body: { by: 'ada' } });
   await settle();
   expect([entries().includes('Pause Telegram'), seen.length]).toEqual([true, told + 2]);
 });

@@ -1,5 +1,5 @@
-// What the shell shows of the runtime, kept current from its events: what waits for a person, what runs, whether all is stopped.
-// Derived only; the log remains the truth.
+// The shell's view of the runtime, kept current from its events: pending approvals, running work, the panic stop. Derived only; the log
+// remains the truth.
 
 import { Emitter } from '../../core/base/emitter.ts';
 import type { Logger } from '../../core/base/logger.ts';
@@ -7,10 +7,10 @@ import type { Claw } from '../../core/contracts/claw.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { Approval, PanicStatus } from '../../core/contracts/policy.ts';
 
-/** A part of the runtime that works by itself and can be held: a channel, the schedules. */
+/** A part of the runtime that works automatically and can be paused: a channel, the schedules. */
 export interface Pausable {
   readonly id: string;
-  /** As it stands after "Pause". */
+  /** The name in the menu after "Pause". */
   readonly name: string;
   readonly isPaused: boolean;
 }
@@ -43,7 +43,7 @@ export class StatusWatch {
   readonly #running = new Set<string>();
   #approvals: readonly Approval[] = [];
   #panic: PanicStatus = calm;
-  /** Null where there is no bot. */
+  /** Null if there is no bot. */
   #isTelegramPaused: boolean | null = null;
 
   constructor(claw: Claw, logger: Logger) {
@@ -56,12 +56,12 @@ export class StatusWatch {
     return { panic: this.#panic, approvals: this.#approvals, runningTurns: this.#running.size };
   }
 
-  /** Parts of the runtime that work by themselves, and whether they are held. */
+  /** Parts of the runtime that work automatically, and whether they are paused. */
   get pausables(): readonly Pausable[] {
     return this.#isTelegramPaused === null ? [] : [{ id: 'telegram', name: 'Telegram', isPaused: this.#isTelegramPaused }];
   }
 
-  /** Called with every change from now on. Returns the function that ends it. */
+  /** Called after every change. Returns the function that ends it. */
   onChange(listener: (status: DesktopStatus) => void): () => void {
     return this.#changed.on(listener);
   }
@@ -78,7 +78,7 @@ export class StatusWatch {
     this.#approvals = approvals.approvals.toSorted((a, b) => a.createdAtMs - b.createdAtMs);
     this.#panic = panic;
     this.#isTelegramPaused = telegram.state === 'off' ? null : telegram.state === 'paused';
-    // Of a turn that was under way only its session is known here; its end names the session too.
+    // Only the session of an earlier turn is known here; its end names the session too.
     for (const session of sessions.sessions) if (session.status === 'running') this.#running.add(session.sessionId);
     this.#changed.emit(this.status);
     void this.#follow(events).catch((cause: unknown) => {
@@ -93,7 +93,7 @@ export class StatusWatch {
     this.#changed.emit(this.status);
   }
 
-  /** For a stop that could not be recorded, of which no event tells. Fails with an AppError. */
+  /** For a stop that could not be recorded, and so has no event. Fails with an AppError. */
   async readPanic(): Promise<void> {
     this.#panic = await this.#claw.op('panic.status', {});
     this.#changed.emit(this.status);

@@ -1,5 +1,6 @@
-// The tray of the running app: its icons, its menu and what its entries do.
+// The tray of the running app: its icons, its menu and the actions of its entries.
 
+import { join } from 'node:path';
 import type * as Electron from 'electron';
 import type { Lifetimes } from '../../core/base/disposable.ts';
 import type { Logger } from '../../core/base/logger.ts';
@@ -24,6 +25,7 @@ export interface TrayOptions {
   readonly status: StatusWatch;
   readonly panic: (by: Caller) => void;
   readonly quit: () => void;
+  readonly packageRoot: string;
 }
 
 export interface TrayNeeds {
@@ -37,7 +39,6 @@ export interface TrayNeeds {
 }
 
 /** Null on a desktop that takes no tray icon; the window is then the only way. */
-
 export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | null {
   const { electron, logger, status } = options;
   const { Menu, nativeImage, nativeTheme, Tray } = electron;
@@ -46,6 +47,7 @@ export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | n
     createEmpty: () => nativeImage.createEmpty(),
     platform: process.platform,
     isDark: () => nativeTheme.shouldUseDarkColors,
+    folder: join(options.packageRoot, 'build', 'tray-icons'),
   });
   try {
     const part = new TrayPart(
@@ -60,7 +62,6 @@ export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | n
       },
       status.status,
     );
-    lifetimes.defer(icons.drawAhead(every));
     return lifetimes.add(part);
   } catch (cause) {
     logger.log('warn', 'this desktop takes no tray icon', { cause: String(cause) });

@@ -1,5 +1,5 @@
-// Links out of the window. Only web pages and mail, only when a person clicked, and the system decides what opens them. That there was
-// a click is for the preload script to see; here a page gone bad is kept from opening more than a person could click.
+// Opens links outside the window. Only web pages and mail, only after a person's click; the system chooses the program. The preload script
+// verifies the click; this file limits how much a compromised page could open.
 
 import type { Shell } from 'electron';
 import type { Clock } from '../../core/base/clock.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '../../core/base/logger.ts';
 /** A link of a model may say anything; these schemes lead to a page or a letter and to no program of its choosing. */
 const schemes: ReadonlySet<string> = new Set(['https:', 'http:', 'mailto:']);
 
-/** What a mail program may be told; others attach files of this machine. */
+/** The allowed fields of a mail link; others attach files of this machine. */
 const mailFields: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'subject', 'body']);
 /** Windows takes no longer ones. */
 const LENGTH_MAX = 2_000;
@@ -43,7 +43,7 @@ export class OutsideLinks {
     this.#options = options;
   }
 
-  /** True when the address was handed to the system. What it says is a model's. */
+  /** True when the address was passed to the system. A model may have written it. */
   open(url: string): boolean {
     const { shell, clock, logger } = this.#options;
     const link = openableLink(url);

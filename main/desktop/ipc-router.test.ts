@@ -125,7 +125,7 @@ test('streams: sixteen at once, each number once, and a page that goes takes the
   router.dispose();
 });
 
-test('a stop is told to a page that listens, and not kept for one that does not: that one asks by itself', async () => {
+test('a stop is sent to a listening page, and not kept for one that does not listen', async () => {
   const { ask, router, sent } = rig();
   router.command({ kind: 'stopping' });
   await ask(askChannels.ready, {});
@@ -135,7 +135,7 @@ test('a stop is told to a page that listens, and not kept for one that does not:
   router.dispose();
 });
 
-test('a link is handed on, and whether it was opened is said', async () => {
+test('a link is passed on, and the answer says whether it was opened', async () => {
   const { ask, router, links } = rig();
   const url = 'https://example.com/';
   expect([await ask(askChannels.openLink, { url }), await ask(askChannels.openLink, { url }), links]).toEqual([true, false, [url, url]]);

@@ -1,5 +1,5 @@
-// The window's way to the runtime over IPC: every message is checked for where it comes from and what it says before anything else
-// happens. Knows the operations table and nothing of what the operations do.
+// The window's connection to the runtime over IPC: checks the sender and content of every message before anything else. Knows the
+// operations table and nothing of what the operations do.
 
 import type { IpcMain, IpcMainInvokeEvent, WebContents } from 'electron';
 import type * as z from 'zod';
@@ -34,12 +34,12 @@ export interface IpcRouterOptions {
   isOwnPage(url: string): boolean;
   shellFacts(): ShellFacts;
   setLoginStart(isOn: boolean): void;
-  /** True when it was handed to the system. */
+  /** True when it was passed to the system. */
   openLink(url: string): boolean;
 }
 
 const caller: Caller = { channel: 'window', actor: 'window' };
-/** A page that is loaded anew leaves its streams behind; more than this many at once is a fault. */
+/** A reloaded page leaves its streams behind; more than this many at once is a fault. */
 const STREAMS_MAX = 16;
 const BACKLOG_MAX = 100;
 
@@ -73,7 +73,7 @@ export class IpcRouter {
     else if (this.#backlog.length < BACKLOG_MAX) this.#backlog.push(command);
   }
 
-  /** The page went or is loaded anew: nothing of it is left running. */
+  /** The page was closed or reloaded: ends everything it left running. */
   forgetPage(): void {
     this.#isReady = false;
     for (const stream of this.#streams.values()) stream.abort();
@@ -89,7 +89,7 @@ export class IpcRouter {
     this.#options.ipcMain.handle(channel, (event, message: unknown) => {
       this.#assertOwn(event, channel);
       const parsed = schema.safeParse(message);
-      // Only a changed page sends this; the shape of its mistake is of no use to it.
+      // Only a modified page sends this, so details would not help.
       if (!parsed.success) throw new AppError('invalid_params', `The message on ${channel} does not fit.`);
       return work(parsed.data, event.sender);
     });
@@ -150,7 +150,7 @@ export class IpcRouter {
       if (!signal.aborted && !contents.isDestroyed()) contents.send(tellChannels.notice, { followId, notice } satisfies StreamMessage);
     };
     const { claw } = this.#options;
-    // Subscribed before the window is told that the stream is open: what happens after that is not missed.
+    // Subscribed before the window learns that the stream is open, so that it misses nothing after that.
     const events = claw.events({ after, signal });
     const stopDeltas = claw.onDelta((delta) => tell({ kind: 'delta', delta }));
     tell({ kind: 'open' });

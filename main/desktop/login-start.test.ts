@@ -29,7 +29,10 @@ function rig(changes: Partial<LoginStartOptions> = {}) {
   return { login, said, file, userHome };
 }
 
-/** What a desktop runs for an Exec line: the string escapes of the format, the quoting of the key, then %% (Desktop Entry Specification 1.5). */
+/**
+ * The command a desktop runs for an Exec line: the string escapes of the format, the quoting of the key, then %% (Desktop Entry
+ * Specification 1.5).
+ */
 function readExec(value: string): string[] {
   const escapes: Readonly<Record<string, string>> = { s: ' ', n: '\n', t: '\t', r: '\r', '\\': '\\' };
   const text = value.replaceAll(/\\(.)/g, (_all, char: string) => escapes[char] ?? `\\${char}`);

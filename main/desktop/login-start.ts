@@ -1,4 +1,4 @@
-// Starting with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
+// Starts the app with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
 // (freedesktop.org Desktop Application Autostart Specification 0.5). Starts in the background.
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,19 +18,19 @@ export interface LoginStartOptions {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
-  /** The program to start, and what it is started with from a checkout. */
+  /** The program to start, and its script in a checkout. */
   readonly execPath: string;
   readonly args: readonly string[];
 }
 
 export const backgroundFlag = '--background';
 
-/** Null where there is no way known to us. */
+/** Null on an unsupported system. */
 export function createLoginStart(options: LoginStartOptions): LoginStart | null {
   if (options.platform === 'linux') return new AutostartFile(options);
   if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
   const { app, execPath } = options;
-  // Electron puts the words on one line as they are, so on Windows one with a space has to come in quotes.
+  // Electron joins the words without quoting, so on Windows a word with a space needs quotes.
   const args = [...options.args, backgroundFlag].map((word) => (options.platform === 'win32' ? quoteWindows(word) : word));
   const item = { path: execPath, args };
   return {
@@ -39,7 +39,7 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   };
 }
 
-/** Asked for by a click: what then holds is shown, and why it did not take is in the log. */
+/** After a click: the actual state is shown, and a failure is logged. */
 export function trySetLoginStart(login: LoginStart | null, isOn: boolean, logger: Logger): void {
   try {
     login?.set(isOn);
@@ -57,7 +57,7 @@ class AutostartFile implements LoginStart {
     const config = env['XDG_CONFIG_HOME'];
     this.#folder = join(config !== undefined && isAbsolute(config) ? config : join(userHome, '.config'), 'autostart');
     this.#file = join(this.#folder, 'io.trayclaw.TrayClaw.desktop');
-    // An AppImage is mounted elsewhere at each start; its own file is the one that stays.
+    // An AppImage is mounted elsewhere at each start; only its own file has a stable path.
     const program = env['APPIMAGE'] ?? execPath;
     this.#command = [program, ...args, backgroundFlag].map(quoteExec).join(' ');
   }
@@ -70,7 +70,7 @@ class AutostartFile implements LoginStart {
           .find((line) => line.startsWith(`${key}=`))
           ?.slice(key.length + 1)
           .trim();
-      // How the settings of the desktops switch an entry off without taking the file away.
+      // Desktops disable an entry with these keys instead of removing the file.
       return value('Hidden') !== 'true' && value('X-GNOME-Autostart-enabled') !== 'false';
     } catch {
       // No file: not started.

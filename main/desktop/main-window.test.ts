@@ -106,7 +106,7 @@ function rig() {
 
 test('made when first shown, once; until then it has no contents and is not seen', () => {
   const { window, made } = rig();
-  window.setTitle('nobody');
+  window.setTitle('unseen');
   window.reload();
   expect([window.contents, window.attention, made.length]).toEqual([null, 'hidden', 0]);
   window.show();
@@ -173,7 +173,7 @@ test('minimised, its place is not taken for one, and it comes back from there', 
   expect(window.attention).toBe('focused');
 });
 
-test('every change of who looks is told, and the end of the window too', () => {
+test('every change of visibility is reported, and the end of the window too', () => {
   const { window, made, take } = rig();
   window.show();
   take();
@@ -183,7 +183,7 @@ test('every change of who looks is told, and the end of the window too', () => {
   expect([take(), window.attention]).toEqual([['page gone', 'attention'], 'hidden']);
 });
 
-test('a page that begins anew is over; a place within it is not; a frame is nobody', () => {
+test('a reloaded page is over; a place within it is not; a frame does not count', () => {
   const { window, made, take } = rig();
   window.show();
   take();

@@ -1,5 +1,5 @@
-// The one window: made when first shown, hidden when closed, in the place it was left. Its page is sandboxed and reaches the runtime
-// through the preload bridge alone.
+// The one window: created when first shown, hidden when closed, restored to its last place. Its page is sandboxed and reaches the runtime
+// only through the preload bridge.
 
 import type { BrowserWindow, BrowserWindowConstructorOptions, Rectangle, WebContents } from 'electron';
 import type { WindowPlaceFile } from './window-place.ts';
@@ -11,13 +11,13 @@ export interface MainWindowOptions {
   readonly preloadFile: string;
   readonly page: string;
   readonly iconFile: string | null;
-  /** True once the app is on its way out: only then does closing the window close it. */
+  /** True once the app quits: only then does closing the window close it. */
   readonly isQuitting: () => boolean;
-  /** The page began anew or went: what it had opened is over. */
+  /** The page was reloaded or closed: its streams end. */
   readonly onPageGone: () => void;
   /** The page crashed or could not be loaded. */
   readonly onPageFailed: (why: string) => void;
-  /** The window came to the front, left it, or is no longer seen. */
+  /** The window gained or lost the focus, or became hidden. */
   readonly onAttentionChanged: () => void;
   readonly isDark: () => boolean;
   /** Windows alone tells an app through its windows: the session may end, and it ends now. */
@@ -45,15 +45,15 @@ export class MainWindow {
     return this.contents === null ? null : this.#window;
   }
 
-  /** How much of it a person sees right now. */
+  /** How visible the window is right now. */
   get attention(): 'focused' | 'visible' | 'hidden' {
     const window = this.browserWindow;
-    // Where it is minimised some systems still call it visible.
+    // Some systems report a minimised window as visible.
     if (window === null || !window.isVisible() || window.isMinimized()) return 'hidden';
     return window.isFocused() ? 'focused' : 'visible';
   }
 
-  /** Brings the window to the front, making it when there is none. */
+  /** Brings the window to the front, creating it when there is none. */
   show(): void {
     const window = this.browserWindow ?? this.#make();
     if (window.isMinimized()) window.restore();
@@ -69,7 +69,7 @@ export class MainWindow {
     this.browserWindow?.reload();
   }
 
-  /** For a window whose page is past help. */
+  /** For a window whose page cannot be recovered. */
   abandon(): void {
     this.#keepPlace();
     this.browserWindow?.destroy();
@@ -126,7 +126,7 @@ export class MainWindow {
     window.on('close', (event) => {
       this.#keepPlace();
       if (isQuitting()) return;
-      // The work goes on; the tray or another start brings the window back.
+      // The work continues; the tray or another start brings the window back.
       event.preventDefault();
       window.hide();
     });

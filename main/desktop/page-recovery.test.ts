@@ -31,7 +31,7 @@ function rig() {
   return { recovery, clock, logger, asked, answer, reloads: () => reloads, left: () => left };
 }
 
-test('twice by itself, then by a person, however often it fails meanwhile', async () => {
+test('reloads twice automatically, then asks a person, for any number of failures', async () => {
   const { recovery, asked, answer, reloads, left, logger } = rig();
   for (const why of ['one', 'two', 'three', 'four', 'five']) recovery.failed(why);
   expect([reloads(), asked, new Set(logger.lines)]).toEqual([2, ['three'], new Set(['error: the window failed'])]);
@@ -58,7 +58,7 @@ test('failures a minute apart are each met alone', () => {
   expect([reloads(), asked]).toEqual([10, []]);
 });
 
-test('where nobody can be asked it is written down, and asked again at the next failure', async () => {
+test('if no person can be asked it is logged, and asked again at the next failure', async () => {
   const { recovery, asked, answer, logger } = rig();
   for (let i = 0; i < 3; i += 1) recovery.failed('x');
   await answer(new Error('no display'));

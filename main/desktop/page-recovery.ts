@@ -1,4 +1,4 @@
-// A page that crashed or did not load is loaded again, a few times; then a person is asked. The runtime is not touched by any of it.
+// Reloads a page that crashed or did not load, a few times; then asks a person. The runtime is not affected.
 
 import type { Clock } from '../../core/base/clock.ts';
 import type { Logger } from '../../core/base/logger.ts';
@@ -9,7 +9,7 @@ export interface PageRecoveryOptions {
   readonly reload: () => void;
   /** Takes the window away; the next time it is shown it is a new one. */
   readonly leave: () => void;
-  /** Resolves to whether to try once more. */
+  /** Resolves to whether to try again. */
   readonly ask: (why: string) => Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// The panic stop's global hotkey: held while the app runs, said plainly when another program has it.
+// The panic stop's global hotkey: registered while the app runs; tells the person when another program has it.
 
 import type { GlobalShortcut } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -6,10 +6,10 @@ import type { HealthCheck } from '../../core/compose.ts';
 
 export interface PanicKeysOptions {
   readonly globalShortcut: Pick<GlobalShortcut, 'register' | 'unregister' | 'isRegistered'>;
-  /** In Electron's words: "CommandOrControl+Alt+Shift+Escape". Empty for none. */
+  /** In Electron's notation: "CommandOrControl+Alt+Shift+Escape". Empty for none. */
   readonly accelerator: string;
   readonly platform: NodeJS.Platform;
-  /** The portal of a Wayland desktop may refuse the keys after it took the request, and Electron is not told. */
+  /** The portal of a Wayland desktop may refuse the keys after it accepted the request, without telling Electron. */
   readonly onWayland: boolean;
   readonly logger: Logger;
   readonly panic: () => void;
@@ -17,7 +17,7 @@ export interface PanicKeysOptions {
 
 export type PanicKeysState =
   | { readonly kind: 'held'; readonly shown: string }
-  /** Asked for, with no word on whether they were granted: until the first press. */
+  /** Requested, but unconfirmed until the first press. */
   | { readonly kind: 'asked'; readonly shown: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly shown: string; readonly why: string };
@@ -70,7 +70,7 @@ export function isWayland(platform: NodeJS.Platform, env: Readonly<Record<string
   return platform === 'linux' && (env['XDG_SESSION_TYPE'] === 'wayland' || (env['WAYLAND_DISPLAY'] ?? '') !== '');
 }
 
-/** For the health check: null where no keys were asked for. */
+/** For the health check: null if no keys are configured. */
 export function panicKeysCheck(state: PanicKeysState): HealthCheck | null {
   switch (state.kind) {
     case 'none':

@@ -1,5 +1,5 @@
-// Sleep, wake and the end of the person's session, as the system tells them. Before sleep everything is on the disk; after it, clocks
-// have moved and connections are gone, which the runtime finds out by itself.
+// Sleep, wake and the end of the person's session. Before sleep everything is written to the disk; after it, clocks have moved and
+// connections are lost, which the runtime detects.
 
 import type { PowerMonitor } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';

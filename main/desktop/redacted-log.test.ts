@@ -1,10 +1,10 @@
-// What the shell writes: without secrets, wherever they stand.
+// The shell's log: no secrets, at any depth.
 
 import { expect, test } from 'vitest';
 import type { Logger } from '../../core/base/logger.ts';
 import { redactedLog } from './redacted-log.ts';
 
-test('texts, errors and whatever lies deeper are redacted; numbers and what is not there stay', () => {
+test('texts, errors and nested values are redacted; numbers and missing values stay', () => {
   const lines: unknown[][] = [];
   const target: Logger = { log: (...line) => void lines.push(line) };
   let secret = 'unknown';

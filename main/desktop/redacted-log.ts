@@ -1,5 +1,4 @@
-// The shell's own way to the program's log: what its parts write passes the same redactor as what the runtime writes. Links, causes and
-// summaries come from a model and may hold anything.
+// The shell's log, passed through the runtime's redactor. Links, causes and summaries come from a model and may contain anything.
 
 import type { Logger } from '../../core/base/logger.ts';
 
@@ -8,7 +7,7 @@ export function redactedLog(logger: Logger, redact: (text: string) => string): L
   const safe = (value: unknown): unknown => {
     if (typeof value === 'string') return redact(value);
     if (value instanceof Error) return redact(value.stack ?? value.message);
-    // Deeper data is none of the shell's; whatever comes is taken as the text it would be written as.
+    // The shell logs no deeper data; an object is redacted as its JSON text.
     if (typeof value === 'object' && value !== null) return redact(JSON.stringify(value));
     return value;
   };

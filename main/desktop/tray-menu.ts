@@ -1,4 +1,4 @@
-// What the tray says: its menu, its tooltip, the title of the window. Pure, so that every state can be looked at in a test.
+// The texts of the tray: its menu, its tooltip, the title of the window. Pure, so that tests can check every state.
 
 import type { MenuItemConstructorOptions } from 'electron';
 import { activityOf, type DesktopStatus, type Pausable } from './desktop-status.ts';
@@ -18,7 +18,7 @@ export interface TrayMenuFacts {
   readonly status: DesktopStatus;
   readonly panicKeys: string | null;
   readonly pausables: readonly Pausable[];
-  /** Null where starting at login cannot be set here. */
+  /** Null if starting at login cannot be set here. */
   readonly startsAtLogin: boolean | null;
 }
 
@@ -79,7 +79,7 @@ function panicItem({ panic }: DesktopStatus, panicKeys: string | null, actions: 
   return { id: 'panic', label: panicKeys === null ? 'Panic stop' : `Panic stop (${panicKeys})`, click: () => actions.panic() };
 }
 
-/** In a group of its own: never where the stop was, so that a second press on that place releases nothing. */
+/** In a separate group: never in the place of the stop, so that a second press there releases nothing. */
 function releaseItems(actions: TrayActions): MenuItemConstructorOptions[] {
   return [{ id: 'release-panic', label: 'Release panic stop', click: () => actions.releasePanic() }, { type: 'separator' }];
 }
@@ -105,7 +105,7 @@ export function windowTitle(status: DesktopStatus): string {
   return status.approvals.length === 0 ? 'TrayClaw' : `(${status.approvals.length}) TrayClaw`;
 }
 
-/** One line of ordinary characters: a menu shows & as a shortcut and nothing of what it cannot draw. */
+/** One line of ordinary characters: a menu interprets & as a shortcut and omits characters it cannot draw. */
 function menuText(text: string): string {
   const line = [...text.replace(/[\p{C}\s]+/gu, ' ').trim()];
   const cut = line.length <= LABEL_LENGTH_MAX ? line : [...line.slice(0, LABEL_LENGTH_MAX - 1), '…'];

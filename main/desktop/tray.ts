@@ -1,5 +1,5 @@
-// The tray icon, its menu and its tooltip. A menu is set anew with every change, because a Linux tray takes in no change of a menu it
-// already has; an unchanged one is left alone, because setting it closes it under the person's hand.
+// The tray icon, its menu and its tooltip. Every change sets a new menu, because a Linux tray ignores changes of an existing one; an
+// unchanged menu is not set again, because that would close an open one.
 
 import type { Menu, MenuItemConstructorOptions, NativeImage, Tray } from 'electron';
 import { activityOf, type DesktopStatus } from './desktop-status.ts';
@@ -34,7 +34,7 @@ export class TrayPart {
     this.#options = options;
     this.#status = status;
     this.#tray = options.create(options.icons.of(activityOf(status), status.approvals.length));
-    // On Linux a tray with a menu reports no clicks, elsewhere a click opens the window.
+    // On Linux a tray with a menu reports no clicks; elsewhere a click opens the window.
     if (options.platform !== 'linux') this.#tray.on('click', () => options.actions.open());
     this.show(status);
   }
@@ -49,7 +49,7 @@ export class TrayPart {
 
   /** Looks again at what else the menu shows, and at the colours of the desktop. */
   refresh(): void {
-    // Also where nothing changed: a click on a checkbox has changed what is shown already.
+    // Even without a change: a click on a checkbox has already changed the display.
     this.#shownMenu = '';
     this.show(this.#status);
   }

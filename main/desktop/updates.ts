@@ -1,5 +1,5 @@
-// Updates by electron-updater, only from the feed a person configured; without one nothing is ever asked of the network. Never to an older
-// version, never one whose signature or checksum is wrong, and installed when the app quits, never under running work.
+// Updates by electron-updater, only from the feed a person configured; without one it makes no network request. Never to an older version,
+// never one whose signature or checksum is wrong, and installed when the app quits, never during work.
 
 import type { Logger } from '../../core/base/logger.ts';
 import type { HealthCheck } from '../../core/compose.ts';
@@ -30,16 +30,16 @@ export interface UpdatesOptions {
 
 export type UpdateState =
   | { readonly kind: 'off' }
-  /** Nothing newer, or nothing asked yet. */
+  /** Nothing newer, or not checked yet. */
   | { readonly kind: 'current' }
   | { readonly kind: 'loading'; readonly version: string }
   | { readonly kind: 'ready'; readonly version: string }
-  /** `isForged`: what the feed offered is not what its makers signed. */
+  /** `isForged`: the offered file is not signed by its makers. */
   | { readonly kind: 'failed'; readonly why: string; readonly isForged: boolean };
 
 const FIRST_CHECK_MS = 60_000;
 const EVERY_MS = 6 * 3_600_000;
-/** electron-updater's codes for what was changed on its way; it has thrown the file away by then. */
+/** electron-updater's codes for a modified file, which it has already deleted. */
 const forgeries: ReadonlySet<string> = new Set(['ERR_UPDATER_INVALID_SIGNATURE', 'ERR_CHECKSUM_MISMATCH']);
 
 export class Updates {
@@ -52,7 +52,7 @@ export class Updates {
     this.#options = options;
     const { feedUrl } = options;
     if (feedUrl === null) return;
-    // Whoever can change what is on the way could offer any program.
+    // Over plain HTTP, an attacker on the network could offer any program.
     if (URL.parse(feedUrl)?.protocol === 'https:') this.#later(FIRST_CHECK_MS, feedUrl);
     else this.#fail('Updates are taken over https only.', false);
   }
@@ -75,7 +75,7 @@ export class Updates {
   }
 
   async #check(feedUrl: string): Promise<void> {
-    // A version that waits for the end of the app stays the one; a forged one is not asked for again.
+    // A version that waits for the app to quit is kept; a forged one is not requested again.
     if (this.#state.kind === 'ready' || (this.#state.kind === 'failed' && this.#state.isForged)) return;
     try {
       this.#updater ??= this.#prepare(await this.#options.load(), feedUrl);
@@ -90,7 +90,7 @@ export class Updates {
     updater.autoDownload = true;
     updater.autoInstallOnAppQuit = true;
     updater.allowPrerelease = false;
-    // What it loads later is covered by no signature.
+    // A web installer loads code that no signature covers.
     updater.disableWebInstaller = true;
     updater.setFeedURL({ provider: 'generic', url });
     // After the feed: naming a channel there would switch it on.
@@ -117,7 +117,7 @@ export class Updates {
   }
 }
 
-/** For the health check: null where updates are off. */
+/** For the health check: null if updates are off. */
 export function updatesCheck(state: UpdateState): HealthCheck | null {
   const id = 'updates';
   switch (state.kind) {
@@ -136,7 +136,7 @@ export function updatesCheck(state: UpdateState): HealthCheck | null {
         detail: state.why,
         fix: state.isForged
           ? 'Do not install it by hand. Take desktop.updateFeed out of config.yaml and ask who runs the feed.'
-          : 'Look at desktop.updateFeed in config.yaml; it is tried again in six hours.',
+          : 'Check desktop.updateFeed in config.yaml; the next try is in six hours.',
       };
   }
 }

@@ -1,5 +1,4 @@
-// Where the window was, in one small file of the data folder. A place that no screen shows any more is forgotten; a file that cannot be
-// read is as good as none.
+// The window's place, in one small file of the data folder. A place outside all screens is dropped; an unreadable file is ignored.
 
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +16,7 @@ const placeSchema = z.strictObject({
 });
 export type WindowPlace = z.infer<typeof placeSchema>;
 
-/** At least this much of the window must lie on a screen, so that it can be taken hold of. */
+/** At least this much of the window must be on a screen, so that it can be dragged. */
 const VISIBLE_MIN = 100;
 
 export class WindowPlaceFile {
@@ -40,7 +39,7 @@ export class WindowPlaceFile {
     return parsed.success && screens.some((screen) => overlap(parsed.data, screen)) ? parsed.data : null;
   }
 
-  /** Never throws: a place that cannot be kept costs nobody anything. */
+  /** Never throws: losing the place is harmless. */
   write(place: WindowPlace): void {
     try {
       makeFolders({ mkdirSync, statSync }, dirname(this.#path));

@@ -1,13 +1,13 @@
-// Does small pieces of work while a person looks at the window that just opened, one at a time, so that their first message waits for none.
+// Does small pieces of work while a person looks at the newly opened window, one at a time, so that their first message waits for none.
 
 import type { Logger } from '../../core/base/logger.ts';
 
 /** The window comes first. */
 const BEGIN_AFTER_MS = 400;
-/** Between two pieces, for whatever else has come. */
+/** The pause between two pieces, for other work. */
 const PAUSE_MS = 20;
 
-/** Returns the function that leaves the rest undone. A piece that fails is left to whoever needs it. */
+/** Returns the function that cancels the rest. A piece that fails is repeated when it is needed. */
 export function workAhead(pieces: readonly (() => void | Promise<void>)[], logger: Logger): () => void {
   const left = [...pieces];
   let timer: NodeJS.Timeout | null = null;

@@ -1,4 +1,4 @@
-// Chooses the service manager of the system for the command line, and says what it is to run.
+// Chooses the service manager of the system for the command line, and the command it runs.
 
 import { isAbsolute } from 'node:path';
 import { AppError } from '../../core/contracts/errors.ts';
@@ -15,7 +15,7 @@ export interface ServiceSource {
   readonly userId: number;
   readonly home: string;
   readonly port?: number | undefined;
-  /** What starts this command line. */
+  /** The command that starts this command line. */
   readonly command: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The service as a LaunchAgent of macOS, by launchctl. An agent that is loaded keeps the file it was loaded with, so a new one takes its place.
+// The service as a LaunchAgent of macOS, by launchctl. A loaded agent keeps its old file, so a changed one is reloaded.
 
 import { join } from 'node:path';
 import { sleep } from '../../core/base/deferred.ts';

@@ -1,17 +1,17 @@
-// The files that tell a service manager how to run `trayclaw serve`: a systemd user unit and a LaunchAgent of macOS. Pure text; every value is
-// quoted so that the manager reads exactly what was given.
-// Sources: systemd.service(5), systemd.exec(5), systemd.syntax(7), launchd.plist(5).
+// The files that tell a service manager how to run `trayclaw serve`: a systemd user unit and a LaunchAgent of macOS. Pure text; every value
+// is quoted so that the manager reads exactly the given value. Sources: systemd.service(5), systemd.exec(5), systemd.syntax(7),
+// launchd.plist(5).
 
 import { AppError } from '../../core/contracts/errors.ts';
 
 export interface ServiceSpec {
-  /** What starts the command line: the program and its first arguments. */
+  /** Starts the command line: the program and its first arguments. */
   readonly command: readonly string[];
   /** Null for a free one at each start. */
   readonly port: number | null;
   /** The data folder where it is not the usual one. */
   readonly home: string | null;
-  /** Where the agent's commands are looked for. A service manager knows only the folders of the system. */
+  /** The search path of the agent's commands. A service manager knows only the folders of the system. */
   readonly path: string;
 }
 
@@ -62,7 +62,7 @@ function argvOf({ command, port }: ServiceSpec): readonly string[] {
   return [...command, 'serve', '--no-print-token', ...(port === null ? [] : ['--port', String(port)])];
 }
 
-/** systemd takes no program whose own name has quotes or a backslash, so the shell is asked to become it. */
+/** systemd accepts no program whose name has quotes or a backslash, so a shell starts it. */
 function startable(argv: readonly string[]): readonly string[] {
   return /["'\\]/.test(argv[0] ?? '') ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
 }

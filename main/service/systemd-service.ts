@@ -1,4 +1,5 @@
-// The service as a systemd user unit. Asks systemctl for everything but the unit's text, and writes nothing where it does not answer.
+// The service as a systemd user unit. Only the unit's text comes from here; systemctl does the rest, and nothing is written if it does not
+// answer.
 
 import { join } from 'node:path';
 import type { ServiceManager, ServiceState } from '../../core/doors/cli/cli.ts';

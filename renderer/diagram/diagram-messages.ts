@@ -1,4 +1,4 @@
-// What the window and the page that draws diagrams tell each other. The page is not trusted: what it answers is read as from a stranger.
+// The messages between the window and the page that draws diagrams. The page is not trusted: its answers are validated like a stranger's.
 
 /** The names of colours a diagram is drawn with, as in the window's tokens. */
 export const diagramColours = [

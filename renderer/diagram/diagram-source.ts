@@ -1,5 +1,5 @@
-// What of a diagram's text is drawn: its own settings and deeds are taken out, its markup is text, and one that names something outside
-// is refused. The page it is drawn in may load and run nothing either way; this keeps it from trying.
+// Sanitises a diagram's text before it is drawn: removes its own settings and actions, turns its markup into text, and refuses a diagram
+// that names external resources. The page it is drawn in can load and run nothing anyway; this prevents the attempt.
 
 /** Settings in the text could change how it is drawn, and how strictly. */
 const settings = /%%\{[\s\S]*?(?:\}%%|$)/g;
@@ -17,7 +17,7 @@ export function namesOutside(source: string): boolean {
   return outside.some((pattern) => pattern.test(source));
 }
 
-/** What a press would do: a picture is not pressed. */
+/** Actions on a press: a picture has none. */
 const deeds = /^[ \t]*(?:(?:click|callback)[ \t]+\S|link[ \t]+\S+[ \t]+"|(?:links?|properties|details)[ \t]+[^\n:]+:)[^\n]*$/gim;
 
 /** Line breaks are the only markup a label may have; `<<` opens a word of the language itself. */

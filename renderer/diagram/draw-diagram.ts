@@ -1,5 +1,5 @@
-// The script of the page that draws one diagram. The page has an origin of its own, may load nothing and run nothing but this and the
-// library beside it. It takes a text over one port and answers with a size; nothing else ever leaves it.
+// The script of the page that draws one diagram. The page has a separate origin, may load nothing and runs only this script and the bundled
+// library. It receives a text over one port and answers with a size; nothing else ever leaves it.
 
 import {
   diagramCharsMax,
@@ -36,7 +36,7 @@ function settingsOf(look: DiagramLook): Readonly<Record<string, unknown>> {
     fontFamily: look.font,
     themeVariables: themeOf(look),
   };
-  // What a text may not set for itself.
+  // Settings that a text may not change.
   return { ...own, secure: ['secure', 'themeCSS', 'altFontFamily', 'dompurifyConfig', 'look', 'handDrawnSeed', ...Object.keys(own)] };
 }
 
@@ -139,7 +139,7 @@ class Drawing {
       const { svg } = await mermaid.render(`diagram-${this.#count}`, drawableSource(source), place);
       place.innerHTML = svg;
     } catch {
-      // What the library cannot read; its own words are not for people.
+      // The library cannot parse it; its error message is not for people.
       place.remove();
       return failed('unreadable');
     }

@@ -1,4 +1,4 @@
-// Where the access token comes from: once from the address, then from this tab's session storage. Never kept longer than the tab.
+// Reads the access token: once from the address, then from this tab's session storage. Never kept longer than the tab.
 
 const storageKey = 'trayclaw.token';
 

@@ -73,7 +73,7 @@ test('what is given up ends at once, also where it was before it began', async (
   given.abort();
   await expect(asked).rejects.toMatchObject({ code: 'cancelled' });
   await expect(client.op('panic.status', {}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
-  // What comes after that is nobody's.
+  // Later messages are ignored.
   for (const finish of finishes) finish();
 });
 

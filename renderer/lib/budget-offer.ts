@@ -1,4 +1,4 @@
-// What a person may be offered to allow when a budget ended a turn, from the data of its error. Pure.
+// The extension a person may be offered when a budget ended a turn, from the data of its error. Pure.
 
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { BudgetScope, BudgetUnit } from '../../core/contracts/policy.ts';
@@ -13,7 +13,7 @@ export interface BudgetOffer {
 
 const multiples = [1, 2, 5];
 
-/** Null where the error does not say which limit was reached. */
+/** Null if the error does not say which limit was reached. */
 export function budgetOffer(error: ErrorBody | null, { words, format }: Wording): BudgetOffer | null {
   const { scope, unit, suggested } = error?.data ?? {};
   if (!isScope(scope) || (unit !== 'usd' && unit !== 'tokens') || typeof suggested !== 'number') return null;

@@ -1,4 +1,4 @@
-// The doors a turn can come through, and who did something, in words. Pure.
+// The names of the doors a turn can come through, and of the actor of an event. Pure.
 
 export function nameChannel(channel: string, words: Readonly<Record<string, string>>): string {
   return words[channel] ?? channel;

@@ -1,5 +1,5 @@
-// What the window needs of the runtime: operations, committed events, live deltas. HTTP implements it today, the desktop bridge later.
-// Nothing here knows how a message travels.
+// The window's port to the runtime: operations, committed events, live deltas. HTTP and the desktop bridge implement it. Nothing here knows
+// how a message travels.
 
 import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
@@ -17,7 +17,7 @@ export interface StreamHandlers {
 export interface OpClient {
   /** Runs one operation; rejects with an OpFailure. */
   op<N extends OpName>(name: N, params: OpParams<N>, signal?: AbortSignal): Promise<OpResult<N>>;
-  /** Committed events above a place in the log (or from now on) until the returned function is called; reconnects on its own. */
+  /** Committed events above a position in the log (or from now on) until the returned function is called; reconnects automatically. */
   events(after: number | 'latest', handlers: StreamHandlers): () => void;
 }
 

@@ -1,4 +1,4 @@
-// A tool call as one line: a verb in the right tense and what it was done to. Wording only; facts stay in the card.
+// Describes a tool call in one line: a verb in the right tense and its object. Wording only; facts stay in the card.
 
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import type { ToolShown } from '../../core/contracts/tools.ts';
@@ -19,7 +19,7 @@ export interface DescribedCall {
   readonly state: CallState;
 }
 
-/** `look`: what the tool says of how its calls read; null where it says nothing. */
+/** `look`: the tool's own wording of its calls; null if it has none. */
 export function describeCall({ tool, args, state }: DescribedCall, look: ToolShown | null, words: ChatWords): CallLine {
   const values = parseArguments(args);
   if (look === null || !isKnown(look.verb, words)) return { verb: tool === '' ? words.unnamedCall : tool, target: firstText(values) };

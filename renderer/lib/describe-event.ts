@@ -1,6 +1,7 @@
 // One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
 
 import type { AnyEvent } from '../../core/contracts/events.ts';
+import type { RouteNote } from '../../core/contracts/model-routes.ts';
 import { isUnreadable } from '../../core/contracts/turn-view-fold.ts';
 import { nameActor, nameChannel } from './channels.ts';
 import { skillLines } from './describe-skills.ts';
@@ -12,9 +13,15 @@ import type { Words } from './i18n/words.ts';
 
 export type { EventLine } from './event-line.ts';
 
-/** With an ordinary space: a no-break one of ours would be marked as something to beware of. */
+/** With an ordinary space: our own no-break space would be marked as suspicious. */
 const money = (format: Formats, usd: number | null): string => format.usd(usd).replaceAll('\u00a0', ' ');
 
+function routeLines({ name, reason, passed }: RouteNote, e: Words['activity']['events']): string {
+  return lines(e.route(name, reason), ...passed.map(({ model, reason: why }) => e.passed(model, why)));
+}
+
+const verifyTones = { pass: 'good', ask: 'wait', deny: 'bad' } as const;
+const opinionTones = { accept: 'good', revise: 'wait', ask: 'wait' } as const;
 const hookTones = { passed: 'plain', denied: 'bad', asked: 'wait', failed: 'bad', skipped: 'wait' } as const;
 const signalTones = { recorded: 'plain', queued: 'plain', run: 'good', steered: 'good', limited: 'wait', refused: 'bad' } as const;
 const gateTones = { allow: 'good', ask: 'wait', deny: 'bad' } as const;
@@ -64,7 +71,7 @@ const tell: Lines = {
       packId: body.packId,
     };
   },
-  'model.requested': ({ body }, { e }) => line(e.asked(body.model)),
+  'model.requested': ({ body }, { e }) => line(e.asked(body.model), body.route === undefined ? '' : routeLines(body.route, e)),
   'model.retried': ({ body }, { e, format }) => line(e.attempt(body.attempt, format.duration(body.waitMs)), body.error.message, 'wait'),
   'model.finished': ({ body }, { e, format }) =>
     line(
@@ -74,7 +81,12 @@ const tell: Lines = {
         body.calls.length > 0 ? e.modelAskedFor(body.calls.map(({ tool }) => tool).join(', ')) : '',
       ),
     ),
-  'model.failed': ({ body }, { e }) => line(e.modelFailed, body.error.message, body.again === true ? 'wait' : 'bad'),
+  'model.failed': ({ body }, { e }) =>
+    line(
+      e.modelFailed,
+      lines(body.error.message, body.failover === undefined ? '' : e.failover(body.failover.to)),
+      body.again === true || body.failover !== undefined ? 'wait' : 'bad',
+    ),
   'budget.exceeded': ({ body }, { e, format }) => {
     const scope = e.scopes[body.scope];
     const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));
@@ -165,6 +177,18 @@ const tell: Lines = {
   'embedding.used': ({ body }, { e, format }) => line(e.embedded[body.purpose](body.count, format.tokens(body.tokens)), body.model),
   'rule.pinned': ({ body }, { e }) => line(e.rulePinned(body.by), body.text),
   'rule.unpinned': ({ body }, { e }) => line(e.ruleUnpinned(body.by)),
+  'governor.assessed': ({ body }, { e }) =>
+    line(
+      e.governor[body.mode],
+      body.findings.map(({ ruleId, directive }) => `${ruleId}: ${directive}`).join('\n'),
+      body.mode === 'on' ? 'wait' : 'plain',
+    ),
+  'call.verified': ({ body }, { e }) => line(e.verified(body.by, body.verdict), body.reason, verifyTones[body.outcome]),
+  'opinion.requested': ({ body }, { e }) => line(e.opinionRequested(body.by), body.members.join('\n')),
+  'opinion.given': ({ body }, { e }) =>
+    line(e.opinionGiven(body.model), body.error ?? body.text, body.error === undefined ? 'plain' : 'bad'),
+  'opinion.judged': ({ body }, { e }) =>
+    line(e.opinionJudged[body.verdict], lines(body.reason, body.error ?? ''), opinionTones[body.verdict]),
   'plugin.approved': ({ body }, { e }) => line(e.pluginApproved(body.by), body.path),
   'plugin.recorded': ({ body }, { e }) => line(e.pluginRecorded(body.plugin, body.name)),
   'hook.ran': ({ body }, { e }) => line(e.hookRan(body.name, body.on, e.hookOutcomes[body.outcome]), body.reason, hookTones[body.outcome]),
@@ -206,7 +230,7 @@ function unknownLine(event: AnyEvent, { words }: Telling): EventLine {
   return isUnreadable(event) ? line(words.activity.events.unreadable, '', 'bad') : line(event.type);
 }
 
-/** A word for a code that the log may hold in forms this program does not know yet. */
+/** The text for a code; the log may hold codes this program does not know yet. */
 export function known(words: Readonly<Record<string, string>>, code: string): string {
   return words[code] ?? code;
 }

@@ -5,7 +5,7 @@ import type { NoteFact } from '../../core/contracts/turn-view.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 
-/** What wording needs of a language. */
+/** The parts of a language that wording needs. */
 export interface Wording {
   readonly words: Words;
   readonly format: Formats;
@@ -23,6 +23,10 @@ export function describeNote(fact: NoteFact, { words, format }: Wording): string
       return notes.cancelled[fact.by];
     case 'retried':
       return notes.retried(fact.message, format.duration(fact.waitMs));
+    case 'failover': {
+      const { message, to, waitMs } = fact;
+      return waitMs < 1_000 ? notes.failover(message, to) : notes.failoverLater(message, to, format.duration(waitMs));
+    }
     case 'undone':
       return notes.undone(actor(fact.by), fact.isAgain, fact.files, fact.refused);
     case 'unpriced':

@@ -1,4 +1,4 @@
-// What the window says of a pack: every reason the packer gives has its own words, and every loss finds its section.
+// The window's description of a pack: every reason has a text, and every loss its section.
 
 import { expect, test } from 'vitest';
 import { packAddenda, packReasons, packSectionOrder } from '../../core/contracts/pack-words.ts';
@@ -32,7 +32,7 @@ const pack: PackView = {
   reported: { inputTokens: 1000, cachedInputTokens: 250 },
 };
 
-test('rows stand in the order of the pack, also of sections of which nothing was left, with what each lost', () => {
+test('rows are in the order of the pack, including empty sections, with their losses', () => {
   const rows = sectionRows(pack, said);
   expect(rows.map(({ name, tokens }) => [name, tokens])).toEqual([
     ['system', 600],

@@ -1,4 +1,5 @@
-// What the model saw, section by section: what is there, what was left out of it and why, and how good the estimate was. Wording and sums only.
+// Describes what the model saw, section by section: its content, omissions with reasons, and the accuracy of the estimate. Wording and sums
+// only.
 
 import type { OpResult } from '../../core/contracts/ops.ts';
 import {
@@ -20,17 +21,17 @@ export interface SectionRow {
   readonly name: string;
   readonly tokens: number;
   readonly items: number;
-  /** Null where the log cannot tell it, or tells it message by message. */
+  /** Null if the log does not have it, or has it message by message. */
   readonly text: NonNullable<PackView['texts']>[number] | null;
   readonly parts: readonly Part[];
-  /** What was left out of it or cut, as sentences. */
+  /** Omissions and cuts, as sentences. */
   readonly losses: readonly string[];
 }
 
 type Drop = PackView['dropped'][number];
 type Cut = PackView['truncated'][number];
 
-/** In the order of the pack, also sections of which nothing was left. */
+/** In the order of the pack, including emptied sections. */
 export function sectionRows(pack: PackView, wording: Wording): readonly SectionRow[] {
   const names = new Set<string>([...pack.sections.map(({ name }) => name), ...[...pack.dropped, ...pack.truncated].map(sectionOf)]);
   const place = (name: string): number => {
@@ -62,7 +63,7 @@ const sectionOfThing: Readonly<Record<PackThing, PackSectionName>> = {
   steps: 'messages',
 };
 
-/** `memory`, or `memory: Title` for a part of it. What names no section is of the messages. */
+/** `memory`, or `memory: Title` for a part of it. Any other text belongs to the messages. */
 function sectionOf({ what }: { readonly what: string }): string {
   const thing = keyOf(packThings, what);
   if (thing !== null) return sectionOfThing[thing];
@@ -89,7 +90,7 @@ function describeCut({ what, fromTokens, toTokens, reason }: Cut, wording: Wordi
   return words.chat.pack.cut(nameOf(what, wording), format.tokens(fromTokens), format.tokens(toTokens), describeReason(reason, wording));
 }
 
-/** A reason nobody here knows stays as the host said it. */
+/** An unknown reason stays as the host worded it. */
 export function describeReason(reason: string, { words }: Wording): string {
   const { reasons, addenda } = words.chat.pack;
   const [first = '', second] = reason.split('; ', 2);
@@ -102,13 +103,13 @@ export function describeReason(reason: string, { words }: Wording): string {
 export interface PackMeasure {
   readonly inputTokens: number;
   readonly cachedTokens: number;
-  /** Of the counted tokens, those that came from the server's cache. */
+  /** The share of counted tokens that came from the server's cache. */
   readonly cachedShare: number;
-  /** By how much the estimate was above what was counted; below zero where it was too low. */
+  /** The excess of the estimate over the count; below zero if it was too low. */
   readonly errorShare: number;
 }
 
-/** What the server counted beside what was estimated; null where it has not said. */
+/** The server's count next to the estimate; null until the server has reported. */
 export function measurePack({ tokens, reported }: PackView): PackMeasure | null {
   if (reported === null || reported === undefined || reported.inputTokens <= 0) return null;
   const { inputTokens, cachedInputTokens } = reported;

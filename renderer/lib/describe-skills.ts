@@ -1,4 +1,4 @@
-// What happened with skills, identities and prompt files, as sentences for the activity view.
+// Describes events of skills, identities and prompt files as sentences for the activity view.
 
 import { line, lines, type Lines } from './event-line.ts';
 

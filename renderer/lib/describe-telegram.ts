@@ -1,4 +1,4 @@
-// The events of the Telegram bot as sentences. What people call themselves there is their own word.
+// The events of the Telegram bot as sentences. Names that people chose there are quoted.
 
 import { line, type Lines } from './event-line.ts';
 

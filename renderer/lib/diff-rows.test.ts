@@ -5,7 +5,7 @@ import { toDiffRows, type DiffRow } from './diff-rows.ts';
 
 const short = ({ kind, text, old, new: now, skipped }: DiffRow): string => `${kind} ${old ?? '-'} ${now ?? '-'} ${text}${skipped ?? ''}`;
 
-test('lines are numbered on both sides, and what lies between two hunks is counted', () => {
+test('lines are numbered on both sides, and lines between two hunks are counted', () => {
   const diff = '@@ -3,3 +3,3 @@\n c\n-d\n+D\n e\n@@ -20,2 +20,3 @@\n t\n+new\n u\n\\ No newline at end of file\n';
   expect(toDiffRows(diff).map(short)).toEqual([
     'gap - - 2',

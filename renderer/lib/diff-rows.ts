@@ -1,4 +1,4 @@
-// A difference in unified form as rows to read: numbered, removals beside the additions that replace them, unchanged runs in one row. Pure.
+// Turns a unified diff into rows to read: numbered, removals next to the additions that replace them, unchanged runs in one row. Pure.
 
 export interface DiffRow {
   readonly kind: 'add' | 'cut' | 'same' | 'gap';
@@ -7,11 +7,11 @@ export interface DiffRow {
   /** The number of the line before and after; null where it is not there, or not known. */
   readonly old: number | null;
   readonly new: number | null;
-  /** Of a gap: how many unchanged lines it stands for; null where that is not known. */
+  /** Of a gap: how many unchanged lines it represents; null if unknown. */
   readonly skipped: number | null;
 }
 
-/** A long block is read in parts: so many lines at most of the one side, then those of the other that take their place. */
+/** A long block is shown in parts: at most this many lines of one side, then the lines of the other that replace them. */
 const pairedLines = 6;
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@/;
 
@@ -56,7 +56,7 @@ function sameRow(line: string, at: { old: number | null; new: number | null }): 
   return row;
 }
 
-/** The head of a hunk says where it is; what lies before it is unchanged. */
+/** The head of a hunk gives its position; the lines before it are unchanged. */
 function gapBefore(line: string, at: { old: number | null; new: number | null }): DiffRow[] {
   const gap = { kind: 'gap', text: '', old: null, new: null } as const;
   const found = hunkHead.exec(line);

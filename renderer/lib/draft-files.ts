@@ -1,4 +1,4 @@
-// Files a person is about to send along: taken in up to the limits of the host, or refused with the reason. Nothing is sent from here.
+// Files a person is about to attach: accepted up to the limits of the host, or refused with the reason. Sends nothing.
 
 import { shrinkPicture } from './thumbnail.ts';
 
@@ -8,7 +8,7 @@ export interface DraftFile {
   readonly mediaType: string;
   readonly sizeBytes: number;
   readonly base64: string;
-  /** A small picture of a picture, as an address of its own. */
+  /** A small preview of an image, as a data address. */
   readonly thumbnail: string | null;
 }
 
@@ -23,13 +23,13 @@ export type FileProblem =
   | { readonly kind: 'tooMuch' | 'tooMany'; readonly name: string; readonly max: number }
   | { readonly kind: 'unreadable'; readonly name: string };
 
-/** What a browser's file brings; a type of its own, so that tests need no browser. */
+/** The part of a browser's file used here; a separate type, so that tests need no browser. */
 export type GivenFile = Pick<File, 'name' | 'type' | 'size' | 'arrayBuffer'>;
 
 const thumbnailPx = 96;
 let lastId = 0;
 
-/** Takes as many as fit beside those that are there, in their order, and says of each other one why not. */
+/** Accepts as many files as fit with the existing ones, in their order, and gives a reason for each other one. */
 export async function takeFiles(
   given: readonly GivenFile[],
   held: readonly DraftFile[],
@@ -58,7 +58,7 @@ async function readFile(file: GivenFile): Promise<DraftFile | null> {
   try {
     bytes = new Uint8Array(await file.arrayBuffer());
   } catch {
-    // A folder that was dropped, or a file that has gone: the person is told.
+    // A dropped folder, or a file that was removed: the person gets a message.
     return null;
   }
   lastId += 1;
@@ -67,7 +67,7 @@ async function readFile(file: GivenFile): Promise<DraftFile | null> {
   return { id: lastId, name: file.name || 'file', mediaType: file.type, sizeBytes: bytes.length, base64, thumbnail };
 }
 
-/** In pieces: a call takes only so many arguments. */
+/** In pieces: a call accepts only a limited number of arguments. */
 function toBase64(bytes: Uint8Array): string {
   const piece = 0x80_00;
   let binary = '';

@@ -1,4 +1,4 @@
-// What a sentence about an event is, and what it is made with. Pure.
+// The types behind a sentence about an event. Pure.
 
 import type { EventOf, EventType } from '../../core/contracts/events.ts';
 import type { Formats } from './i18n/formats.ts';
@@ -15,7 +15,7 @@ export interface EventLine {
   readonly packId?: string;
 }
 
-/** What the sentences are made with. */
+/** The inputs of the sentences. */
 export interface Telling {
   readonly words: Words;
   readonly format: Formats;

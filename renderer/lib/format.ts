@@ -1,10 +1,10 @@
-// Days by the calendar, and texts on one line. Sizes, times and money are said in a language: i18n/formats.ts. Pure.
+// Calendar days, and texts on one line. i18n/formats.ts formats sizes, times and money in a language. Pure.
 
 const day = 86_400_000;
 
 export type TimeGroup = 'Today' | 'This week' | 'Earlier';
 
-/** By the calendar of the person's own clock: today, the six days before, older. */
+/** By the person's local calendar: today, the six days before, older. */
 export function timeGroup(atMs: number, nowMs: number): TimeGroup {
   const midnight = new Date(nowMs).setHours(0, 0, 0, 0);
   if (atMs >= midnight) return 'Today';

@@ -80,7 +80,7 @@ test('a refusal, a broken reply and a missing host are failures with what to do'
   await expect(clientOf(origin).op('panic.status', {}, aborted)).rejects.toMatchObject({ code: 'cancelled' });
 });
 
-test('a dropped stream goes on after the last event it saw', async () => {
+test('a dropped stream resumes after the last event it saw', async () => {
   const asked: string[] = [];
   const origin = await serve((request, response) => {
     asked.push(request.url ?? '');

@@ -1,5 +1,5 @@
-// Links of the conversation that lead out of the window, handed to the desktop app with the click they were pressed by. A browser opens
-// them itself, so there this is not used.
+// Links of the conversation that lead out of the window, passed to the desktop app with the click. A browser opens them directly, so there
+// this is not used.
 
 /** Until the returned function is called. `open` gets the address as the page resolved it. */
 export function followOutsideLinks(target: Document, open: (url: string) => void): () => void {

@@ -1,11 +1,12 @@
-// Makes the invisible visible: control, format, bidirectional and look-alike characters as named escapes, so that what is approved is what is read.
-// Groups after Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that pass for ASCII in common fonts.
+// Makes the invisible visible: control, format, bidirectional and look-alike characters as named escapes, so that a person approves exactly
+// what they read. Groups after Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that pass for ASCII in common
+// fonts.
 
 export interface RevealSegment {
-  /** The text as it is, or the escape that stands for it. */
+  /** The text as it is, or the escape that replaces it. */
   readonly text: string;
   readonly kind: 'plain' | 'hidden' | 'lookalike';
-  /** What the character is, in words; empty for plain text. */
+  /** The name of the character; empty for plain text. */
   readonly note: string;
 }
 
@@ -36,7 +37,7 @@ const hiddenNames: ReadonlyMap<number, string> = new Map([
   [0xfeff, 'byte order mark'],
 ]);
 
-// Everything without a glyph of its own, except line feed and tab. Lone surrogates match \p{Cs} in u mode.
+// Everything without a visible glyph, except line feed and tab. Lone surrogates match \p{Cs} in u mode.
 const hidden =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/u;
 
@@ -125,7 +126,7 @@ const pictographic = /\p{Extended_Pictographic}/u;
 const styledLatin = /[\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f189}]/u;
 const tokens = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu;
 
-/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are left alone. */
+/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are unmarked. */
 export function revealSegments(text: string): RevealSegment[] {
   if (isOrdinary(text)) return text === '' ? [] : [plain(text)];
   const chars = [...text];
@@ -139,7 +140,7 @@ export function revealSegments(text: string): RevealSegment[] {
   return mergePlain(segments);
 }
 
-/** Nothing in it could be marked: most of what is shown is this, and told at once. */
+/** True if nothing in it can be marked: most texts, decided quickly. */
 export function isOrdinary(text: string): boolean {
   return ordinary.test(text);
 }
@@ -149,7 +150,7 @@ export function hasHidden(text: string): boolean {
   return revealSegments(text).some((segment) => segment.kind !== 'plain');
 }
 
-/** For each character, whether the word it stands in is suspect. */
+/** For each character, whether its word is suspect. */
 function suspectChars(text: string): boolean[] {
   const hasForeignWords = hasOrdinaryForeignLetters(text);
   const suspect: boolean[] = [];
@@ -163,7 +164,7 @@ function suspectChars(text: string): boolean[] {
 function maybeLookalike(char: string, isWordSuspect: boolean): RevealSegment {
   const ascii = lookalikes.get(char);
   if (ascii === undefined) return plain(char);
-  // Punctuation is never part of another language's word; letters are judged by the word they stand in.
+  // Punctuation is never part of another language's word; letters are judged by their word.
   return isWordSuspect || !otherLetter.test(char) ? lookalike(char, ascii) : plain(char);
 }
 

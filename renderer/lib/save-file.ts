@@ -1,4 +1,4 @@
-// Gives the person a file to keep. Always as a download of plain bytes, whatever it holds: nothing of it is opened by the window.
+// Gives the person a file to keep. Always as a download of plain bytes, whatever its type: the window opens none of it.
 
 export function saveFile(name: string, content: string | Uint8Array<ArrayBuffer>): void {
   const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));

@@ -1,4 +1,4 @@
-// What a screen reader gets of an answer that streams: whole sentences, each once, without the marks of markdown and without code. Pure.
+// The text of a streaming answer for a screen reader: whole sentences, each once, without markdown marks and code. Pure.
 
 /** More than this is not read out at once; the answer itself can be read. */
 export const spokenCharsMax = 600;

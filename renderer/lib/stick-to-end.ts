@@ -1,4 +1,4 @@
-// Keeps a scrolled region at its end while it grows, but only as long as the person is there. Never moves what is being read.
+// Keeps a scrolled region at its end while it grows, but only if the person is at the end. Never moves text that is being read.
 
 export interface EndWatch {
   /** False while there is nothing to follow; the region then stays where it is. */

@@ -1,4 +1,4 @@
-// Pictures made small, as data addresses. Only the kinds that hold nothing but dots: a drawing in SVG could hold anything.
+// Shrinks images to data addresses. Only pixel formats: a drawing in SVG could hold anything.
 
 const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
@@ -19,7 +19,7 @@ export async function shrinkPicture(bytes: Uint8Array<ArrayBuffer>, mediaType: s
     picture.close();
     return canvas.toDataURL('image/webp', 0.8);
   } catch {
-    // What says it is a picture and is none goes along as any file does.
+    // A file that claims to be an image and is none is attached like any other file.
     return null;
   }
 }

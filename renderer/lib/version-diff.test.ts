@@ -3,7 +3,7 @@ import { toFileDiff } from './version-diff.ts';
 
 const same = (text: string) => ({ kind: 'same', text }) as const;
 
-test('what changed is shown with some lines around it, and what lies between as a mark', () => {
+test('changes are shown with some lines around them, and a mark between them', () => {
   const far = Array.from({ length: 10 }, (_, index) => same(`line ${index}`));
   const lines = [
     same('head'),

@@ -1,4 +1,4 @@
-// The difference of two versions in the form in which changes of files are shown. Pure.
+// The difference of two versions in the form of a file diff. Pure.
 
 import type { FileDiff } from '../../core/contracts/checkpoints.ts';
 import type { VersionDiffLine } from '../../core/contracts/features/identity.ts';
@@ -8,7 +8,7 @@ const around = 3;
 
 const signs = { same: ' ', added: '+', removed: '-' } as const;
 
-/** Long runs of the same lines are left out, and a mark stands in their place. */
+/** Long unchanged runs are left out and replaced by a mark. */
 export function toFileDiff(lines: readonly VersionDiffLine[], name: string): FileDiff {
   const shown = lines.map((_, index) => lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== 'same'));
   const texts: string[] = [];

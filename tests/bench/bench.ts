@@ -81,7 +81,7 @@ async function runSections(options: BenchOptions): Promise<Figure[]> {
       try {
         figures.push(...(await sections[name](context)));
       } catch (cause) {
-        // What the other sections found is not lost for it.
+        // A failed section does not discard the results of the others.
         say(`bench: the section ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`);
         process.exitCode = 1;
       }

@@ -25,7 +25,7 @@ export interface Holdup {
 
 export type HoldupCause = 'work' | 'processor' | 'disk' | 'other';
 
-/** What a hold-up of the main thread was for the most part. */
+/** The main cause of a blocked main thread. */
 export function causeOf({ wallMs, workMs, queueMs, barrierMs }: Holdup): HoldupCause {
   const asleepMs = Math.max(0, wallMs - workMs - queueMs);
   const diskMs = Math.min(asleepMs, barrierMs);
@@ -52,7 +52,7 @@ export class ProbeFile {
     return this.#lines<{ mark?: string; atMs?: number }>().find((line) => line.mark === name)?.atMs ?? Number.NaN;
   }
 
-  /** What held the process up while the work was done. */
+  /** The times the process was blocked while the work was done. */
   async during(pid: number, work: () => Promise<void>): Promise<Holdups> {
     const before = this.#holdups().length;
     process.kill(pid, 'SIGUSR2');

@@ -29,7 +29,7 @@ const SAMPLE_EVERY_MICROSECONDS = 200;
 /** A longer gap between two samples is a wait: for the disk, or for a processor that others had. Only this much of it counts. */
 const GAP_MS_MAX = 1;
 
-/** Runs `work` under the profiler; the profile is written to a file of its own in `folder`. */
+/** Runs `work` under the profiler; the profile is written to a separate file in `folder`. */
 export async function profile(folder: string, work: () => Promise<void>): Promise<void> {
   const session = new Session();
   session.connect();

@@ -1,4 +1,4 @@
-// What a section is given and what it returns.
+// The input and the result of a section.
 
 import type { Figure } from './figures.ts';
 

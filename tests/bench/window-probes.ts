@@ -1,4 +1,4 @@
-// What the window's benchmark runs inside the page, as source text: these files are checked without the types of a browser.
+// The parts of the window's benchmark that run inside the page, as source text: these files are checked without the types of a browser.
 
 /** Presses the session of that title; resolves with the milliseconds until the frame after the text is there. */
 export function openSessionSource(title: string, text: string): string {

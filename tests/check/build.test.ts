@@ -56,7 +56,7 @@ test('builds take turns', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a build that failed, or whose process died, holds nobody up', async () => {
+test('a build that failed, or whose process died, blocks no other', async () => {
   const file = join(createTree({}), 'dist/.building');
   await expect(withLock(file, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   writeFileSync(file, String(spawnSync(process.execPath, ['--version']).pid));

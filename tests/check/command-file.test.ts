@@ -81,7 +81,7 @@ test('every package holds the command, and those of Linux put it into the path',
   expect(statSync(source).mode & 0o111).toBe(0o111);
 });
 
-test('the command of Windows starts the app beside it and keeps its exit code', () => {
+test('the command of Windows starts the app in its folder and keeps its exit code', () => {
   const lines = readFileSync(`${source}.cmd`, 'utf8').split('\r\n');
   expect(lines.filter((line) => !line.startsWith('rem '))).toEqual([
     '@echo off',

@@ -1,28 +1,57 @@
-// The app's icon: the committed files hold what the drawing gives today, in containers of the right form.
+// The pictures of the app and of the tray: all there, of the size they say, in containers of the right form, no two states alike.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createIconFiles } from '../../build/icon-files.mjs';
+import { decodePng } from '../e2e/driver/picture.ts';
 import { projectRoot } from './fixture-tree.ts';
 
 const folder = join(projectRoot, 'build', 'icons');
 
 interface Picture {
-  /** What the container calls it. */
+  /** Its name in the container. */
   readonly label: string;
   readonly sizePx: number;
   /** Of the pixels: how a PNG is compressed differs between versions of zlib. */
   readonly pixels: string;
 }
 
-test('the committed icons are what is drawn', () => {
-  const files = createIconFiles();
-  expect(readdirSync(folder).sort()).toEqual(files.map(({ name }) => name).sort());
-  for (const { name, data } of files)
-    expect({ name, pictures: pictures(name, readFileSync(join(folder, name))) }).toEqual({ name, pictures: pictures(name, data) });
+test('the app has its icon in every size, and the window its own', () => {
+  const linux = [16, 24, 32, 48, 64, 128, 256, 512, 1024].map((px) => `${px}x${px}.png`);
+  expect(readdirSync(folder).sort()).toEqual([...linux, 'icon.icns', 'icon.ico', 'icon.png'].sort());
+  for (const name of [...linux, 'icon.png']) {
+    const [{ sizePx } = { sizePx: 0 }] = pictures(name, readFileSync(join(folder, name)));
+    expect({ name, sizePx }).toEqual({ name, sizePx: name === 'icon.png' ? 256 : Number.parseInt(name, 10) });
+  }
+});
+
+const states = [
+  'idle',
+  ...[1, 2, 3].map((frame) => `working-${frame}`),
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 'more'].map((count) => `waiting-${count}`),
+  'stopped',
+];
+
+test.each([
+  ['template', [18, 36]],
+  ['light', [16, 22, 24, 32, 44]],
+  ['dark', [16, 22, 24, 32, 44]],
+] as const)('the tray has a picture of each state in each size, no two alike: %s', (style, sizes) => {
+  const within = join(projectRoot, 'build', 'tray-icons', style);
+  expect(readdirSync(within).sort()).toEqual(states.flatMap((state) => sizes.map((px) => `${state}-${px}.png`)).sort());
+  for (const px of sizes) {
+    const seen = states.map((state) => {
+      const { width, height, pixels } = decodePng(readFileSync(join(within, `${state}-${px}.png`)));
+      const coloured = pixels.filter((value, index) => index % 4 !== 3 && value !== 0);
+      // The panel shows through the corners, and macOS colours a template itself.
+      expect([width, height, pixels[3], pixels.at(-1)]).toEqual([px, px, 0, 0]);
+      if (style === 'template') expect(coloured).toHaveLength(0);
+      return Buffer.from(pixels).toString('base64');
+    });
+    expect(new Set(seen).size).toBe(states.length);
+  }
 });
 
 test('the ICO has the sizes of Windows, the ICNS those of macOS, and each entry is the size it says', () => {

@@ -1,4 +1,4 @@
-// What a built file imports, read from its text.
+// The imports of a built file, read from its text.
 
 /** In the form the bundler writes them; comments quote with single quotes. */
 export function importsOf(text: string): string[] {

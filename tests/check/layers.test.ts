@@ -30,7 +30,7 @@ async function brokenRules(extra: Readonly<Record<string, string>>): Promise<rea
   return problems.map((problem) => problem.replace(/ \(.*\)$/, ''));
 }
 
-test('a sound tree passes, and every file of it was looked at', async () => {
+test('a sound tree passes, and every file of it was checked', async () => {
   expect(await findLayerProblems(createTree(sound))).toEqual({ modules: 12, problems: [] });
 });
 
@@ -61,12 +61,12 @@ test.each<[string, Record<string, string>, string[]]>([
     ['modules-meet-higher-up: core/guard/safety/safety.ts → core/guard/budget/budget.ts'],
   ],
   [
-    'a module entered beside its door',
+    'a module entered past its entry file',
     { 'core/guard/budget/budget.ts': uses('../../store/storage/rows.ts') },
     ['module-door: core/guard/budget/budget.ts → core/store/storage/rows.ts'],
   ],
   [
-    'a module entered beside its door from outside the floors',
+    'a module entered past its entry file from outside the layers',
     { 'main/daemon.ts': uses('../core/store/storage/rows.ts') },
     ['module-door-from-the-top: main/daemon.ts → core/store/storage/rows.ts'],
   ],
@@ -116,7 +116,7 @@ test.each<[string, Record<string, string>, string[]]>([
     ['core-without-a-shell: core/agent/brain/brain.ts → electron'],
   ],
   [
-    'a part of the shell importing Electron by itself, beside the one file that may',
+    'a part of the shell importing Electron, other than the one file that may',
     {
       'main/desktop.ts': "export { app } from 'electron';\n",
       'main/desktop/tray.ts': "export { Tray } from 'electron';\n",

@@ -1,4 +1,4 @@
-// What a test run leaves running is found by its scratch folder, and nothing else is.
+// A test run's leftover processes are found by its scratch folder, and no other processes are.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -71,7 +71,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   const paths = [...packed.keys()];
   const foreign = paths.filter(
     (path) =>
-      !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg|txt)|node_modules\/.+|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/.test(
+      !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|build\/tray-icons\/[\w/-]+\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg|txt)|node_modules\/.+|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/.test(
         path,
       ),
   );
@@ -100,7 +100,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   ]);
   const sizeBytes = [...packed.values()].reduce((sum, size) => sum + size, 0);
   process.stdout.write(`package for ${platform} ${arch}: ${paths.length} files, ${(sizeBytes / 1e6).toFixed(1)} MB before Electron\n`);
-  // What reads PDF files and the vocabularies of two tokenizers are data for the most part, and loaded when they are needed.
+  // The PDF reader and the vocabularies of two tokenizers are mostly data, loaded on demand.
   const onDemand = [...packed].filter(([path]) => /chunks\/(?:gpt-tokenizer|unpdf)-/.test(path)).reduce((sum, [, size]) => sum + size, 0);
   expect(sizeBytes - onDemand).toBeLessThan(16e6);
   expect(onDemand).toBeLessThan(5e6);

@@ -1,4 +1,4 @@
-// What electron-builder would put into the package of a platform, computed with its own matchers and without Electron.
+// The files electron-builder would put into the package of a platform, computed with its own matchers and without Electron.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-// What the look at the files themselves must refuse.
+// The problems that the check of the files themselves must find.
 
 import { expect, test } from 'vitest';
 import { createTree, runCheck } from './fixture-tree.ts';
@@ -34,7 +34,7 @@ test('a file of 401 lines is refused', () => {
 test('a file outside a module and a module without a door are refused', () => {
   expect(problems({ 'core/guard/stray.ts': LINE, 'core/guard/policy/rules.ts': LINE })).toEqual([
     'core/guard/policy/rules.ts: its module has no core/guard/policy/policy.ts',
-    'core/guard/stray.ts lies in no module; give it a folder core/guard/<module>/',
+    'core/guard/stray.ts is in no module; give it a folder core/guard/<module>/',
   ]);
 });
 

@@ -34,7 +34,7 @@ export function codeBlocks(text: string, kind: string): readonly string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1] ?? '');
 }
 
-/** What stands between backticks in running text and tables, code blocks aside. */
+/** The text between backticks in prose and tables, code blocks aside. */
 export function codeWords(text: string): readonly string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '');
   return [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');

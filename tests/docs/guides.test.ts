@@ -59,7 +59,7 @@ function commandLines(name: string): string[] {
   });
 }
 
-/** What of a command line is not in the tree of commands; null when all is. */
+/** The part of a command line that is not in the tree of commands; null when all of it is. */
 function problemOf(line: string): string | null {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   let command = program;

@@ -1,18 +1,50 @@
-// Phrases that made the documents and the window read like a translation do not come back: each hides its subject or has a plainer form.
+// Phrases that made the documents, the window, comments and test names read like a translation do not come back: each hides its subject or
+// has a plainer form.
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { english } from '../../renderer/lib/i18n/english/english.ts';
-import { documentNames, readDocument, referenceNames } from './documents.ts';
+import { documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
+
+/** Folders whose comments and test names are checked, without those of `others`. */
+const sourceFolders = [
+  'build',
+  'core',
+  'main',
+  'preload',
+  'renderer/lib',
+  'tests/bench',
+  'tests/check',
+  'tests/docs',
+  'tests/doubles',
+  'tests/electron',
+  'tests/fixtures',
+  'tests/fuzz',
+  'tests/leaks',
+  'tests/outside',
+];
+/** Folders that still have such phrases; each is removed here once it is clean. */
+const others = [
+  'core/doors/diagnostics',
+  'core/features/dead-letters',
+  'core/features/memory',
+  'core/guard/command',
+  'core/guard/safety',
+  'core/store/telemetry',
+];
 
 /** A phrase, a sentence that has it, and the same sentence in plain English. */
-const phrases: readonly (readonly [phrase: RegExp, riddle: string, plain: string])[] = [
+type Phrase = readonly [phrase: RegExp, riddle: string, plain: string];
+
+const phrases: readonly Phrase[] = [
   [/\bof (?:its|their) own\b/i, 'Each works in a session of its own.', 'Each works in its own session.'],
   [/\bby (?:itself|themselves)\b/i, 'It is sent again by itself.', 'It is resent automatically.'],
   [/\bnobody\b/i, 'Nobody watches such a turn.', 'Such a turn is unattended.'],
   [/\b(?:whoever|somebody)\b/i, 'Whoever holds it can act as you.', 'Anyone with it can act as you.'],
   [/\banew\b/i, 'Read anew', 'Reload'],
   [/\bgo(?:es)? on\b/i, 'It goes on at the next start.', 'It continues at the next start.'],
-  [/\bwords of others\b/i, 'Words of others came in.', 'Untrusted content came in.'],
+  [/\bwords of others\b/i, 'It holds words of others.', 'It holds untrusted content.'],
   [/\bstands? (?:for|in|below|there)\b/i, 'It stands in config.yaml.', 'It is in config.yaml.'],
   [/\blooks? after\b/i, 'It looks after its subagents.', 'It manages its subagents.'],
   [/\bbrings? along\b/i, 'The app brings the command along; it can bring along more.', 'The app includes the command.'],
@@ -20,11 +52,27 @@ const phrases: readonly (readonly [phrase: RegExp, riddle: string, plain: string
   [/\bearlier yes\b/i, 'Covered by an earlier yes.', 'Covered by a grant.'],
 ];
 
+/** Phrases of comments and test names alone. */
+const sourcePhrases: readonly Phrase[] = [
+  [/^What\b(?!.*\?)/, 'What the tool answers.', 'The answer of the tool.'],
+  [/\b(?:is|are|was|were) told\b/i, 'The model is told of it.', 'The model sees it.'],
+  [/\b(?:is|are|was|were) handed\b/i, 'It is handed the port.', 'It receives the port.'],
+  [/\b(?:is|are|was|were) looked (?:at|for)\b/i, 'The file is looked at once.', 'The file is read once.'],
+  [/\bbeside\b/i, 'A file is beside it.', 'A file is next to it.'],
+  [/\blies? (?:in|below|above|there|beyond|outside|beside)\b/i, 'It lies in the workspace.', 'It is in the workspace.'],
+  [/\bwhose words\b/i, 'It knows whose words these are.', 'It knows the source of the text.'],
+  [/\b(?:comes?|came) in(?! (?:any|order|quotes))\b/i, 'A message came in.', 'A message arrived.'],
+  [/\bown affair\b/i, 'Its body is its own affair.', 'Only it interprets its body.'],
+];
+
 /** The phrases in a text, with what surrounds them. Code between backticks is no English. */
-function findPhrases(text: string): string[] {
-  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
-  return phrases.flatMap(([phrase]) => {
-    const found = phrase.exec(prose.replaceAll(/\s+/g, ' '));
+function findPhrases(text: string, wanted = phrases): string[] {
+  const prose = text
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+    .replaceAll(/\s+/g, ' ');
+  return wanted.flatMap(([phrase]) => {
+    const found = phrase.exec(prose);
     return found === null ? [] : [found.input.slice(Math.max(0, found.index - 40), found.index + 60)];
   });
 }
@@ -38,6 +86,24 @@ function textsOf(words: object): string[] {
   });
 }
 
+function sourcesIn(folder: string): string[] {
+  const entries = readdirSync(join(projectRoot, folder), { withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'node_modules' || others.includes(path) ? [] : sourcesIn(path);
+    return /(?<!\.d)\.(?:ts|svelte|mjs)$/.test(entry.name) ? [path] : [];
+  });
+}
+
+/** The comments and the test names of a source file, a text each. */
+function proseOf(source: string): string[] {
+  const lines = source.replaceAll(/((?:^[ \t]*\/\/ .*\n)+)/gm, (block: string) => `/* ${block.replaceAll(/^[ \t]*\/\/ /gm, '')} */\n`);
+  const comments = [...lines.matchAll(/^[ \t]*\/\*+([\s\S]*?)\*\/|<!--([\s\S]*?)-->|[;,{)] \/\/ (.*)$/gm)];
+  const names = [...source.matchAll(/^[ \t]*(?:test\b[\w.]*|\]\)|\}?\)\)?)\(\s*'((?:[^'\\\n]|\\.)*)'/gm)];
+  const texts = [...comments, ...names].map(([, ...groups]) => groups.find((group) => group !== undefined) ?? '');
+  return texts.map((text) => text.replaceAll(/\n[ \t]*\*?[ \t]*/g, ' ').trim());
+}
+
 test.each([...documentNames, ...referenceNames])('%s has no phrase that reads like a translation', (name) => {
   expect(findPhrases(readDocument(name))).toEqual([]);
 });
@@ -48,8 +114,33 @@ test('the words of the window have none either', () => {
   expect(all.filter((text) => findPhrases(text.replaceAll('`', ' ')).length > 0)).toEqual([]);
 });
 
-test.each(phrases)('%s is found where it is, and only there', (_phrase, riddle, plain) => {
-  expect([findPhrases(riddle).length, findPhrases(`Before. ${riddle.replace(' ', '\n')}`).length, findPhrases(plain).length]).toEqual([
-    1, 1, 0,
-  ]);
+test.each(sourceFolders)('comments and test names in %s have none', (folder) => {
+  const found = sourcesIn(folder).flatMap((path) =>
+    proseOf(readFileSync(join(projectRoot, path), 'utf8'))
+      .flatMap((text) => findPhrases(text, [...phrases, ...sourcePhrases]))
+      .map((phrase) => `${path}: ${phrase}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('comments of every form and test names are read', () => {
+  const source = [
+    '// One',
+    '// line.',
+    "const a = 'no // comment'; // Two.",
+    '  /** Three. */',
+    '  /**\n   * Four\n   * lines.\n   */',
+    '<!-- Five. -->',
+    "test('six', () => {});",
+    "test.each([\n  ['x'],\n])('seven', () => {});",
+    "test(\n  'eight',\n  () => {},\n);",
+  ];
+  expect(proseOf(`${source.join('\n')}\n`).toSorted()).toEqual(
+    ['One line.', 'Two.', 'Three.', 'Four lines.', 'Five.', 'six', 'seven', 'eight'].toSorted(),
+  );
+});
+
+test.each([...phrases, ...sourcePhrases])('%s is found where it is, and only there', (_phrase, riddle, plain) => {
+  const count = (text: string): number => findPhrases(text, [...phrases, ...sourcePhrases]).length;
+  expect([count(riddle), count(riddle.replace(' ', '\n')), count(plain)]).toEqual([1, 1, 0]);
 });

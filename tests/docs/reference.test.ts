@@ -78,7 +78,7 @@ test('the entry of a command has the options its help shows', async () => {
   }
 });
 
-/** As the help lists them; a command with commands of its own counts by those. */
+/** As listed by the help; a command with subcommands counts by those. */
 async function commands(): Promise<string[]> {
   const top = await listed([]);
   const all = await Promise.all(top.map(async (name) => ({ name, own: await listed([name]) })));

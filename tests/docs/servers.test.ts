@@ -56,7 +56,7 @@ test('the container starts a program that is built, with options it takes', asyn
   expect([code, err]).toEqual([2, expect.stringContaining('is not a port')]);
 });
 
-/** What the block of the page makes of a request, by a proxy that does nothing else. */
+/** A proxy configured by the block on the page; it does nothing else. */
 async function startProxy(target: number, setsHost: boolean): Promise<number> {
   const nginx = block('nginx');
   const prefix = /location (\S+) \{/.exec(nginx)?.[1] ?? '';

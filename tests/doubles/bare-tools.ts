@@ -1,4 +1,4 @@
-// For rigs that want the built-in tools alone: no sandbox around commands, and a web that nobody answers in.
+// For rigs that need only the built-in tools: no sandbox around commands, and a web without servers.
 
 import { configSchema } from '../../core/contracts/config.ts';
 import { AppError } from '../../core/contracts/errors.ts';

@@ -10,6 +10,7 @@ import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts'
 import type { BudgetState, Grant } from '../../core/contracts/policy.ts';
 import type { FakeClaw } from './fake-claw.ts';
 import { memoryAnswers } from './memory-commands.ts';
+import { cautionAnswers } from './caution-commands.ts';
 import { pluginAnswers } from './plugin-commands.ts';
 import { skillAnswers } from './skill-commands.ts';
 
@@ -182,6 +183,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
   return {
     ...skillAnswers,
     ...pluginAnswers,
+    ...cautionAnswers,
     'schedule.list': () => ({ schedules: [scheduleView], clockJump: null }),
     'schedule.get': () => scheduleView,
     'schedule.create': () => scheduleView,
@@ -285,7 +287,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
     'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
     'health.fix': ({ checkId }) => ({ checkId, harmless: true, will: ['Mends it.'], did: ['Mended it.'], check: null }),
-    'recovery.list': () => ({ kinds: [{ kind: 'rebuild-index', title: 'Anew', when: 'Then.', target: null }] }),
+    'recovery.list': () => ({ kinds: [{ kind: 'rebuild-index', title: 'Rebuild', when: 'Then.', target: null }] }),
     'recovery.plan': ({ kind }) => ({ planId: 'plan_1', kind, target: null, will: ['Does it.'], lost: [], keeps: [], runs: true }),
     'recovery.run': ({ planId }) => ({ planId, kind: 'rebuild-index', did: ['Did it.'] }),
     'usage.get': () => ({ rows: [], today: usageRow, budget: { perTurnUsd: null, perSessionUsd: null, perDayUsd: 10 } }),
@@ -301,6 +303,24 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'config.schema': () => ({ schema: { type: 'object' } }),
     'model.list': () => ({ models: [], defaultModel: null, problem: null, failed: [], offers: [] }),
     'model.presets': () => ({ presets: [] }),
+    'model.route': ({ model = 'route/everyday' }) => ({
+      ref: model,
+      tokens: 900,
+      candidates: [
+        {
+          model: 'lab/a',
+          allowed: true,
+          reason: 'the first in order',
+          health: 'ok',
+          expectedUsd: 0,
+          latencyMs: 80,
+          coolingMs: 0,
+          problem: null,
+        },
+      ],
+      chosen: 'lab/a',
+      reason: 'the first in order',
+    }),
     'model.test': ({ model }) => ({
       ok: true,
       model,

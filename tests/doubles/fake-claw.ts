@@ -57,7 +57,7 @@ export class FakeClaw implements HostedRuntime {
   readonly calls: RecordedCall[] = [];
   readonly log: AnyEvent[] = [];
   readonly approvals: Approval[] = [];
-  /** What the next turns do; a turn with no script says "ok". */
+  /** The scripts of the next turns; a turn with no script says "ok". */
   readonly scripts: Step[][] = [];
   answers: Partial<OpHandlers>;
   isClosed = false;
@@ -238,7 +238,7 @@ export class FakeClaw implements HostedRuntime {
       turnId,
       body: { kind: isTool ? 'tool' : 'chat', agentId: 'main', model: null, limits, calls: [] },
     });
-    // A tool run without waiting answers at once with where it stands; a message answers before its turn goes on.
+    // A tool run without waiting returns its state at once; a message returns before its turn continues.
     if (isTool) this.#advance(turn);
     else setImmediate(() => this.#advance(turn));
     return turn;

@@ -43,7 +43,7 @@ export interface EmbeddingServer {
   dimensions: number;
   /** As a model that takes its time. */
   answerAfterMs: number;
-  /** What it says a request came to in tokens; null says nothing. */
+  /** The token count it reports for a request; null reports none. */
   toldTokens: number | null;
   close(): Promise<void>;
 }

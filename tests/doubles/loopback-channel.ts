@@ -29,7 +29,7 @@ export class LoopbackChannel implements Channel, ChannelPort {
   readonly maxFileBytes = 1_000;
   readonly rules: ChannelRules;
   readonly identities: Channel['identities'];
-  /** What has arrived, as its chat shows it. */
+  /** The parts that arrived, as its chat shows them. */
   readonly shown: OutboundPart[] = [];
   readonly #send: (part: OutboundPart) => SendOutcome | Promise<SendOutcome>;
   #link: ChannelLink | null = null;
@@ -63,13 +63,13 @@ export class LoopbackChannel implements Channel, ChannelPort {
     this.#close();
   }
 
-  /** Somebody was paired and has said nothing yet. */
+  /** Pairs a person who has not written yet. */
   pair(senderId: string, title: string): void {
     assert(this.#link !== null, 'the channel has joined');
     this.#link.introduce({ chatId: senderId }, { kind: 'private', title, senderId });
   }
 
-  /** Somebody writes; the owner in their own chat unless told. */
+  /** A person writes; the owner in their own chat by default. */
   write(text: string, more: Partial<ChannelInbound> = {}): ChannelReceipt {
     assert(this.#link !== null, 'the channel has joined');
     this.#updates += 1;

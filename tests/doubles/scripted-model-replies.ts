@@ -11,7 +11,7 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** What goes wrong after so many frames. */
+/** A failure after the given number of frames. */
 export type Trouble =
   /** cut: the connection is torn down. close: an orderly end with no finish. stall: nothing more, connection open. */
   | { readonly kind: 'cut' | 'close' | 'stall'; readonly afterFrames: number }

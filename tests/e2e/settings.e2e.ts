@@ -15,13 +15,19 @@ interface Read {
   readonly file: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-async function openSettings(options: Parameters<typeof openWindow>[1] = {}): Promise<WindowUnderTest> {
+async function toSection({ page }: WindowUnderTest, section: string): Promise<void> {
+  await page.evaluate(`location.hash = '#/settings/${section}'`);
+}
+
+async function openSettings(section: string, options: Parameters<typeof openWindow>[1] = {}): Promise<WindowUnderTest> {
   const window = await openWindow(browser, options);
   await window.page
     .getByRole('navigation', { name: /^(Main|Hauptnavigation)$/ })
     .locator('a[href="#/settings"]')
     .click();
-  await window.page.locator('[data-key="limits.steps"]').waitFor();
+  await window.page.getByRole('heading', { name: 'Appearance' }).waitFor();
+  await toSection(window, section);
+  await window.page.locator(`[data-section="${section}"]`).waitFor();
   return window;
 }
 
@@ -29,7 +35,7 @@ const rowOf = ({ page }: WindowUnderTest, key: string): Locator => page.locator(
 const fileOf = async ({ host }: WindowUnderTest): Promise<Read['file']> => ((await host.op('config.get', {})) as Read).file;
 
 test('a number is saved, said to hold from the next start, undone, and reset', async () => {
-  const window = await openSettings();
+  const window = await openSettings('limits');
   const row = rowOf(window, 'limits.steps');
   expect(await row.getByText('Default: 50').isVisible()).toBe(true);
   await row.getByRole('spinbutton').fill('20');
@@ -51,7 +57,7 @@ test('a number is saved, said to hold from the next start, undone, and reset', a
 });
 
 test('what the host refuses is said at the field, and nothing typed is lost', async () => {
-  const window = await openSettings();
+  const window = await openSettings('limits');
   const before = await fileOf(window);
   const row = rowOf(window, 'limits.steps');
   await rowOf(window, 'limits.sameCall').getByRole('spinbutton').fill('7');
@@ -69,7 +75,7 @@ test('what the host refuses is said at the field, and nothing typed is lost', as
 });
 
 test('choices, lists, kinds, names with numbers and services are written as they are meant', async () => {
-  const window = await openSettings();
+  const window = await openSettings('policy');
   await rowOf(window, 'policy.mode').getByRole('combobox').selectOption({ label: 'Locked-down' });
   await expect.poll(async () => (await fileOf(window))['policy']).toEqual({ mode: 'locked-down' });
   const commands = rowOf(window, 'policy.allowCommands');
@@ -90,6 +96,7 @@ test('choices, lists, kinds, names with numbers and services are written as they
     .toEqual({
       callsPerMinute: { network: 5, message: 20, exec: 60 },
     });
+  await toSection(window, 'web');
   const search = rowOf(window, 'web.search');
   await search.getByRole('combobox').selectOption({ label: 'SearXNG' });
   await search.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8888/');
@@ -103,7 +110,7 @@ test('choices, lists, kinds, names with numbers and services are written as they
 });
 
 test('settings are found by what they say; a channel has its panel and no fields', async () => {
-  const window = await openSettings();
+  const window = await openSettings('channels');
   const { page } = window;
   await page.getByRole('group', { name: 'Telegram' }).getByText('Not set up.').waitFor();
   expect(await page.locator('form[data-key^="channels."]').count()).toBe(0);
@@ -116,7 +123,7 @@ test('settings are found by what they say; a channel has its panel and no fields
 });
 
 test('a change made elsewhere is shown, and a section has an address', async () => {
-  const window = await openSettings();
+  const window = await openSettings('agents');
   await window.host.op('config.set', { key: 'retention.undoDays', value: 3 });
   await expect.poll(() => rowOf(window, 'retention.undoDays').getByRole('spinbutton').inputValue()).toBe('3');
   await window.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Storage' }).click();

@@ -124,7 +124,7 @@ test('a failed turn says what was kept and is tried again in its own place', asy
   await window.send('What is in my notes?');
   const alert = window.page.getByRole('alert');
   await alert.getByText('Everything up to here is recorded in this session. Kept: 1 finished call.').waitFor();
-  expect(await alert.getByRole('link', { name: 'Open settings' }).getAttribute('href')).toBe('#/settings');
+  expect(await alert.getByRole('link', { name: 'Open settings' }).getAttribute('href')).toBe('#/settings/models');
   await alert.getByRole('button', { name: 'Try again' }).click();
   await window.conversation.getByText('Back again.', { exact: true }).waitFor();
   const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };

@@ -141,8 +141,8 @@ test('a panel that moved, a button that is gone and a colour that changed are no
       "document.documentElement.style.removeProperty('--header')",
     ],
     'no Send': [
-      "document.querySelector('button[type=submit]').hidden = true, document.querySelector('button[type=submit]').style.display = 'none'",
-      "document.querySelector('button[type=submit]').style.display = ''",
+      "document.querySelector('button[type=submit]').hidden = true",
+      "document.querySelector('button[type=submit]').hidden = false",
     ],
     'other colours': ["document.documentElement.dataset.contrast = 'more'", 'delete document.documentElement.dataset.contrast'],
   } as const;

@@ -1,4 +1,4 @@
-// Ties a test to the sentence of Electron's documentation it follows: the sentence has to stand in the installed type definitions.
+// Ties a test to the sentence of Electron's documentation it follows: the sentence must occur in the installed type definitions.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

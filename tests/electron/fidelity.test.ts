@@ -1,4 +1,5 @@
-// What crosses between worlds and processes of the stand-in, and that the specs' sentences are looked up in real documentation.
+// The values that cross between worlds and processes of the stand-in, and the check that the specs' sentences occur in the real
+// documentation.
 
 import { expect, test } from 'vitest';
 import { documentation } from './documented.ts';

@@ -5,7 +5,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
@@ -14,10 +13,10 @@ import { InstanceDoor } from '../../core/doors/http/http.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from './test-home.ts';
 import { needs } from '../needs.ts';
+import { cliFile } from '../program-file.ts';
 
 const confined = needs('bubblewrap');
 
-const cli = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 
 interface Story {
   readonly name: string;
@@ -76,7 +75,7 @@ const stories: readonly Story[] = [
   {
     name: 'changes the mode by the command line',
     attack: (home) =>
-      `env -i PATH="$PATH" HOME="$HOME" TRAYCLAW_HOME=${home} setsid -w ${process.execPath} ${cli} config set policy.mode workspace-free && touch got`,
+      `env -i PATH="$PATH" HOME="$HOME" TRAYCLAW_HOME=${home} setsid -w ${process.execPath} ${cliFile} config set policy.mode workspace-free && touch got`,
   },
 ];
 

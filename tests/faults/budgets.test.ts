@@ -118,26 +118,26 @@ test('control: with the book taken out all of it asks the model', async () => {
   expect(model.requests.length).toBeGreaterThanOrEqual(5);
 });
 
-test('two places of the sources ask a model, for a turn and for a summary, and each asks the budget before', () => {
+test('two places of the sources ask a model, in a turn and beside it, each after the budget', () => {
   const core = join(import.meta.dirname, '../../core');
   const sources = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
   const outside = sources.filter((file) => !file.startsWith(join('mind', 'llm')));
   const asking = outside.filter((file) =>
     /models\.stream\(|\.models\b[^;]*\bstream\b|new ModelRouter\b/.test(readFileSync(join(core, file), 'utf8')),
   );
-  const summing = join('runtime', 'compaction', 'ask-summary.ts');
+  const beside = join('mind', 'asking', 'asking.ts');
   const skills = join('features', 'skills', 'skills.ts');
-  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', skills, summing, join('runtime', 'turns', 'perform-model.ts')]);
+  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', skills, beside, join('runtime', 'turns', 'perform-model.ts')]);
   // What is composed builds the router and asks nothing; runs of a skill pass on what these two ask.
   expect(readFileSync(join(core, skills), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
   ]);
   for (const file of ['compose-mind.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');
-  const summary = readFileSync(join(core, summing), 'utf8');
+  const asked = readFileSync(join(core, beside), 'utf8');
   expect([
-    summary.match(/models\.stream\(/g)?.length,
-    summary.indexOf('if (!admission.ok) return') < summary.indexOf('models.stream('),
-    summary.indexOf('budget.reserve(') < summary.indexOf('if (!admission.ok) return'),
+    asked.match(/models\.stream\(/g)?.length,
+    asked.indexOf('if (!admission.ok) return') < asked.indexOf('models.stream('),
+    asked.indexOf('budget.reserve(') < asked.indexOf('if (!admission.ok) return'),
   ]).toEqual([1, true, true]);
   const performing = readFileSync(join(core, 'runtime', 'turns', 'perform-model.ts'), 'utf8');
   expect([

@@ -25,7 +25,7 @@ test(
     const died = [...tallies].filter(([, tally]) => tally.kills > 0).map(([point]) => point);
     expect(died).toEqual([...tallies.keys()]);
   },
-  soak(180_000, 7_200_000),
+  soak(600_000, 7_200_000),
 );
 
 test('the counts of the crash script see what they are there for', async () => {

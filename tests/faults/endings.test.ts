@@ -5,7 +5,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sleep } from '../../core/base/deferred.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
@@ -17,8 +16,8 @@ import { commandPaths, samples, type Sample, type SamplePlace } from './command-
 import { TestHome } from './test-home.ts';
 import { compileCache } from '../compile-cache.ts';
 import { soak } from '../soak.ts';
+import { cliFile } from '../program-file.ts';
 
-const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const kills = soak(1, 150);
 const rounds = soak(0, 10);
 const HANGS_AFTER_MS = 20_000;
@@ -84,10 +83,13 @@ async function runHere(path: string, { line, stdin }: Sample, place: SamplePlace
 /** A process that is killed while its model is about to answer, and one call that waits for a yes. */
 async function killInTurn(): Promise<SamplePlace> {
   home.configure(model.config('openai'));
-  model.script([{ answer: { silent: true } }]);
+  // Turns that an earlier kill cut off finish first: left waiting, they would fill the places for running turns.
+  model.script([{ answer: { text: 'Hello.' } }]);
   const claw = await home.open();
   const { sessionId, turnId, callId, pending } = await claw.op('tool.run', { tool: 'exec', args: { command: 'touch made' }, wait: false });
+  await expect.poll(async () => (await claw.op('session.list', { limit: 200 })).sessions.filter(({ status }) => status === 'running')).toEqual([]);
   await home.close(claw);
+  model.script([{ answer: { silent: true } }]);
   const asked = model.requests.length;
   const child = spawn(process.execPath, [cliFile, 'ask', 'hello'], {
     stdio: 'ignore',

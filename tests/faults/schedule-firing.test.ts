@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { createTrayClaw } from '../../core/index.ts';
 import { isSoak, soak } from '../soak.ts';
 
-const stride = soak(40, 1);
+const stride = soak(90, 1);
 const child = join(import.meta.dirname, 'schedule', 'firing-child.ts');
 
 const reportSchema = z.object({

@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseJson } from '../../core/base/json.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -13,8 +12,8 @@ import type { RuntimeOptions } from '../../core/compose.ts';
 import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { replayEveryTurn, type ReplayCheck } from './replay-check.ts';
 import { compileCache } from '../compile-cache.ts';
+import { cliFile } from '../program-file.ts';
 
-const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const CLI_MAX_MS = 60_000;
 
 export interface CliEnd {

@@ -12,7 +12,7 @@ const logs = '/tmp/logs';
 const run = '/tmp/run/inner';
 
 const observed = lines.map((line) => {
-  // What a line left in the background may still be at work.
+  // Background work of a line may still be running.
   for (const place of ['/tmp/run', logs]) rmSync(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   mkdirSync(run, { recursive: true });
   mkdirSync(logs);

@@ -1,4 +1,4 @@
-// What bash itself makes of lines, seen from inside a sandbox where every program is a stand-in that writes down how it was called.
+// Bash's own interpretation of lines, seen from inside a sandbox where every program is a stand-in that records how it was called.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ export function observe(lines: readonly string[], stubNames: readonly string[]):
     writeFileSync(join(folder, 'lines.json'), JSON.stringify(lines));
     writeFileSync(join(folder, 'observed.json'), '');
     const places = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--bind', folder, '/tmp/o'];
-    // By names of its own in there: this very checkout may lie in the folder that is hidden.
+    // Under separate names inside: this very checkout may be in the hidden folder.
     const program = ['--ro-bind', driver, '/tmp/driver.mjs', '--ro-bind', process.execPath, '/tmp/node'];
     const sandbox = [...places, ...program, '--unshare-all', '--die-with-parent'];
     execFileSync('bwrap', [...sandbox, '/tmp/node', '/tmp/driver.mjs', '/tmp/o'], { stdio: ['ignore', 'ignore', 'inherit'] });

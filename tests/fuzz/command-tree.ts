@@ -38,7 +38,7 @@ export class CommandTree {
     });
   }
 
-  /** Names, sizes, times and modes of everything but what lies in .git/objects. The root itself is where programs keep their own notes. */
+  /** Names, sizes, times and modes of everything outside .git/objects. The root itself is where programs keep their own notes. */
   picture(): string {
     const lines: string[] = [];
     const visit = (folder: string): void => {

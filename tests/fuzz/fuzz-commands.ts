@@ -47,14 +47,14 @@ export const corpusFile = new URL('../corpus/exec-commands.json', import.meta.ur
 export const allowedByCorpus = ['git status', 'ls', 'npm test', 'grep', 'cat', 'head', 'tail', 'wc', 'sort', 'find', 'rg', 'echo'];
 const allowed = [...allowedByCorpus, 'git diff', 'git log', 'git show', 'git branch', 'npm run build', 'make', 'sed', 'jq', 'stat', 'du'];
 const corpusSchema = z.array(z.object({ cmd: z.string(), expect: z.enum(['ask', 'allow']), why: z.string() }));
-/** These run what the project says, which is not what is looked for here. */
+/** These run the project's own instructions, which this test does not examine. */
 const runsProject = new Set(['npm', 'make']);
 
 export function readCorpus(): z.infer<typeof corpusSchema> {
   return corpusSchema.parse(JSON.parse(readFileSync(corpusFile, 'utf8')));
 }
 
-/** A line nobody would be asked about: it only reads inside, or its name is on the list. */
+/** A line that needs no approval: it only reads inside, or its name is on the list. */
 export function isFree(facts: CallFacts, list: readonly string[] = allowed): boolean {
   const { command, paths } = facts;
   if (command === null || (command.plain ?? command.joined) === undefined) return false;
@@ -137,7 +137,7 @@ export class CommandRig {
   }
 }
 
-/** Whoever runs this may have a project's own programs before the system's. */
+/** The machine of the run may have a project's own programs before the system's. */
 function outsideOfProjects(path: string): string {
   return path.split(':').filter((entry) => !entry.includes('node_modules')).join(':'); // prettier-ignore
 }

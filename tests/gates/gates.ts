@@ -1,5 +1,6 @@
 // Every safety gate, as the one change of text that takes it out. Data alone: `node tests/gates/remove-gates.ts` applies it.
 
+import { cautionGates } from './areas/caution-gates.ts';
 import { commandGates } from './areas/command-gates.ts';
 import { contextGates } from './areas/context-gates.ts';
 import { doorGates } from './areas/door-gates.ts';
@@ -27,6 +28,7 @@ export const gates: readonly Gate[] = [
   ...logGates,
   ...runtimeGates,
   ...undoGates,
+  ...cautionGates,
   ...commandGates,
   ...networkGates,
   ...secretGates,

@@ -13,14 +13,14 @@ import { SafetyChecks } from '../../core/guard/safety/safety.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../core/contracts/tools.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
-import { JsonlSink } from '../../core/store/telemetry/telemetry.ts';
+import { LineFile } from '../../core/features/usage/usage.ts';
 import { createFileLogger } from '../../main/file-logger.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { eventsOf } from '../faults/replay-check.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { createRandomText } from './secret-samples.ts';
 
-/** Of no known form: only who was told of it can know it. */
+/** Of no known form: it is recognised only after registration. */
 const secret = `orchid ${createRandomText(3)(24)}`;
 const half = secret.slice(-12);
 
@@ -149,7 +149,7 @@ test('the result of a tool, before it is cut', async () => {
 
 test('the prompt', async () => {
   const check = async (faults: FaultHooks): Promise<string[]> => {
-    // It was said while nobody knew that it is a secret.
+    // It was said before it was known as a secret.
     const before = await open({ isKnown: false });
     const { sessionId } = await before.ask(`remember ${secret}`);
     await home.close(before);
@@ -203,7 +203,7 @@ test('the arguments of a call', async () => {
   ]);
 });
 
-test('text on its way to whoever watches, cut anywhere', async () => {
+test('streamed text, cut anywhere', async () => {
   const check = async (faults: FaultHooks): Promise<string[]> => {
     model.script([{ answer: { text: `It is ${secret}, as you know.`, pieceChars: 5 } }]);
     const claw = await open({ faults });
@@ -257,8 +257,8 @@ test('telemetry lines', () => {
   safety.register(secret, 'orchid');
   const check = (redact: (line: string) => string): string[] => {
     const path = join(home.path, 'telemetry.jsonl');
-    const sink = new JsonlSink({ path, logger: { log: () => undefined }, redact });
-    sink.write([{ kind: 'turn', sessionId: secret } as unknown as Parameters<JsonlSink['write']>[0][number]]);
+    const sink = new LineFile({ path, logger: { log: () => undefined }, redact });
+    sink.write([{ kind: 'turn', sessionId: secret }]);
     return report('telemetry', readFileSync(path, 'utf8'));
   };
   expect(check((line) => safety.redactJson(line).text)).toEqual([]);

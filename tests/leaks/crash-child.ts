@@ -1,4 +1,4 @@
-// Serves as the program does, then fails in a way nobody catches, naming a secret it knows. `bare` leaves the program's own report out.
+// Serves like the program, then fails with an uncaught error that names a known secret. `bare` leaves the program's own report out.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -46,7 +46,7 @@ const decodings = (bytes: Buffer, encoding: BufferEncoding): string[] =>
   encoding === 'utf8' ? [bytes.toString('utf8')] : [bytes.toString(encoding), bytes.subarray(1).toString(encoding)];
 const folded = (text: string, width: number, by: string): string => text.replace(new RegExp(`(.{${width}})(?=.)`, 'gs'), `$1${by}`);
 
-/** Those in which a secret nobody registered keeps its form, or can be brought back to it. */
+/** Encodings in which an unregistered secret keeps its form, or can be decoded to it. */
 export const recognisable: readonly Encoding[] = [
   { name: 'plain', encode: (text) => text, decode: itself },
   { name: 'JSON', encode: inJson, decode: outOfJson },

@@ -46,7 +46,7 @@ test.each([1, 2, 3, 4, 5])('start %i knows the secrets of the vault before the f
   expect(seen).toContain('[redacted:labkey]');
 });
 
-test('a vault that stays shut is told, and what needs it is refused', async () => {
+test('a vault that stays locked is reported, and operations that need it are refused', async () => {
   await using model = await ScriptedModel.start();
   await using home = await withVault(model);
   delete home.env['TRAYCLAW_VAULT_PASSPHRASE'];

@@ -1,5 +1,5 @@
-// A secret that becomes known after it was said: it stands in the log by then, and no way out gives it to anybody from that moment on,
-// in the same run of the program.
+// A secret that becomes known after it was said: the log contains it by then, and no output reveals it from that moment on, in the same run
+// of the program.
 
 import { expect, test } from 'vitest';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';

@@ -65,8 +65,8 @@ test('a message and its answer', async () => {
   const claw = await open();
   const counted = count(said, answer);
   await claw.ask(said);
-  // The message: as it comes in, in its event, on its way to the model. The answer: as it comes in, in each of the three events that hold it,
-  // in the conversation that goes to the model next, and through the door.
+  // The message: on arrival, in its event, on its way to the model. The answer: on arrival, in each of the three events that contain it, in
+  // the conversation that goes to the model next, and through the door.
   expect(counted.passes()).toEqual([3, 6]);
   expect(counted.looks()).toEqual([1, 1]);
   await home.close(claw);
@@ -81,7 +81,7 @@ test('a call and its result', async () => {
   const claw = await open(() => (looks += 1));
   const counted = count(argsText, result);
   await claw.ask(said);
-  // The arguments: as they come in, in the two events that hold them, on their way to the model. The result: as it comes in, on its way to the
+  // The arguments: on arrival, in the two events that contain them, on their way to the model. The result: on arrival, on its way to the
   // model, and in its event, once for the model and once for the person.
   expect(counted.passes()).toEqual([4, 4]);
   expect(counted.looks()).toEqual([1, 1]);
@@ -101,11 +101,11 @@ test('what is called redacted is made by the redactor, or out of redacted text i
     'core/guard/safety/redactor.ts',
     'core/hands/tools/hosted-result.ts',
     'core/hands/tools/tools.ts',
+    'core/mind/asking/asking.ts',
     'core/mind/context/context.ts',
     'core/mind/context/message-rows.ts',
     'core/mind/context/pack-sections.ts',
     'core/mind/context/transcript.ts',
-    'core/runtime/compaction/ask-summary.ts',
     'core/runtime/outbox/dispatch.ts',
   ]);
 });

@@ -6,7 +6,7 @@ import { createRandomText, secretSamples } from './secret-samples.ts';
 
 const random = createRandomText(77);
 
-/** Values the runtime is told of through its settings. */
+/** Values that the runtime learns from its settings. */
 export const registeredValues: readonly string[] = [
   'correct horse battery staple',
   `S3cr3t/+"va'lue&<ü> %$x of many kinds`,
@@ -44,14 +44,14 @@ function plantedLines(): Planted[] {
 export interface Plant {
   readonly text: string;
   readonly count: number;
-  /** What each needle in this text is a piece of. */
+  /** The secrets of which this text contains a needle. */
   leaksIn(text: string): string[];
 }
 
 export function createPlant(): Plant {
   const lines = plantedLines();
   const text = lines.map(({ encoded }) => encoded).join('\n\n');
-  // A needle may by chance lie beside its secret: those that stand in a clean text are left out.
+  // A needle may match clean text by chance: those that do are left out.
   const safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
   for (const [index, value] of registeredValues.entries()) safety.register(value, `v${index}`);
   const clean = readings(safety.redact(text).text).join('\n');

@@ -44,7 +44,7 @@ test.each(recognisable)('the same in a stream, wherever it is cut: $name', (enco
 });
 
 const random = createRandomText(4711);
-/** What people make up, what machines make, and what breaks escapes. */
+/** Values that people invent, values that machines generate, and values that break escapes. */
 const values = [
   'correct horse battery',
   `S3cr3t/+"va'lue&<ü> %$x`,

@@ -3,9 +3,9 @@
 
 export interface SecretSample {
   readonly kind: string;
-  /** What stands in a file or an answer. */
+  /** A line of a file or an answer. */
   readonly line: string;
-  /** The part of it nobody may see. */
+  /** The secret part of it. */
   readonly secret: string;
 }
 

@@ -132,7 +132,7 @@ test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, asy
   });
   mkdirSync(home.workspace, { recursive: true });
   writeFileSync(join(home.workspace, 'planted.txt'), plant.text);
-  // As a watcher puts them together: reasoning, answer and each call's output by themselves.
+  // Joined like a listener would: reasoning, answer and each call's output separately.
   const deltas = new Map<string, string>();
   claw.onDelta(({ kind, turnId, callId, text }) => {
     const shownAs = `${kind} of ${callId ?? turnId}`;

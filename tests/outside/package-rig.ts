@@ -1,5 +1,5 @@
-// The npm package as a stranger gets it: packed from this checkout, unpacked into an empty project, with the packages npm would install
-// beside it. Those are copied out of the checkout, so that nothing is fetched and each has the version of the lock file.
+// The npm package as a user gets it: packed from this checkout, unpacked into an empty project, with the packages npm would install. Those
+// are copied out of the checkout, so that nothing is fetched and each has the version of the lock file.
 
 import { execFile } from 'node:child_process';
 import {
@@ -71,7 +71,7 @@ export class Stranger {
     return join(this.folder, readdirSync(this.folder).find((name) => name.endsWith('.tgz')) ?? 'no tarball');
   }
 
-  /** What `npm install` of the tarball makes: the package, its closure in the places of the lock file, and its commands. */
+  /** Does what `npm install` of the tarball does: the package, its closure in the places of the lock file, and its commands. */
   async install(tarball: string): Promise<readonly string[]> {
     mkdirSync(this.installed, { recursive: true });
     const { code, stderr } = await run('tar', ['-xzf', tarball, '-C', this.installed, '--strip-components', '1'], this.folder);

@@ -1,4 +1,4 @@
-// The npm package, outside the checkout: what is in it, what it costs, and that its types and programs work for somebody who has nothing else.
+// The npm package, outside the checkout: its content, its size, and that its types and programs work without anything else.
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -66,7 +66,7 @@ test('it is small, packed and installed', () => {
   const packedBytes = readFileSync(tarball).length;
   const own = [...filesBelow(stranger.installed).values()];
   const others = places.flatMap((place) => [...filesBelow(join(stranger.project, place))]);
-  // A package inside another is a place of its own.
+  // A package inside another counts separately.
   const othersBytes = others.filter(([path]) => !path.startsWith('node_modules/')).reduce((sum, [, size]) => sum + size, 0);
   const installedBytes = own.reduce((sum, size) => sum + size, 0) + othersBytes;
   const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -81,7 +81,7 @@ test('publint and arethetypeswrong find nothing', async () => {
   const { messages } = await publint({ pkgDir: stranger.installed, strict: true, pack: false });
   expect(messages).toEqual([]);
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
-  // It is a package of ES modules alone, so for CommonJS it says just that. Node can `require` it all the same.
+  // It is a package of ES modules alone, so for CommonJS it reports just that. Node can still `require` it.
   const expected = [{ kind: 'CJSResolvesToESM', entrypoint: '.', resolutionKind: 'node16-cjs' }];
   expect('problems' in analysis ? analysis.problems : analysis).toEqual(expected);
 });
@@ -190,7 +190,7 @@ test('the sample plugin is loaded once it is approved as it is, and its call ask
   expect((await report()).code).not.toBe(0);
 });
 
-test('a program of its own passes the same plugin to the library', async () => {
+test('a separate program passes the same plugin to the library', async () => {
   stranger.write('weather.mjs', readFileSync(join(projectRoot, 'examples/weather/weather.mjs'), 'utf8'));
   stranger.write(
     'with-plugin.mjs',

@@ -28,6 +28,7 @@ import {
 } from '../../core/contracts/policy.ts';
 import { artifactRefSchema, callFactsSchema, toolListingSchema, toolRunResultSchema } from '../../core/contracts/tools.ts';
 import { createTrayClaw } from '../../core/compose.ts';
+import { featureEventPins, featureOpPins } from './feature-pins.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 
@@ -59,10 +60,10 @@ const eventPins: Readonly<Record<string, string>> = {
   'verification.finished': '701aa0ef1f8615ef',
   'reflection.recorded': '340f24a1f781636c',
   'pack.built': '9cbe8597b41c45b1',
-  'model.requested': '4d84a3471d9df7a3',
+  'model.requested': '7237e6209c2450ce',
   'model.retried': '30338517481a96b7',
   'model.finished': '80d697e9f82be0b1',
-  'model.failed': 'c6283d40a766435e',
+  'model.failed': 'ca30ee17874777a3',
   'budget.exceeded': 'ac3d0cfa045883c4',
   'budget.extended': 'e0de3205fc84ef4a',
   'budget.unpriced': '211f41d82396a91f',
@@ -156,8 +157,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'summary.failed': 'f2c36ccb94482ee0',
   'rule.pinned': 'c9a55ece0b8a562c',
   'rule.unpinned': 'a2e78d7de3aa13a2',
-  'plugin.recorded': 'fdb018db95b74e4b',
-  'plugin.approved': '8bcdaa77486011a2',
+  ...featureEventPins,
 };
 
 /** Of each operation: its parameters as they are given, and its result. */
@@ -166,7 +166,7 @@ const opPins: Readonly<Record<string, string>> = {
   'turn.wait': 'ef41152c5ae4de98 3f5ad08601d015fc',
   'turn.cancel': '5b2a285a9f432c76 20ca92aff9f65f72',
   'turn.steer': 'aabcf9468ed26f64 b39e39c192cf45da',
-  'turn.get': '5b2a285a9f432c76 94f963819e6f5e47',
+  'turn.get': '5b2a285a9f432c76 7ddf8ff7e0fa7413',
   'turn.retry': '7d22a5dfafb12b09 ff37c2ac9859c997',
   'turn.branch': 'a675a1f366a09cde ff37c2ac9859c997',
   'turn.continue': '5b2a285a9f432c76 ff37c2ac9859c997',
@@ -183,9 +183,7 @@ const opPins: Readonly<Record<string, string>> = {
   'panic.engage': 'd9cfa57d4d77e292 ddfd13924e78170d',
   'panic.release': '71fc596a20f27da3 ddfd13924e78170d',
   'panic.status': '71fc596a20f27da3 ddfd13924e78170d',
-  'plugin.list': '71fc596a20f27da3 5a9306afeb461e87',
-  'plugin.approve': 'ffc53a1f9500ccef 804d548ca2febac1',
-  'plugin.call': '994c5d3be1f25713 0be97c0a8239aee9',
+  ...featureOpPins,
   'policy.explain': '3b6ece5f57efd129 afc1cf583445ccc0',
   'sandbox.explain': '28b6ed4efb49bef8 7310e20fac74316d',
   'safety.url': 'f9f6d09b415062dd 45b3e17244ac5192',
@@ -282,11 +280,12 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 593d8b946e1bcf87',
+  'config.get': '71fc596a20f27da3 c8ad991aab3e4f6a',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
-  'model.test': 'd154eb9c87cd4bbd 5826131ab4f7b3ea',
+  'model.route': '91dd7795751e1994 ff1bcab0d71f5d86',
+  'model.test': '8e8f05c907175ecb 5826131ab4f7b3ea',
   'model.presets': '71fc596a20f27da3 5a0f880aef2ee0cd',
   'provider.try': '0efc9663406a9e58 4acf1259631c0e47',
   'provider.add': '48592e9282f17a66 3ff1ce35da41abc4',
@@ -343,7 +342,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: 'abd6431ea5f0d9ba',
+  configSchema: '2f1a1b385869f3c7',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

@@ -24,7 +24,7 @@ import { modelMigrations } from '../../core/mind/llm/llm.ts';
 import { outboxMigrations } from '../../core/runtime/outbox/outbox.ts';
 import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
-import { telemetryMigrations } from '../../core/store/telemetry/telemetry.ts';
+import { usage } from '../../core/features/usage/usage.ts';
 
 const core = join(import.meta.dirname, '../../core');
 const migrations = [
@@ -36,8 +36,7 @@ const migrations = [
   ...continuityMigrations,
   ...modelMigrations,
   ...outboxMigrations,
-  ...telemetryMigrations,
-  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram, usage].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 function schemaOf({ db }: Storage): unknown {

@@ -30,6 +30,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'outbox settle': 'nothing was sent',
   'dlq retry': 'no turn failed',
   'plugins approve': 'there is no such file',
+  'model opinion': 'there is no such panel',
 };
 
 /** What the example of `plugins call` asks. */

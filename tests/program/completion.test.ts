@@ -6,7 +6,6 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
@@ -16,8 +15,8 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../doubles/fake-terminal.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { needs } from '../needs.ts';
+import { cliFile } from '../program-file.ts';
 
-const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const unix = needs('a Unix system');
 
 /** What others may call a thing, if a shell took it for more than a word. */

@@ -10,12 +10,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { TestHome } from '../faults/test-home.ts';
 import { findLibsecret, has, needs } from '../needs.ts';
+import { cliFile } from '../program-file.ts';
 
 const withKeychain = needs('a keychain service');
 
 const child = fileURLToPath(new URL('keychain-child.ts', import.meta.url));
 const answerSchema = z.object({ answers: z.array(z.unknown()), tookMs: z.number() });
-const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 
 const isOnCi = process.env['CI'] !== undefined && process.platform === 'linux';
 

@@ -208,3 +208,48 @@ test('a plugin that is a channel receives and sends; one under another name is r
     message: 'The channel of the plugin other calls itself loopback; name it other.',
   });
 });
+
+/** Source of a plugin that offers a tool and an operation, with one part that is broken. */
+const withBroken = (part: string): string => `const z = globalThis.trayclawTestZod;
+  export const feature = {
+    name: 'broken',
+    settings: z.strictObject({ unit: z.enum(['celsius']).optional() }),
+    operations: { hello: { about: 'Greets.', params: z.strictObject({}), result: z.string() } },
+    create: () => ({ handlers: { hello: () => 'hello' }, tools: [tool] }),
+    ${part}
+  };
+  const tool = {
+    name: 'broken_tool', description: 'Notes.', input: z.strictObject({}), class: 'write', idempotency: () => 'idempotent',
+    facts: () => ({ class: 'write', paths: [], command: null, hosts: [] }), summarize: () => 'note', run: async () => ({ forModel: '' }),
+  };`;
+
+test.for([
+  ['its create fails', "create: () => { throw new Error('out of paper'); },", 'out of paper'],
+  ['its create makes nothing', 'create: () => null,', 'create'],
+  ['its rows fail', "rows: () => { throw new Error('no rows today'); },", 'no rows today'],
+  ['a migration fails', "migrations: [{ id: 'broken-1', up: (db) => db.exec('CREATE NONSENSE') }],", 'NONSENSE'],
+  ['its settings do not fit', "settings: z.strictObject({ unit: z.enum(['kelvin']) }),", 'unit'],
+  ['the name of a tool does not fit', "create: () => ({ tools: [tool, { ...tool, name: 'two words' }] }),", 'two words'],
+  ['the input of a tool is no schema', 'create: () => ({ tools: [tool, { ...tool, input: {} }] }),', 'schema'],
+  ['an operation has no schema', "operations: { hello: { about: 'Greets.', params: {}, result: {} } },", 'schema'],
+  ['its begin fails', "create: () => ({ tools: [tool], begin: () => { throw new Error('no power'); } }),", 'no power'],
+] as const)('a plugin is reported as failed and nothing of it is there: %s', async ([, part, problem]) => {
+  Object.assign(globalThis, { trayclawTestZod: z });
+  const place = new Place();
+  const broken = join(place.folder, 'broken.mjs');
+  place.write('beside a broken one');
+  writeFileSync(broken, withBroken(part));
+  const files = [broken, place.file];
+  const more = { config: { plugins: { files, settings: { broken: { unit: 'celsius' } } } } };
+  const first = await place.start(files, more);
+  for (const { path, sha256 } of (await first.op('plugin.list', {})).plugins) {
+    await first.op('plugin.approve', { path: path ?? '', sha256: sha256 ?? '' });
+  }
+  const claw = await place.start(files, more);
+  const [failed, sound] = (await claw.op('plugin.list', {})).plugins;
+  expect(failed).toMatchObject({ state: 'failed', problem: expect.stringContaining(problem) as string, operations: [], tools: [] });
+  expect(sound).toMatchObject({ name: 'greeter', state: 'loaded', problem: null });
+  expect((await claw.op('health.check', {})).checks.find(({ id }) => id === 'plugins')).toMatchObject({ ok: false });
+  expect((await claw.op('tool.list', {})).tools.map(({ name }) => name)).not.toContain('broken_tool');
+  await expect(claw.call('broken.hello', {})).rejects.toMatchObject({ code: 'unknown_op' });
+});

@@ -136,7 +136,10 @@ test('an undo that was cut off is finished', async () => {
   );
   db.close();
   const again = await open();
+  const found = async () => (await again.op('health.check', {})).checks.find(({ id }) => id === 'undo');
+  expect(await found()).toMatchObject({ ok: false, fix: 'trayclaw recover finish-undo' });
   const { done } = await run(again, { kind: 'finish-undo' });
+  expect(await found()).toMatchObject({ ok: true });
   expect(done.did).toEqual([`${asked.callId}: 1 file put back.`]);
   expect(() => readFileSync(join(home.workspace, 'a.txt'), 'utf8')).toThrow('ENOENT');
   await expect(again.op('recovery.plan', { kind: 'finish-undo' })).rejects.toMatchObject({ code: 'conflict' });

@@ -24,7 +24,7 @@ class Chooser {
   }
 }
 
-/** Plays the runtime: performs intents with chosen outcomes, and lets restarts, answers, steering and cancelling come in between. */
+/** Simulates the runtime: performs intents with chosen outcomes, interrupted by restarts, answers, steering and cancelling. */
 class World {
   readonly events: TurnEvent[] = [];
   readonly requested = new Map<string, number>();
@@ -185,7 +185,7 @@ class World {
   #execute(callIds: readonly string[]): void {
     for (const callId of callIds) {
       if (this.#choose.pick(10) === 9) {
-        // What was approved has changed: asked about again.
+        // The approved call has changed: a new approval is requested.
         this.#decided(callId, 'ask', this.state.calls.find((call) => call.callId === callId)?.idempotency ?? 'unsafe');
         continue;
       }
@@ -294,7 +294,7 @@ test('whatever the world answers, a turn ends, with legal decisions on the way a
   );
 });
 
-test('an unsafe call is requested once, and once more for each time a person says so', () => {
+test('an unsafe call is requested once, and again for each decision to retry', () => {
   fc.assert(
     fc.property(choices, (numbers) => {
       const world = play(numbers);

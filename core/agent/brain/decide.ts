@@ -1,4 +1,4 @@
-// The decision function: pure, from the state of a turn to what should happen next, and why.
+// The decision function: pure, from the state of a turn to the next step and its reason.
 // interpret → plan → policy-gate → act → observe → verify → reflect → respond. It performs nothing and knows no clock but the events'.
 
 import type { ErrorBody } from '../../contracts/errors.ts';
@@ -35,7 +35,7 @@ export function decide(state: TurnState): Intent | null {
   return decideEnd(state) ?? decideCalls(state) ?? decideAfterCalls(state) ?? decideReply(state) ?? decideModel(state);
 }
 
-/** What ends a turn whatever else is open. A running call is first waited for: its result must not be lost. */
+/** Ends the turn regardless of open work. Running calls are awaited first: their results must not be lost. */
 function decideEnd(state: TurnState): Intent | null {
   if (state.calls.some((call) => call.status === 'running')) return null;
   if (state.cancel !== null) {
@@ -61,7 +61,7 @@ function decideCalls(state: TurnState): Intent | null {
   const first = open[0];
   if (first === undefined) return null;
   if (first.status === 'running') return chosen('wait', 'act', 'A call is still running.', [first]);
-  if (first.status === 'unknown') return chosen('wait', 'act', 'Nobody knows whether this call happened; a person decides.', [first]);
+  if (first.status === 'unknown') return chosen('wait', 'act', 'It is unknown whether this call happened; a person decides.', [first]);
   if (first.status === 'waiting') {
     const waiting = open.filter((call) => call.status === 'waiting');
     return chosen('wait', 'policy-gate', `Waiting for your approval of ${count(waiting.length, 'call')}.`, waiting);
@@ -75,7 +75,7 @@ function decideCalls(state: TurnState): Intent | null {
   );
 }
 
-/** A chat whose first call, made by the program, did not succeed: no model is asked in a folder that no person trusts. */
+/** The opening call of a chat, made by the program, did not succeed: no model is asked in an untrusted folder. */
 const notTrusted: ErrorBody = {
   code: 'denied',
   message: 'TrayClaw was not allowed to work in the folder of this session, so the message was not answered.',
@@ -125,13 +125,14 @@ function decideModel(state: TurnState): Intent {
     const why = state.brokeOff ? 'The answer broke off: ask the model once more.' : 'The pack is ready: ask the model.';
     return { ...chosen('complete', 'plan', why, []), packId: state.packId };
   }
-  const reason =
-    state.modelCalls === 0
-      ? 'Gather what the model needs to see.'
-      : state.overflowed
-        ? 'The pack was too large: build a smaller one.'
-        : 'Show the model what came of it.';
+  const reason = packReason(state);
   return { ...chosen('pack', state.modelCalls === 0 ? 'interpret' : 'plan', reason, []), smaller: state.overflowed };
+}
+
+function packReason({ modelCalls, rerouted, overflowed }: TurnState): string {
+  if (modelCalls === 0) return 'Gather what the model needs to see.';
+  if (rerouted) return 'The model gave no answer: ask the next one of the route.';
+  return overflowed ? 'The pack was too large: build a smaller one.' : 'Show the model what came of it.';
 }
 
 function chosen<K extends string>(kind: K, phase: Phase, reason: string, calls: readonly CallState[]): Chosen<K> {

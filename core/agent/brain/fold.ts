@@ -1,11 +1,11 @@
-// The fold: a turn's events, one at a time, into the state the brain decides on. Pure; an event of no interest changes nothing but the time.
+// The fold: applies a turn's events, one at a time, to the state the brain decides on. Pure; an irrelevant event changes only the time.
 
 import { assert } from '../../base/assert.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { RequestedCall, Usage } from '../../contracts/llm.ts';
 import { isResolved, repeatKey, type CallState, type Repeat, type TurnState } from './turn-state.ts';
 
-/** What the fold reads of an event; a draft with its time is enough. */
+/** The fields the fold reads of an event; a draft with its time is enough. */
 export type TurnEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'atMs' | 'body'> }[AnyEvent['type']];
 
 export function applyEvent(state: TurnState, event: TurnEvent): TurnState {
@@ -70,8 +70,14 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
     case 'reflection.recorded':
       return { ...state, reflected: true, reflections: state.reflections + 1 };
     default:
-      return state;
+      return addVerification(state, event);
   }
+}
+
+/** What a verifier was asked for is paid by the turn. */
+function addVerification(state: TurnState, event: TurnEvent): TurnState {
+  if (event.type !== 'call.verified' || event.body.usage === undefined) return state;
+  return { ...state, ...addSpending(state, event.body.usage, event.body.costUsd ?? null) };
 }
 
 function startTurn(state: TurnState, event: { atMs: number; body: EventOf<'turn.started'>['body'] }): TurnState {
@@ -110,6 +116,7 @@ function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']):
     packId: null,
     modelCalls: state.modelCalls + 1,
     brokeOff: false,
+    rerouted: false,
     reply: body.calls.length === 0 ? { text: body.text, truncated: body.finishReason === 'length' } : null,
     ...propose(body.calls),
   };
@@ -126,17 +133,22 @@ function addSpending({ usage, costUsd }: TurnState, more: Usage, moreUsd: number
   };
 }
 
-/** A first overflow is answered by a smaller pack, a first broken answer by asking with the same one; everything else ends the turn. */
+/**
+ * A first overflow is answered by a smaller pack, a first broken answer by asking with the same one; a route goes to its next model;
+ * everything else ends the turn.
+ */
 function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): TurnState {
   const spending = body.usage === undefined ? {} : addSpending(state, body.usage, body.costUsd ?? null);
   const next = { ...state, ...spending, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
+  // Another model reads another pack.
+  if (body.failover !== undefined) return { ...next, rerouted: true };
   if (body.error.code === 'model_context_overflow' && !state.overflowed) return { ...next, overflowed: true };
   if (body.again === true) return { ...next, packId: state.packId, brokeOff: true };
   if (body.error.code === 'cancelled' && state.cancel !== null) return next;
   return { ...next, failure: body.error };
 }
 
-/** After a restart nothing is in flight: what may run again is allowed again, and the model is asked anew. */
+/** After a restart nothing is in flight: repeatable calls are allowed again, and the model is asked again. */
 function resumeTurn(state: TurnState): TurnState {
   return {
     ...state,
@@ -167,14 +179,14 @@ function observe(state: TurnState): TurnState {
   return { ...state, observed: true, repeats, repeatedMost, failedBatches: allFailed ? state.failedBatches + 1 : 0 };
 }
 
-/** What the loop guard counts once the calls of a step have their results. */
+/** Counts repeated calls for the loop guard once the calls of a step have their results. */
 export function countRepeats(state: TurnState): { repeats: Record<string, Repeat>; repeatedMost: number } {
   let repeats: Record<string, Repeat> = { ...state.repeats };
   let repeatedMost = 0;
   for (const call of state.calls) {
     const key = repeatKey(call);
     const before = repeats[key];
-    // A change to the world starts the other counts anew: looking again after it is not a loop.
+    // A change to the world restarts the other counts: reading again after it is not a loop.
     if (call.outcome === 'ok' && call.idempotency !== 'pure') repeats = {};
     const refused = before !== undefined && call.resultHash === refusedHash;
     const resultHash = refused ? before.resultHash : call.resultHash;
@@ -185,7 +197,7 @@ export function countRepeats(state: TurnState): { repeats: Record<string, Repeat
   return { repeats, repeatedMost };
 }
 
-/** How a refused repetition shows in a call: it keeps counting as the call it repeats. */
+/** The result hash of a refused repetition: it keeps counting as the call it repeats. */
 const refusedHash = 'loop_detected';
 
 function changeCall(state: TurnState, callId: string, change: Partial<CallState>): TurnState {

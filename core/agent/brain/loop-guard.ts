@@ -1,11 +1,11 @@
-// Bounds on a turn: model calls, time, the same call again and again; and the bounded reflection that comes before giving up.
+// Bounds on a turn: model calls, time, repeated calls; and the bounded reflection before the turn is ended.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import { repeatKey, type CallState, type TurnState } from './turn-state.ts';
 
 export interface Reflection {
   readonly why: string;
-  /** What the model is told. */
+  /** The note to the model. */
   readonly note: string;
 }
 
@@ -46,7 +46,7 @@ export function reflectionFor(state: TurnState): Reflection | null {
   if (state.failedBatches === FAILED_BATCHES_BEFORE_NOTE) {
     return {
       why: 'Everything failed twice in a row.',
-      note: 'The last two steps failed altogether. Read the errors, change your approach, or tell the person what stands in the way.',
+      note: 'The last two steps failed altogether. Read the errors, change your approach, or tell the person what blocks you.',
     };
   }
   return null;

@@ -1,4 +1,4 @@
-// What a turn says when its budget ended it: the limit in words, and as data what a person may be offered to allow. Pure.
+// The end of a turn over budget: the limit in words, and as data the increase a person may be offered. Pure.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -18,7 +18,7 @@ export function overBudgetError(over: OverBudget): ErrorBody {
   return new AppError('over_budget', message, { data: { scope, unit, limit, spent, suggested: suggestedMore(over) } }).toBody();
 }
 
-/** As much again as was allowed, at most a dollar; never less than the next call needs. */
+/** The amount of the limit again, at most a dollar; never less than the next call needs. */
 function suggestedMore({ unit, limit, needed = 0 }: OverBudget): number {
   if (unit === 'tokens') return Math.max(limit, roundUp(2 * needed), 1000);
   return Math.max(limit > 0 ? Math.min(limit, 1) : 1, roundUp(2 * needed));

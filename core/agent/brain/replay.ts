@@ -1,4 +1,4 @@
-// Replay: decide again at every recorded decision of a turn and compare. The log is the input, nothing is performed.
+// Replay: repeats every recorded decision of a turn and compares. The log is the input, nothing is performed.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { decide, type Intent } from './decide.ts';

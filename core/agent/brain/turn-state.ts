@@ -1,4 +1,4 @@
-// What the brain knows of a turn: a plain value folded from the turn's events. No behaviour, no I/O.
+// The state of a turn for the brain: a plain value folded from the turn's events. No behaviour, no I/O.
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { TurnLimits } from '../../contracts/events.ts';
@@ -16,7 +16,7 @@ export interface CallState {
   readonly callId: string;
   readonly tool: string;
   readonly args: string;
-  /** Secrets taken out of the arguments; left out when there are none. */
+  /** Secrets redacted from the arguments; absent when there are none. */
   readonly withheld?: readonly string[];
   readonly status: CallStatus;
   readonly idempotency: Idempotency;
@@ -30,7 +30,7 @@ export interface CallState {
   readonly resultHash: string;
 }
 
-/** How often one call was made with one result since anything was last changed. */
+/** How often one call was made with one result since the last change. */
 export interface Repeat {
   readonly resultHash: string;
   readonly count: number;
@@ -48,7 +48,7 @@ export interface TurnState {
   readonly toolCalls: number;
   /** A pack built and not yet shown to the model. */
   readonly packId: string | null;
-  /** The model is asked and has not answered. */
+  /** The running model request. */
   readonly requestId: string | null;
   /** The newest answer, once it holds no calls. */
   readonly reply: { readonly text: string; readonly truncated: boolean } | null;
@@ -60,12 +60,14 @@ export interface TurnState {
   /** The highest number of equal calls with equal results seen in the newest batch. */
   readonly repeatedMost: number;
   readonly failedBatches: number;
-  /** Words of the person that no pack has held yet. */
+  /** Messages of the person that no pack has included yet. */
   readonly unseenSteers: number;
   readonly failure: ErrorBody | null;
   readonly overflowed: boolean;
-  /** The newest answer broke off and is asked for once more. */
+  /** The newest answer broke off and is requested again. */
   readonly brokeOff: boolean;
+  /** The model that was asked gave no answer, and the route of the turn has another. */
+  readonly rerouted: boolean;
   readonly overBudget: OverBudget | null;
   readonly cancel: { readonly reason: string; readonly by: 'person' | 'panic' | 'shutdown' } | null;
   readonly usage: Usage;
@@ -96,6 +98,7 @@ export const emptyTurn: TurnState = {
   failure: null,
   overflowed: false,
   brokeOff: false,
+  rerouted: false,
   overBudget: null,
   cancel: null,
   usage: noUsage,
@@ -108,7 +111,7 @@ export function repeatKey(call: Pick<CallState, 'tool' | 'args'>): string {
   return `${call.tool}\n${call.args}`;
 }
 
-/** No more work on the call will come. */
+/** The call needs no more work. */
 export function isResolved(call: CallState): boolean {
   return call.status === 'finished' || call.status === 'denied' || call.status === 'rejected';
 }

@@ -46,7 +46,7 @@ test('tools of an agent bound its turns, with its bounds and the depth of all', 
   expect(agents.boundsOf('low')).toEqual({ ...wholeBounds, depth: 0 });
 });
 
-test('an identity is the text, the file, or both; a file that is gone is none', () => {
+test('an identity is the text, the file, or both; a missing file is none', () => {
   const agents = registry({ editor: { identity: 'Be brief.', identityFile: 'agents/editor.md' }, lost: { identityFile: 'gone.md' } });
   expect(agents.identityOf('editor')).toBe('Be brief.\n\nYou edit.');
   expect(agents.identityOf('lost')).toBe('');
@@ -61,7 +61,7 @@ test('the very chat goes before the channel, and all else is for main', () => {
   expect(agents.route({ channel: 'cli', chatId: '7' })).toBe('main');
 });
 
-test('an agent nobody wrote down is not found, nor is a word of the language', () => {
+test('an undeclared agent is not found, nor is a built-in name of JavaScript', () => {
   const agents = registry({ scout: {} });
   for (const agentId of ['ghost', 'constructor', '__proto__']) expect(() => agents.assertKnown(agentId)).toThrow('There is no agent');
   expect(agents.modelOf('constructor')).toBeNull();

@@ -1,4 +1,4 @@
-// The agents of config.yaml as they hold for turns: model, identity, bounds, whom each may call, whose chat is whose. Starts nothing.
+// The agents of config.yaml as turns use them: model, identity, bounds, callable agents, chats. Starts nothing.
 
 import { mainAgentId, type AgentConfig, type AgentListing, type HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -12,7 +12,7 @@ export interface AgentRegistryDeps {
   readText(path: string): string | null;
 }
 
-/** Who an agent is beyond what config.yaml says. */
+/** The identity of an agent beyond config.yaml. */
 export interface AgentCapsules {
   /** Empty where nothing was said. */
   textOfAgent(agentId: string): string;
@@ -22,7 +22,7 @@ export interface AgentCapsules {
 
 type Agents = AgentRegistryDeps['agents'];
 
-/** Fails with not_found for one that config.yaml does not name; `main` always is. */
+/** Fails with not_found for an agent that config.yaml does not name; `main` always exists. */
 export function assertKnownAgent(agents: Agents, agentId: string): void {
   const ids = idsOf(agents);
   if (ids.includes(agentId)) return;
@@ -76,7 +76,7 @@ export class AgentRegistry {
     return this.#config(agentId).model ?? null;
   }
 
-  /** What its turns may use; null where nothing bounds them. */
+  /** The bounds of its turns; null for none. */
   boundsOf(agentId: string): TurnBounds | null {
     const { tools, bounds: configured } = this.#config(agentId);
     const bounds = this.#deps.capsules.isReadOnly(agentId) ? readOnly(configured) : configured;
@@ -87,7 +87,7 @@ export class AgentRegistry {
     return { ...wholeBounds, depth: this.#deps.limits.depth, ...rest, tools: both };
   }
 
-  /** Empty where it has none. A file is read each time: what it says holds from the next turn on. */
+  /** Empty if it has none. A file is reread each time: a change is effective from the next turn on. */
   identityOf(agentId: string): string {
     const { identity, identityFile } = this.#config(agentId);
     const fromFile = identityFile === undefined ? '' : (this.#deps.readText(identityFile) ?? '').trim();
@@ -100,7 +100,7 @@ export class AgentRegistry {
     return agentId === mainAgentId ? this.#ids() : [agentId];
   }
 
-  /** Whose chat it is: the very chat first, then the channel, else main. */
+  /** The agent of a chat: by the exact chat first, then by the channel, else main. */
   route({ channel, chatId }: { readonly channel: string; readonly chatId: string | null }): string {
     const routed = (fits: (route: { readonly chatId?: string | undefined }) => boolean): string | undefined =>
       this.#ids().find((agentId) => this.#config(agentId).routes?.some((route) => route.channel === channel && fits(route)) === true);

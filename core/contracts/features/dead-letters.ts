@@ -1,16 +1,16 @@
-// Dead letters: turns that failed and wait for another try or for a person; the settings, the events and the operations. A part of the
-// tables in events.ts, ops.ts and config.ts.
+// Dead letters: failed turns that wait for a retry or for a person; the settings, the events and the operations. Used by events.ts, ops.ts
+// and config.ts.
 
 import * as z from 'zod';
 import { errorBodySchema } from '../errors.ts';
 import { id, none } from '../op-params.ts';
 
-/** Whether the same message may succeed later without anything being changed. Told by the code of the error alone. */
+/** Whether the same message may succeed later without any change. Decided by the error's code alone. */
 const failureNatureSchema = z.enum(['transient', 'permanent']);
 export type FailureNature = z.infer<typeof failureNatureSchema>;
 
 export const deadLetterEvents = {
-  /** In the system session. The same letter comes again when a try of it fails as well. */
+  /** In the system session. The same dead letter is captured again when a retry fails as well. */
   'dead_letter.captured': z.object({
     letterId: z.string(),
     turnId: z.string(),
@@ -20,23 +20,23 @@ export const deadLetterEvents = {
     nature: failureNatureSchema,
     /** 1 for the first failure. */
     attempt: z.number().int().min(1),
-    /** When the program tries again by itself; null where that is left to a person. */
+    /** When the program retries automatically; null if a person has to decide. */
     retryAtMs: z.number().int().nullable(),
     /** Why it is left to a person; empty where it is not. */
     left: z.string(),
   }),
   /** The message runs again as another turn. */
   'dead_letter.retried': z.object({ letterId: z.string(), turnId: z.string(), byTurnId: z.string(), by: z.string() }),
-  /** The program tries no more; a person decides. */
+  /** The program stops retrying; a person decides. */
   'dead_letter.left': z.object({ letterId: z.string(), why: z.string() }),
-  /** Done with: a later try succeeded, or the conversation went on without it. */
+  /** Closed: a later try succeeded, or the conversation continued without it. */
   'dead_letter.settled': z.object({ letterId: z.string(), outcome: z.enum(['answered', 'overtaken']), byTurnId: z.string() }),
   'dead_letter.cleared': z.object({ letterId: z.string(), by: z.string() }),
 } as const;
 
 export const deadLetterSchema = z.object({
   letterId: z.string(),
-  /** `waiting`: tried again by itself at `retryAtMs`. `retrying`: a try is under way. `left`: a person decides. */
+  /** `waiting`: retried automatically at `retryAtMs`. `retrying`: a try is running. `left`: a person decides. */
   state: z.enum(['waiting', 'retrying', 'left']),
   /** The turn that failed last, or that is the try under way. */
   turnId: z.string(),
@@ -54,7 +54,7 @@ export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
 export const deadLettersConfigSchema = z
   .strictObject({
-    /** How often a turn nobody watches is tried again after a passing failure. */
+    /** Maximum retries of an unattended turn after a transient failure. */
     retries: z.number().int().min(0).max(10).default(3),
     firstWaitMs: z.number().int().min(100).max(86_400_000).default(30_000),
     longestWaitMs: z.number().int().min(100).max(86_400_000).default(3_600_000),
@@ -67,8 +67,8 @@ export const deadLetterOps = {
     params: z.strictObject({ limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ letters: z.array(deadLetterSchema) }),
   },
-  /** The same message again, in a turn of its own, whatever the program would do by itself. */
+  /** Sends the same message again in a new turn, independent of automatic retries. */
   'dlq.retry': { params: z.strictObject({ letterId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
-  /** Gives a letter up; without one, all but those that are being tried. */
+  /** Drops a dead letter; without an id, all that are not being retried. */
   'dlq.clear': { params: none.extend({ letterId: id.optional() }), result: z.object({ cleared: z.number().int() }) },
 } as const;

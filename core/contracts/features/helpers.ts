@@ -1,5 +1,5 @@
-// Helpers: a call from one turn to another agent, its start, its end. Their events stand in the session and turn that called. The operations
-// on agents and helpers. A part of the tables in events.ts and ops.ts.
+// Subagents: a call from one turn to another agent, its start and its end. The events are recorded in the calling session and turn. Also
+// the operations on agents and subagents. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
 import { agentListingSchema } from '../agents.ts';
@@ -7,7 +7,7 @@ import { usageSchema } from '../llm.ts';
 import { id, none } from '../op-params.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 
-/** Where a call came from. */
+/** The origin of a call. */
 export const helperParentSchema = z.object({ sessionId: z.string(), turnId: z.string(), callId: z.string() });
 
 /** A turn whose money the helper spends as well: its caller's, and so on upwards. */
@@ -19,7 +19,7 @@ const helperPayerSchema = z.object({
   tokens: z.number().nullable(),
 });
 
-/** What a turn of a helper knows of whoever called it. */
+/** Identifies the caller of a subagent's turn. */
 export const helperOriginSchema = z.object({
   jobId: z.string(),
   label: z.string(),
@@ -42,17 +42,17 @@ export const helperEvents = {
     agentId: z.string(),
     task: z.string(),
     label: z.string(),
-    /** What answers in it, where that is not the agent's own model: `skill/NAME` performs the steps of a skill. */
+    /** The model of the subagent's turn if it is not the agent's own: `skill/NAME` performs the steps of a skill. */
     model: z.string().optional(),
     /** wait: the call ends with the answer. background: the answer comes later, as a message. */
     mode: helperModeSchema,
     bounds: turnBoundsSchema,
     payers: z.array(helperPayerSchema),
-    /** 1 for a helper of a conversation, 2 for a helper of that. */
+    /** 1 for a subagent of a conversation, 2 for a subagent of that one. */
     depth: z.number().int().min(1),
     /** A call that runs again with the same key meets the same job. */
     idempotencyKey: z.string(),
-    /** Ended by then, whatever it is doing. */
+    /** The time at which it is ended regardless of its progress. */
     deadlineMs: z.number().int(),
   }),
   'a2a.started': z.object({ jobId: z.string(), sessionId: z.string(), turnId: z.string(), attempt: z.number().int().min(1) }),
@@ -75,7 +75,7 @@ const helperListingSchema = z.object({
   task: z.string(),
   mode: helperModeSchema,
   state: z.enum(['queued', 'running', 'retrying', 'finished']),
-  /** How it ended; null while it has not. */
+  /** How it ended; null while it runs. */
   status: helperEndSchema.nullable(),
   text: z.string(),
   depth: z.number().int(),
@@ -93,13 +93,12 @@ export type HelperListing = z.infer<typeof helperListingSchema>;
 
 export const agentOps = {
   'agent.list': { params: none, result: z.object({ agents: z.array(agentListingSchema) }) },
-  /** `identity` is what stands below the standing instructions, as it is now. */
-  /** Calls of helpers, the newest first, at most 1,000; those that have ended only when asked for. */
+  /** Subagent calls, newest first, at most 1,000; finished ones only on request. */
   'helper.list': {
     params: z.strictObject({ sessionId: id.optional(), all: z.boolean().optional() }),
     result: z.object({ helpers: z.array(helperListingSchema) }),
   },
-  /** Ends a helper with whatever it called. Nothing happens to one that has ended. */
+  /** Ends a subagent and all subagents it called. An ended one is ignored. */
   'helper.cancel': { params: z.strictObject({ jobId: id }), result: helperListingSchema },
   'agent.get': { params: z.strictObject({ agentId: id }), result: agentListingSchema.extend({ identity: z.string() }) },
 } as const;

@@ -1,4 +1,5 @@
-// Hooks: what a person has run before and after runs, model calls, tools and messages. A hook before may deny or ask; none can allow or change.
+// Hooks: programs a person runs before and after runs, model calls, tools and messages. A hook before may deny or ask; none can allow or
+// change.
 
 import * as z from 'zod';
 import { toolClassSchema, type ToolClass } from '../tools.ts';
@@ -20,7 +21,7 @@ const names = z.array(z.string().min(1).max(200)).min(1).max(100);
 
 export const hookConfigSchema = z.strictObject({
   on: hookPointSchema,
-  /** Left out, it is about everything. What is named must all fit. */
+  /** Without it, the hook matches everything. All given fields must match. */
   match: z
     .strictObject({
       tools: names.optional(),
@@ -32,7 +33,7 @@ export const hookConfigSchema = z.strictObject({
   /** A program and its arguments; no shell. */
   command: z.array(z.string().min(1).max(4096)).min(1).max(100),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000),
-  /** When it fails, hangs or prints what is no answer. Deny before a tool unless told, else ignore. */
+  /** If it fails, hangs or prints an invalid answer. Defaults to deny before a tool, else ignore. */
   onFailure: z.enum(['deny', 'ask', 'ignore']).optional(),
 });
 export type HookConfig = z.infer<typeof hookConfigSchema>;
@@ -51,14 +52,14 @@ export const hookEvents = {
   }),
 } as const;
 
-/** What a hook is told, as JSON on its standard input. Secrets are taken out of it before. */
+/** The input of a hook: JSON on its standard input. Secrets are redacted. */
 export interface HookSubject {
   readonly on: HookPoint;
   readonly sessionId: string | null;
   readonly turnId: string | null;
   readonly agentId: string;
   readonly channel: string;
-  /** Of a run: what was asked for; after it, how it ended. */
+  /** The request of a run; after it, also how it ended. */
   readonly run?: { readonly text: string; readonly status?: string; readonly error?: string | null };
   readonly model?: { readonly ref: string; readonly tokens: number; readonly outcome?: 'ok' | 'error'; readonly text?: string };
   readonly tool?: {
@@ -68,16 +69,16 @@ export interface HookSubject {
     /** JSON. */
     readonly args: string;
     readonly summary: string;
-    /** What the gate answered; after the call, what came of it. */
+    /** The gate's decision; after the call, its outcome. */
     readonly decision?: string;
     readonly outcome?: string;
     readonly result?: string;
   };
-  /** A message on its way out of the program. */
+  /** An outbound message. */
   readonly message?: { readonly to: string; readonly text: string; readonly outcome?: string };
 }
 
-/** What a hook may answer. Saying nothing is no objection; there is no way to allow. */
+/** The answer of a hook. No answer means no objection; a hook cannot allow anything. */
 export const hookAnswerSchema = z.strictObject({
   decision: z.enum(['deny', 'ask']).optional(),
   reason: z.string().max(2000).optional(),
@@ -92,7 +93,7 @@ export interface LibraryHook extends Partial<Pick<HookConfig, 'match' | 'timeout
   run(subject: HookSubject, signal: AbortSignal): HookAnswer | undefined | Promise<HookAnswer | undefined>;
 }
 
-/** What came of all hooks of one place together. */
+/** The combined answer of all hooks at one place. */
 export interface HookVerdict {
   readonly decision: 'pass' | 'ask' | 'deny';
   readonly reason: string;

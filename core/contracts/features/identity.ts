@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { id } from '../op-params.ts';
 
 /**
- * How far it goes by itself. careful: says what it is about to change and asks in words first. balanced: the usual.
- * read-only: it changes nothing at all, which the gate holds.
+ * How cautious the agent is. careful: announces what it is about to change and asks in words first. balanced: the default. read-only: it
+ * changes nothing, which the gate enforces.
  */
 export const riskPostures = ['careful', 'balanced', 'read-only'] as const;
 export const riskPostureSchema = z.enum(riskPostures);
@@ -18,21 +18,21 @@ export const promptRefSchema = z
   .regex(/^[a-z0-9][a-z0-9-]{0,59}(@[1-9]\d{0,5})?$/, 'must be the name of a prompt, or name@version');
 
 export const capsuleSchema = z.strictObject({
-  /** What it is for: "You keep the books of a small shop." */
+  /** Its purpose: "You keep the books of a small shop." */
   role: line(4000).optional(),
-  /** How it speaks. */
+  /** Its style of writing. */
   style: line(2000).optional(),
-  /** What it must not do, or must always do; one sentence each. */
+  /** Things it must not do or must always do; one sentence each. */
   constraints: z.array(line(500)).max(50).default([]),
   risk: riskPostureSchema.default('balanced'),
-  /** Prompt files whose text belongs to it, in this order. */
+  /** Prompt files added to its text, in this order. */
   prompts: z.array(promptRefSchema).max(10).default([]),
 });
 export type Capsule = z.infer<typeof capsuleSchema>;
 
 export const capsuleVersionSchema = z.object({
   agentId: z.string(),
-  /** From 1; 0 for an agent nobody gave one. */
+  /** From 1; 0 for an agent without an identity. */
   version: z.number().int(),
   capsule: capsuleSchema,
   atMs: z.number().int(),
@@ -45,25 +45,25 @@ export type CapsuleVersion = z.infer<typeof capsuleVersionSchema>;
 
 export const promptListingSchema = z.object({
   name: z.string(),
-  /** The newest that is used; null where there is none, 0 for the text that comes with the program. */
+  /** The version in use; null for none, 0 for the built-in text. */
   version: z.number().int().nullable(),
-  /** What TrayClaw uses it for, of its own prompts alone. */
+  /** The purpose of the prompt; only on TrayClaw's own prompts. */
   about: z.string().optional(),
   versions: z.array(z.number().int()),
   url: z.string().nullable(),
   /** A text that came from the remote source and waits for a person's yes: its beginning and its hash. */
   incoming: z.object({ sha256: z.string(), text: z.string() }).nullable(),
-  /** Why the last look at the remote source brought nothing; the local version is used then. */
+  /** Why the last check of the remote source failed; the local version is used then. */
   problem: z.string().nullable(),
 });
 export type PromptListing = z.infer<typeof promptListingSchema>;
 
-/** A version of a prompt file and how it came to be; `by` and `atMs` are null for a file that was put there beside the program. */
+/** A version of a prompt file and its origin; `by` and `atMs` are null for a file that was added outside the program. */
 export const promptVersionSchema = z.object({
   version: z.number().int(),
   by: z.string().nullable(),
   atMs: z.number().int().nullable(),
-  /** The remote source it came from; null for one that was written here. */
+  /** The remote source; null for a version written here. */
   url: z.string().nullable(),
 });
 export type PromptVersion = z.infer<typeof promptVersionSchema>;
@@ -78,9 +78,9 @@ export const promptsConfigSchema = z
   .record(
     z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'must be a short name in small letters'),
     z.strictObject({
-      /** Where new versions come from. */
+      /** The source of new versions. */
       url: z.url({ protocol: /^https?$/ }),
-      /** Only this content is taken, and then without a person's yes. */
+      /** Accepts only this content, without asking a person. */
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
@@ -91,14 +91,14 @@ export const promptsConfigSchema = z
 export type PromptsConfig = z.infer<typeof promptsConfigSchema>;
 
 export const identityEvents = {
-  /** In the system session: from here on the agent is this. */
+  /** In the system session: the agent's new identity. */
   'identity.changed': capsuleVersionSchema.omit({ atMs: true }),
-  /** In the system session: a text became a version of a prompt file. */
+  /** In the system session: a text was accepted as a version of a prompt file. */
   'prompt.accepted': z.object({
     name: z.string(),
     version: z.number().int(),
     sha256: z.string(),
-    /** null for one that was written here. */
+    /** null for a version written here. */
     url: z.string().nullable(),
     by: z.string(),
   }),
@@ -108,12 +108,12 @@ const agent = { agentId: id.optional() };
 const promptName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/);
 
 export const identityOps = {
-  /** `text` is what the model is told. */
+  /** `text` is the text the model receives. */
   'identity.get': {
     params: z.strictObject({ ...agent, version: z.number().int().min(0).optional() }),
     result: capsuleVersionSchema.extend({ text: z.string() }),
   },
-  /** What is left out stays as it is; an empty text or list takes it away. */
+  /** Fields that are left out keep their value; an empty text or list removes it. */
   'identity.set': {
     params: z.strictObject({
       ...agent,
@@ -133,14 +133,14 @@ export const identityOps = {
     params: z.strictObject({ ...agent, limit: z.number().int().min(1).max(500).optional() }),
     result: z.object({ versions: z.array(capsuleVersionSchema) }),
   },
-  /** Between two versions as the model is told them; the newest two unless told. */
+  /** Compares two versions as the model receives them; the newest two by default. */
   'identity.diff': {
     params: z.strictObject({ ...agent, from: z.number().int().min(0).optional(), to: z.number().int().min(0).optional() }),
     result: diffSchema,
   },
   /** An earlier version becomes the newest one. */
   'identity.revert': { params: z.strictObject({ ...agent, version: z.number().int().min(0) }), result: capsuleVersionSchema },
-  /** With `own` also those of TrayClaw's own prompts that no file replaces. */
+  /** With `own`, also TrayClaw's own prompts that no file replaces. */
   'prompt.list': { params: z.strictObject({ own: z.boolean().optional() }), result: z.object({ prompts: z.array(promptListingSchema) }) },
   'prompt.get': {
     params: z.strictObject({ name: promptName, version: z.number().int().min(0).optional() }),
@@ -151,14 +151,14 @@ export const identityOps = {
     params: z.strictObject({ name: promptName }),
     result: z.object({ versions: z.array(promptVersionSchema) }),
   },
-  /** Between two versions; the newest two unless told. Nothing is before the first. */
+  /** Compares two versions; the newest two by default. The first version is compared with nothing. */
   'prompt.diff': {
     params: z.strictObject({ name: promptName, from: z.number().int().min(0).optional(), to: z.number().int().min(1).optional() }),
     result: diffSchema,
   },
   /** A new version, written here. */
   'prompt.set': { params: z.strictObject({ name: promptName, text: z.string().min(1).max(20_000) }), result: promptListingSchema },
-  /** Looks at the remote source of one, or of all. Never fails for a source that does not answer. */
+  /** Checks the remote source of one prompt, or of all. A source that does not answer is not an error. */
   'prompt.refresh': {
     params: z.strictObject({ name: promptName.optional() }),
     result: z.object({ prompts: z.array(promptListingSchema) }),

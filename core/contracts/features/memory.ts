@@ -1,5 +1,4 @@
-// Memory: what is remembered, and the person's documents; the settings, the events and the operations. A part of the tables in events.ts,
-// ops.ts and config.ts.
+// Memory and the person's documents: the settings, the events and the operations. Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
 import { holdsSchema, id, none } from '../op-params.ts';
@@ -9,12 +8,12 @@ export const memoryKinds = ['fact', 'preference', 'lesson', 'procedure'] as cons
 export const memoryKindSchema = z.enum(memoryKinds);
 export type MemoryKind = z.infer<typeof memoryKindSchema>;
 
-/** candidate: proposed, used nowhere until it is promoted. kept: used. */
+/** candidate: proposed, not used until it is promoted. kept: used. */
 export const memoryStates = ['candidate', 'kept'] as const;
 export const memoryStateSchema = z.enum(memoryStates);
 export type MemoryState = z.infer<typeof memoryStateSchema>;
 
-/** By its age since it was last used: whole, one sentence, a few words, or out of use. A pinned one stays whole. */
+/** By the time since its last use: whole, one sentence, a few words, or archived. A pinned memory stays whole. */
 export const memoryTiers = ['full', 'summary', 'marker', 'archived'] as const;
 export const memoryTierSchema = z.enum(memoryTiers);
 export type MemoryTier = z.infer<typeof memoryTierSchema>;
@@ -29,7 +28,7 @@ export const memoryTextMax = 2_000;
 const textSchema = z.string().trim().min(1).max(memoryTextMax);
 export const importanceSchema = z.number().min(0).max(1);
 
-/** Who brought it up, and where that can be looked up. */
+/** The origin of a memory, with a reference to look it up. */
 export const memoryOriginSchema = z.object({
   by: z.enum(['person', 'agent', 'turn', 'import']),
   actor: z.string(),
@@ -44,12 +43,12 @@ export const memorySchema = z.object({
   scope: memoryScopeSchema,
   importance: importanceSchema,
   origin: memoryOriginSchema,
-  /** Whose words it may hold beside the person's own. With any of them only a person can promote it. */
+  /** The untrusted sources it may derive from. If there are any, only a person can promote it. */
   untrusted: z.array(taintSourceSchema),
 });
 export type Memory = z.infer<typeof memorySchema>;
 
-/** What one that is written to a file says; what else it is follows when it is read in. */
+/** The fields of an entry in a memory file; the remaining ones are set when it is read. */
 export const memoryFileEntrySchema = z.strictObject({
   kind: memoryKindSchema,
   text: textSchema,
@@ -68,11 +67,11 @@ export const endingsSchema = z
   .min(1)
   .max(100);
 
-/** A function: the form of a reference to a secret belongs to config.ts, which uses this. */
+/** A function: the schema of a secret reference belongs to config.ts, which imports this file. */
 export function mindSections<R extends z.ZodType>(secretRef: R) {
   const modelSettings = {
     model: z.string().min(1).max(200),
-    /** Asked of the server where it can shorten its vectors, and held against what it answers. */
+    /** Requested from servers that can shorten their vectors, and compared with their answers. */
     dimensions: z.number().int().min(8).max(4096).optional(),
   };
   const embeddingsSchema = z.discriminatedUnion('kind', [
@@ -81,7 +80,7 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
       kind: z.literal('openai-compatible'),
       baseUrl: z.url(),
       apiKey: secretRef.optional(),
-      /** Without it what embedding costs is not known, and only limits in tokens hold it. */
+      /** Without it the cost of embedding is unknown, and only token limits apply. */
       usdPerMillionTokens: z.number().nonnegative().optional(),
       ...modelSettings,
     }),
@@ -89,7 +88,7 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
     /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
     z.strictObject({
       kind: z.literal('gguf'),
-      /** Of llama-server; found on the PATH when it is a name. */
+      /** The llama-server program; a bare name is searched on the PATH. */
       program: z.string().min(1).max(500).default('llama-server'),
       file: z.string().min(1).max(1000),
       dimensions: z.number().int().min(8).max(4096).optional(),
@@ -123,9 +122,9 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
     memory: z
       .strictObject({
         enabled: z.boolean().default(true),
-        /** Whether what a person says in a turn is looked through for what is worth remembering. */
+        /** Searches the person's messages for facts worth remembering. */
         fromTurns: z.boolean().default(true),
-        /** How many at most are shown to the model in a turn. */
+        /** The maximum shown to the model in a turn. */
         snippetsMax: z.number().int().min(0).max(50).default(6),
         candidatesMax: z.number().int().min(1).max(100_000).default(500),
       })
@@ -133,7 +132,7 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
     knowledge: z
       .strictObject({
         sources: z.record(sourceNameSchema, z.discriminatedUnion('kind', [inlineSchema, directorySchema, fileSchema])).default({}),
-        /** Whether evidence is put before the model by itself, where a question seems to be about the documents. */
+        /** Adds evidence to the prompt automatically when a question seems to be about the documents. */
         inContext: z.boolean().default(true),
         evidenceMax: z.number().int().min(1).max(20).default(4),
       })
@@ -150,7 +149,7 @@ export const memoryEvents = {
     state: memoryStateSchema,
     rule: z.string().nullable(),
     pinned: z.boolean().optional(),
-    /** Where it is older than its event: it was read in. */
+    /** Set if it is older than its event: it was imported. */
     createdAtMs: z.number().int().optional(),
   }),
   /** The same was brought up again; a conversation counts once. */
@@ -163,17 +162,17 @@ export const memoryEvents = {
   /** Both cannot be so at the same time; a person settles which. */
   'memory.contradicted': z.object({ memoryId, otherId: z.string(), reason: z.string() }),
   'memory.settled': z.object({ memoryId, otherId: z.string(), keep: z.enum(['this', 'other', 'both']), by: z.string() }),
-  /** Used nowhere from here on. The log keeps that it was remembered. */
+  /** Not used any more. The log still records that it existed. */
   'memory.forgotten': z.object({ memoryId, by: z.string(), reason: z.string() }),
-  /** What embedding came to: one event for a batch of texts, or for some questions together. */
+  /** Usage of the embedding model: one event for a batch of texts, or for several queries together. */
   'embedding.used': z.object({
     model: z.string(),
     purpose: z.enum(['texts', 'questions']),
     count: z.number().int().positive(),
     tokens: z.number().int().nonnegative(),
-    /** False where the server told none and they are an estimate. */
+    /** False if the server reported none and they are an estimate. */
     tokensReported: z.boolean(),
-    /** Null where the price is unknown. */
+    /** Null if the price is unknown. */
     costUsd: z.number().nonnegative().nullable(),
     tookMs: z.number().nonnegative(),
   }),
@@ -186,7 +185,7 @@ export const memoryViewSchema = memorySchema.extend({
   rule: z.string().nullable(),
   pinned: z.boolean(),
   tier: memoryTierSchema,
-  /** What the agent is shown of it at its age. */
+  /** The text the agent sees at its current tier. */
   shown: z.string(),
   createdAtMs: z.number().int(),
   usedAtMs: z.number().int(),
@@ -227,21 +226,21 @@ export type Evidence = z.infer<typeof evidenceSchema>;
 const knowledgeSourceSchema = z.object({
   name: z.string(),
   kind: z.enum(['inline', 'directory', 'file', 'resolver']),
-  /** Of a directory or a file. */
+  /** The path of a directory or a file. */
   path: z.string().nullable(),
   documents: z.number().int(),
   chunks: z.number().int(),
   /** Documents that could not be taken in. */
   failed: z.number().int(),
   indexedAtMs: z.number().int().nullable(),
-  /** What is wrong with the whole source, in a sentence. */
+  /** Why the whole source failed, in a sentence. */
   problem: z.string().nullable(),
-  /** While it is read: files that are done, of so many. */
+  /** While it is read: finished files out of all. */
   progress: z.object({ done: z.number().int(), total: z.number().int() }).nullable(),
 });
 
 const embedderStateSchema = z.object({
-  /** Null where none is configured: then words alone are searched. */
+  /** Null if none is configured: then only full-text search is used. */
   model: z.string().nullable(),
   dimensions: z.number().int().nullable(),
   /** Texts that have no vector yet. */
@@ -250,14 +249,14 @@ const embedderStateSchema = z.object({
 });
 
 export const memoryOps = {
-  /** The newest first. With a query: the best first, whatever their age, in the scopes of the agent or in all. */
+  /** Newest first. With a query: best first, of any age, in the scopes of the agent or in all. */
   'memory.list': {
     params: z.strictObject({
       query: queryText.optional(),
       state: memoryStateSchema.optional(),
       kind: memoryKindSchema.optional(),
       scope: memoryScopeSchema.optional(),
-      /** Also those that are out of use by their age; with a query they are always looked at. */
+      /** Includes archived memories; with a query they are always searched. */
       archived: z.boolean().optional(),
       /** Only those with an open contradiction. */
       contradicted: z.boolean().optional(),
@@ -271,7 +270,7 @@ export const memoryOps = {
     }),
   },
   'memory.get': { params: z.strictObject({ memoryId: id }), result: memoryViewSchema },
-  /** As the agent recalls: its own and the shared ones, by words and, where there is an embedder, by meaning. */
+  /** Recalls as the agent does: its own and shared memories, by full-text search and, if there is an embedder, by vector search. */
   'memory.recall': {
     params: z.strictObject({ query: queryText, agentId: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ hits: z.array(memoryHitSchema), embedder: embedderStateSchema }),
@@ -291,14 +290,14 @@ export const memoryOps = {
   'memory.reject': { params: z.strictObject({ memoryId: id }), result: z.object({ memoryId: z.string() }) },
   'memory.pin': { params: z.strictObject({ memoryId: id, pinned: z.boolean() }), result: memoryViewSchema },
   'memory.forget': { params: z.strictObject({ memoryId: id }), result: z.object({ memoryId: z.string() }) },
-  /** Of two that contradict each other: `this` and `other` forget the one not named, `both` lets them stand. */
+  /** Settles a contradiction: `this` and `other` forget the memory not named, `both` keeps both. */
   'memory.settle': {
     params: z.strictObject({ memoryId: id, otherId: id, keep: z.enum(['this', 'other', 'both']) }),
     result: z.object({ kept: z.array(z.string()) }),
   },
-  /** What is kept, one JSON object a line; the same form is read in. */
+  /** All memories, one JSON object a line; `memory.import` reads the same form. */
   'memory.export': { params: none, result: z.object({ text: z.string(), count: z.number().int() }) },
-  /** All or nothing; what is known already is passed over. */
+  /** All or nothing; known memories are skipped. */
   'memory.import': {
     params: z.strictObject({ text: z.string().min(1).max(20_000_000), state: memoryStateSchema.optional() }),
     result: z.object({ added: z.number().int(), known: z.number().int() }),
@@ -326,16 +325,16 @@ export const memoryOps = {
       ),
     }),
   },
-  /** What adding a folder or a file would come to; changes nothing. */
+  /** Previews adding a folder or a file; changes nothing. */
   'knowledge.preview': {
     params: z.strictObject({ path: sourcePath, endings: endingsSchema.optional() }),
     result: z.object({
       /** Absolute, and real where it is there. */
       path: z.string(),
       kind: z.enum(['directory', 'file']).nullable(),
-      /** Outside of what is open to the agent: as a source it is opened for reading. */
+      /** Outside the folders open to the agent: as a source it is opened for reading. */
       outside: z.boolean(),
-      /** That can be read as documents. */
+      /** Readable as documents. */
       files: z.number().int(),
       /** There are more than are counted. */
       more: z.boolean(),
@@ -343,7 +342,7 @@ export const memoryOps = {
       problem: z.string().nullable(),
     }),
   },
-  /** A folder, a file or a text from now on; its place in config.yaml is knowledge.sources. Reading goes on in the background. */
+  /** Adds a folder, a file or a text; its place in config.yaml is knowledge.sources. Indexing continues in the background. */
   'knowledge.add': {
     params: z
       .strictObject({
@@ -352,16 +351,16 @@ export const memoryOps = {
         path: sourcePath.optional(),
         endings: endingsSchema.optional(),
         watch: z.boolean().optional(),
-        /** In place of a path: the text itself, Markdown. */
+        /** Instead of a path: the text itself, Markdown. */
         text: z.string().min(1).max(200_000).optional(),
         title: z.string().trim().min(1).max(200).optional(),
-        /** A person knows that it lies outside of what is open to the agent. */
+        /** A person confirmed that it is outside the folders open to the agent. */
         outside: z.boolean().optional(),
       })
       .refine(({ path, text }) => (path === undefined) !== (text === undefined), 'a source has either a path or a text'),
     result: z.object({ source: z.string(), path: z.string().nullable(), holds: holdsSchema }),
   },
-  /** It is found no more. Its setting is handed back, so that it can be put back with config.set. */
+  /** Removes a source. Returns its setting, so that config.set can put it back. */
   'knowledge.remove': {
     params: z.strictObject({ source: sourceNameSchema }),
     result: z.object({ source: z.string(), setting: z.record(z.string(), z.unknown()), holds: holdsSchema }),
@@ -370,7 +369,7 @@ export const memoryOps = {
     params: z.strictObject({ query: queryText, source: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ evidence: z.array(evidenceSchema), embedder: embedderStateSchema }),
   },
-  /** Looks at every document of a source, or of all, again; waits until that is done. */
+  /** Rereads every document of a source, or of all; waits until that is done. */
   'knowledge.reindex': {
     params: z.strictObject({ source: id.optional() }),
     result: z.object({ documents: z.number().int(), changed: z.number().int(), removed: z.number().int(), failed: z.number().int() }),

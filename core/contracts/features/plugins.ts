@@ -1,5 +1,5 @@
-// Plugins: features that a program or a file of the person's own brings along; the settings, the events and the operations. A part of the
-// tables in events.ts, ops.ts and config.ts.
+// Plugins: features added by the host program or by a file of the person's; the settings, the events and the operations. Used by events.ts,
+// ops.ts and config.ts.
 
 import * as z from 'zod';
 import { none } from '../op-params.ts';
@@ -12,7 +12,7 @@ export const pluginsConfigSchema = z
   .strictObject({
     /** A file or the folder of a package, absolute or below the data folder. Loaded once a person approved it as it is. */
     files: z.array(z.string().min(1).max(4096)).max(50).default([]),
-    /** By the plugin's name; the plugin itself says what fits. */
+    /** By the plugin's name; the plugin validates its own settings. */
     settings: z.record(pluginNameSchema, z.record(z.string(), z.unknown())).default({}),
   })
   .prefault({});
@@ -20,13 +20,13 @@ export const pluginsConfigSchema = z
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');
 
 export const pluginEvents = {
-  /** What a plugin wrote down. Its name stands before that of the event, and what the body holds is the plugin's own affair. */
+  /** An event that a plugin recorded. `name` is prefixed with the plugin's name; only the plugin interprets the body. */
   'plugin.recorded': z.object({ plugin: z.string(), name: z.string(), body: z.unknown() }),
-  /** A person allowed what is at the path to run as part of the program, as long as it has this content. */
+  /** A person approved the code at the path as part of the program, as long as it has this content. */
   'plugin.approved': z.object({ path: z.string(), sha256: z.string(), by: z.string() }),
 } as const;
 
-/** loaded: it runs. waiting: nobody approved it as it is. refused: it may not be loaded from there. failed: see `problem`. */
+/** loaded: it runs. waiting: its current code is not approved. refused: it may not be loaded from there. failed: see `problem`. */
 const pluginStateSchema = z.enum(['loaded', 'waiting', 'refused', 'failed']);
 
 const pluginViewSchema = z.object({
@@ -45,7 +45,7 @@ export type PluginView = z.infer<typeof pluginViewSchema>;
 
 export const pluginOps = {
   'plugin.list': { params: none, result: z.object({ plugins: z.array(pluginViewSchema) }) },
-  /** Loaded from the next start on, and asked about again when its content changes. `sha256` is what the person was shown. */
+  /** Loaded from the next start on; a changed content needs a new approval. `sha256` is the content the person was shown. */
   'plugin.approve': {
     params: z.strictObject({ path: z.string().min(1).max(4096), sha256: sha256Schema }),
     result: z.object({ path: z.string(), sha256: z.string() }),

@@ -1,5 +1,5 @@
-// Schedules, the heartbeat and the task list: what is kept, what is told, the settings, the events (all in the system session) and the
-// operations. A part of the tables in events.ts, ops.ts and config.ts.
+// Schedules, the heartbeat and the task list: records, deliveries, the settings, the events (all in the system session) and the operations.
+// Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
 import { id, none } from '../op-params.ts';
@@ -9,11 +9,11 @@ import { jobBoundsSchema, narrowedSettings } from '../turn-bounds.ts';
 const moment = z.number().int().min(0).max(8_640_000_000_000_000);
 const zoneSchema = z.string().min(1).max(100).describe('time zone, such as Europe/Berlin');
 
-/** A minute is the finest grain there is: nothing that starts by itself may come more often. */
+/** The shortest interval is a minute: no scheduled task may run more often. */
 export const everyMsMin = 60_000;
 const everyMsMax = 366 * 86_400_000;
 
-/** As it is asked for. A local time that is skipped in spring means the first moment after it, one that comes twice the first of both. */
+/** As requested. A local time skipped in spring means the first moment after it, one that occurs twice means the first. */
 export const scheduleSpecInputSchema = z.union([
   z.strictObject({ kind: z.literal('at'), atMs: moment }),
   z.strictObject({
@@ -26,7 +26,7 @@ export const scheduleSpecInputSchema = z.union([
 ]);
 export type ScheduleSpecInput = z.infer<typeof scheduleSpecInputSchema>;
 
-/** As it is kept: every moment and zone is settled, so that nothing depends on where and when it is read. */
+/** As stored: moments and zones are resolved, so that nothing depends on where and when it is read. */
 export const scheduleSpecSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('at'), atMs: moment, local: z.string().optional(), zone: z.string().optional() }),
   z.object({ kind: z.literal('every'), everyMs: z.number().int(), anchorMs: moment }),
@@ -34,7 +34,7 @@ export const scheduleSpecSchema = z.discriminatedUnion('kind', [
 ]);
 export type ScheduleSpec = z.infer<typeof scheduleSpecSchema>;
 
-/** What to do about due times that passed while nothing could run. `all`: one after the other, the newest few. */
+/** How to handle due times that passed while nothing could run. `all`: one after the other, the newest few. */
 export const missedPolicySchema = z.enum(['skip', 'once', 'all']);
 export type MissedPolicy = z.infer<typeof missedPolicySchema>;
 
@@ -44,20 +44,20 @@ export const scheduleSchema = z.object({
   prompt: z.string(),
   spec: scheduleSpecSchema,
   agentId: z.string(),
-  /** `own`: one conversation of its own. `new`: another each time. Otherwise the id of a session. */
+  /** `own`: always the same separate conversation. `new`: a new one each time. Otherwise the id of a session. */
   session: z.string(),
   missed: missedPolicySchema,
   bounds: jobBoundsSchema,
-  /** How long a question of such a turn waits for an answer before it is a no. */
+  /** How long an approval of such a turn waits before it is denied. */
   approvalMs: z.number().int(),
   enabled: z.boolean(),
   createdBy: z.string(),
   createdAtMs: z.number().int(),
   /** The chat its answer is sent to; `last` is the one used last. */
   deliver: z.string().nullable(),
-  /** How many schedules made one another before this one: a person's is 0. */
+  /** How many schedules created one another before this one: 0 for a person's. */
   depth: z.number().int(),
-  /** Whose words the prompt may hold, where an agent wrote it after reading words of others. */
+  /** The untrusted sources of the prompt, if an agent wrote it after reading untrusted content. */
   untrusted: z.array(taintSourceSchema),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;
@@ -75,12 +75,12 @@ export const scheduleFiredSchema = z.object({
   disposition: firedDispositionSchema,
   turnId: z.string().optional(),
   sessionId: z.string().optional(),
-  /** This entry stands for all due times from `dueMs` to this one, both included. */
+  /** This entry covers all due times from `dueMs` to this one, inclusive. */
   untilMs: z.number().int().optional(),
-  /** How many these are; at least, where `atLeast`. */
+  /** How many due times; at least this many if `atLeast`. */
   count: z.number().int().optional(),
   atLeast: z.literal(true).optional(),
-  /** A person or an agent asked for it; no due time is used up. */
+  /** A person or an agent requested it; no due time is used up. */
   by: z.string().optional(),
   reason: z.string().optional(),
 });
@@ -111,10 +111,10 @@ export const heartbeatConfigSchema = z
       .max(10_080)
       .refine((minutes) => minutes === 0 || minutes >= 5, 'must be 0 for off, or at least 5')
       .default(30),
-    /** From equal to to is the whole day. */
+    /** Equal values mean the whole day. */
     activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: zone.optional() }).optional(),
     agent: z.string().min(1).max(100).default('main'),
-    /** The chat that is told: `last` is the one used last, `none` is none. */
+    /** The chat that receives the result: `last` is the one used last, `none` is none. */
     deliver: z.string().min(1).max(200).default('last'),
     ...narrowedSettings,
   })
@@ -122,22 +122,22 @@ export const heartbeatConfigSchema = z
 
 export const scheduleEvents = {
   'schedule.created': z.object({ schedule: scheduleSchema }),
-  /** The whole schedule as it is from here on. With another time it starts anew: due times count from this moment. */
+  /** The whole schedule from now on. A changed time restarts it: due times count from this moment. */
   'schedule.changed': z.object({ schedule: scheduleSchema, by: z.string() }),
   'schedule.removed': z.object({ scheduleId: z.string(), by: z.string() }),
-  /** What became of a due time, or of several that stand together. */
+  /** The outcome of a due time, or of several that are combined. */
   'schedule.fired': scheduleFiredSchema,
   /** The clock was set back: due times count from `toMs` again. What ran already does not run again. */
   'schedule.rewound': z.object({ fromMs: z.number().int(), toMs: z.number().int() }),
-  /** A heartbeat's turn has ended. quiet: nothing to tell. repeated: the same was told within a day. */
+  /** A heartbeat's turn has ended. quiet: nothing to report. repeated: the same was reported within a day. */
   'heartbeat.ended': z.object({
     turnId: z.string(),
     outcome: z.enum(['quiet', 'told', 'repeated', 'failed']),
-    /** Of the text, to tell a repetition. */
+    /** Of the text, to recognise a repetition. */
     textHash: z.string(),
     /** The chat it was sent to. */
     to: z.string().nullable(),
-    /** Beats since the last one that ended, for which no model was asked: nothing to do, or outside of the active hours. */
+    /** Beats since the last one that ended, without a model request: nothing to do, or outside the active hours. */
     idle: z.number().int(),
   }),
   'task.added': z.object({
@@ -166,14 +166,14 @@ const wanted = {
 
 const firingSchema = scheduleFiredSchema.extend({
   atMs: z.number().int(),
-  /** How its turn stands: queued, running, waiting or how it ended. */
+  /** The status of its turn: queued, running, waiting or how it ended. */
   status: z.string().nullable(),
 });
 
 export const scheduleViewSchema = scheduleSchema.extend({
   /** The next due times, at most five; none while it is paused or over. */
   nextMs: z.array(z.number().int()),
-  /** What became of the last due times, the newest first. */
+  /** Outcomes of the last due times, newest first. */
   last: z.array(firingSchema),
 });
 export type ScheduleView = z.infer<typeof scheduleViewSchema>;
@@ -183,7 +183,7 @@ const heartbeatStateSchema = z.object({
   everyMinutes: z.number().int(),
   nextMs: z.number().int().nullable(),
   file: z.string(),
-  /** Why the last beat did what it did: a sentence. */
+  /** The reason for the last beat's outcome: a sentence. */
   lastOutcome: z.string().nullable(),
   lastAtMs: z.number().int().nullable(),
   lastTurnId: z.string().nullable(),
@@ -211,7 +211,7 @@ export const scheduleOps = {
     result: scheduleViewSchema,
   },
   'schedule.remove': { params: z.strictObject({ scheduleId: id }), result: z.object({ scheduleId: z.string() }) },
-  /** Once now, beside its times. */
+  /** Runs it once now, in addition to its times. */
   'schedule.run': { params: z.strictObject({ scheduleId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   /** When something would be due. Keeps nothing. */
   'schedule.preview': {
@@ -219,7 +219,7 @@ export const scheduleOps = {
     result: z.object({ nextMs: z.array(z.number().int()) }),
   },
   'heartbeat.get': { params: none, result: heartbeatStateSchema },
-  /** A beat now, outside of its times; with nothing to do no model is asked. */
+  /** Beats once now, outside its times; with nothing to do no model is asked. */
   'heartbeat.run': { params: none, result: heartbeatStateSchema },
   'task.list': {
     params: z.strictObject({ all: z.boolean().optional(), limit: z.number().int().min(1).max(500).optional() }),

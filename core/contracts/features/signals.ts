@@ -1,5 +1,5 @@
-// Signals: what comes in from outside or by the clock, the settings of what feeds them, the events (all in the system session) and the
-// operations. A part of the tables in events.ts, ops.ts and config.ts.
+// Signals: events from outside or from the clock; the settings of their sources, the events (all in the system session) and the operations.
+// Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
 import { id } from '../op-params.ts';
@@ -10,8 +10,8 @@ export const signalSourceSchema = z.enum(signalSources);
 export type SignalSource = z.infer<typeof signalSourceSchema>;
 
 /**
- * observe: it is written down, nothing else. queue: the next turn of its session is told. run: a turn of its own.
- * interrupt: the running turn of its session is told at once, or a turn starts.
+ * observe: it is only recorded. queue: added to the next turn of its session. run: starts a separate turn. interrupt: added to the running
+ * turn of its session at once, or starts a turn.
  */
 export const attentionSchema = z.enum(['observe', 'queue', 'run', 'interrupt']);
 export type Attention = z.infer<typeof attentionSchema>;
@@ -39,14 +39,14 @@ export type SignalReceived = z.infer<typeof signalReceivedSchema>;
 
 export const signalEvents = {
   'signal.received': signalReceivedSchema,
-  /** Signals that waited for it were told to this turn. */
+  /** Waiting signals were added to this turn. */
   'signal.delivered': z.object({ signalIds: z.array(z.string()), sessionId: z.string(), turnId: z.string() }),
 } as const;
 
 const target = {
   attention: attentionSchema.default('observe'),
   agent: z.string().min(1).max(100).optional(),
-  /** The session it belongs to; one of its own when left out. */
+  /** The session it belongs to; a separate one by default. */
   session: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/)
@@ -54,7 +54,7 @@ const target = {
   ...narrowedSettings,
 };
 
-/** `secretRef` is that of config.ts; handed in, because that file imports this one. */
+/** `secretRef` is the schema of config.ts; a parameter, because that file imports this one. */
 export function signalsConfigSchema(secretRef: z.ZodString) {
   return z
     .strictObject({
@@ -62,7 +62,7 @@ export function signalsConfigSchema(secretRef: z.ZodString) {
       webhooks: z
         .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/), z.strictObject({ ...target, secret: secretRef }))
         .default({}),
-      /** Files and folders; a folder means what lies directly in it. */
+      /** Files and folders; a folder covers its direct entries. */
       watch: z
         .array(
           z.strictObject({
@@ -84,7 +84,7 @@ export function signalsConfigSchema(secretRef: z.ZodString) {
           queued: z.number().int().min(1).max(100).default(20),
           /** Characters of a signal that are kept. */
           textMax: z.number().int().min(100).max(100_000).default(8_000),
-          /** How long a question of a turn nobody watches waits for an answer before it is a no. */
+          /** How long an approval of an unattended turn waits before it is denied. */
           approvalMinutes: z.number().int().min(1).max(1440).default(30),
         })
         .prefault({}),
@@ -104,7 +104,7 @@ export const signalOps = {
     }),
     result: z.object({ signals: z.array(signalViewSchema), nextBefore: z.number().int().nullable() }),
   },
-  /** From an app or script of this user. The same `dedupeKey` again is no second signal. */
+  /** From an app or script of this user. Repeating a `dedupeKey` creates no second signal. */
   'signal.send': {
     params: z.strictObject({
       name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be a name of letters, digits, dots and dashes'),
@@ -117,7 +117,7 @@ export const signalOps = {
     }),
     result: signalReceivedSchema.extend({ repeated: z.boolean() }),
   },
-  /** What came in on POST /hooks/NAME. The door has looked at nothing but sizes and rates. */
+  /** A request to POST /hooks/NAME. The HTTP server has checked only its size and rate. */
   'signal.hook': {
     params: z.strictObject({
       name: z.string().min(1).max(64),

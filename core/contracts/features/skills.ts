@@ -1,23 +1,23 @@
-// Skills: what the agent knows how to do, where it comes from and who trusts it; the settings, the events and the operations. A part of the
-// tables in events.ts, ops.ts and config.ts.
+// Skills: what the agent can do, where each skill comes from and why it is trusted; the settings, the events and the operations. Used by
+// events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
 import { none } from '../op-params.ts';
 
-/** As the Agent Skills standard has it. */
+/** As defined by the Agent Skills standard. */
 export const skillNameSchema = z
   .string()
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
   .max(64);
 
-/** error: against the standard. warning: it loads, but somebody should look. note: good to know. */
+/** error: against the standard. warning: it loads, but a person should check it. note: good to know. */
 export const lintSeverities = ['error', 'warning', 'note'] as const;
 
 export const skillFindingSchema = z.object({
   /** Stable name of the rule: `name-form`. */
   rule: z.string(),
   severity: z.enum(lintSeverities),
-  /** What is wrong, and what to do. */
+  /** The problem and its fix. */
   message: z.string(),
   /** Line of SKILL.md, from 1; null where it is about the whole. */
   line: z.number().int().nullable(),
@@ -31,7 +31,7 @@ export const skillRequirementSchema = z.object({
   /** A program, a variable, a key of the configuration, a tool, a skill; of `os` and `any-bin` all that would do. */
   name: z.string(),
   isMet: z.boolean(),
-  /** How to get it, where the skill says so. */
+  /** How to get it, if the skill says. */
   hint: z.string().nullable(),
 });
 export type SkillRequirement = z.infer<typeof skillRequirementSchema>;
@@ -42,8 +42,8 @@ export const skillOriginSchema = z.enum(skillOrigins);
 export type SkillOrigin = z.infer<typeof skillOriginSchema>;
 
 /**
- * Why its text counts as the person's own. bundled: it came with the program. folder: the person trusts all of a folder.
- * content: the person trusts exactly these files. changed: they did, and the files are others now. none: nobody said so.
+ * Why its text counts as the person's own. bundled: included in the program. folder: the person trusts the whole folder. content: the
+ * person trusts exactly these files. changed: the trusted files have changed. none: not trusted.
  */
 export const skillTrustSchema = z.enum(['bundled', 'folder', 'content', 'changed', 'none']);
 export type SkillTrust = z.infer<typeof skillTrustSchema>;
@@ -60,19 +60,19 @@ export const skillListingSchema = z.object({
   /** `2026-12-31`. */
   removeAfter: z.string().nullable(),
   origin: skillOriginSchema,
-  /** Of its folder. */
+  /** The path of its folder. */
   path: z.string(),
   trust: skillTrustSchema,
   isEnabled: z.boolean(),
   requirements: z.array(skillRequirementSchema),
   /** Tools it says it works with. */
   tools: z.array(z.string()),
-  /** The model is told of it; `whyNot` says why it is not. */
+  /** The model sees it; `whyNot` gives the reason if not. */
   isOffered: z.boolean(),
   whyNot: z.string().nullable(),
   errors: z.number().int(),
   warnings: z.number().int(),
-  /** Others of its name that this one stands in front of. */
+  /** Skills of the same name that this one takes precedence over. */
   shadowed: z.array(z.string()),
 });
 export type SkillListing = z.infer<typeof skillListingSchema>;
@@ -87,9 +87,9 @@ export const skillViewSchema = skillListingSchema.extend({
   compatibility: z.string().nullable(),
   homepage: z.string().nullable(),
   findings: z.array(skillFindingSchema),
-  /** What else lies in its folder, relative to it. */
+  /** The other files in its folder, relative to it. */
   files: z.array(z.object({ path: z.string(), sizeBytes: z.number().int() })),
-  /** Of all its files together; what is trusted is exactly this. */
+  /** Of all its files together; trust applies to exactly this content. */
   sha256: z.string(),
 });
 export type SkillView = z.infer<typeof skillViewSchema>;
@@ -108,7 +108,7 @@ export const skillsConfigSchema = z
     folders: z.array(z.string().min(1).max(1000)).max(50).default([]),
     /** Cards the model is shown for a message, at most. */
     shortlist: z.number().int().min(0).max(50).default(5),
-    /** How many levels skills may lead to skills. */
+    /** How many levels deep skills may lead to other skills. */
     depth: z.number().int().min(1).max(10).default(3),
     /** Skills opened in one turn, at most. */
     perTurn: z.number().int().min(1).max(50).default(8),
@@ -121,17 +121,17 @@ export const skillEvents = {
   'skill.selected': z.object({
     agentId: z.string(),
     skills: z.array(z.object({ name: z.string(), version: z.string().nullable(), score: z.number() })),
-    /** Of these the beginning of the instructions was put in as well: named by the person (`$name`), or by far the best. */
+    /** Skills whose instructions were partly included: named by the person (`$name`), or by far the best match. */
     excerpts: z.array(z.string()),
   }),
-  /** The instructions of a skill, or a file of it, were given to the model. */
+  /** The instructions of a skill, or one of its files, went to the model. */
   'skill.expanded': z.object({
     name: z.string(),
     version: z.string().nullable(),
     sha256: z.string(),
     /** A file of the skill; null for its instructions. */
     file: z.string().nullable(),
-    /** 1 for one that no other skill led to. */
+    /** 1 for a skill that no other skill led to. */
     depth: z.number().int(),
     /** The skill whose instructions led to it. */
     from: z.string().nullable(),
@@ -142,9 +142,9 @@ export const skillEvents = {
   'skill.trusted': z.object({ name: z.string().nullable(), target: skillTrustTargetSchema, trusted: z.boolean(), by: z.string() }),
   /** In the system session. */
   'skill.configured': z.object({ name: z.string(), enabled: z.boolean(), by: z.string() }),
-  /** In the system session: what came from where, and what it was made into. */
+  /** In the system session: the origin of an imported skill, and its new form. */
   'skill.imported': z.object({ name: z.string(), from: z.string(), path: z.string(), sha256: z.string(), by: z.string() }),
-  /** In the system session: its folder went out of the workspace. `callId` names the checkpoint that puts it back. */
+  /** In the system session: its folder was removed from the workspace. `callId` names the checkpoint that restores it. */
   'skill.removed': z.object({ name: z.string(), path: z.string(), sha256: z.string(), callId: z.string(), by: z.string() }),
 } as const;
 
@@ -161,7 +161,7 @@ const importedSchema = z.object({
 });
 
 export const skillOps = {
-  /** All that were found; with `query` only those the model would be told of for this message, best first. */
+  /** All skills found; with `query` only those the model would be offered for this message, best first. */
   'skill.list': {
     params: z.strictObject({ query: z.string().min(1).max(10_000).optional() }),
     result: z.object({
@@ -183,12 +183,12 @@ export const skillOps = {
   'skill.import': {
     params: z.strictObject({
       path,
-      /** What was published for it; another content is refused. */
+      /** The published hash; other content is refused. */
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
         .optional(),
-      /** In place of one of the same name. */
+      /** Replaces a skill of the same name. */
       replace: z.boolean().optional(),
     }),
     result: z.object({ imported: z.array(importedSchema), skipped: z.array(refusedSkillSchema) }),
@@ -208,7 +208,7 @@ export const skillOps = {
     result: z.object({ skills: z.array(skillListingSchema) }),
   },
   'skill.configure': { params: z.strictObject({ name: skillNameSchema, enabled: z.boolean() }), result: skillListingSchema },
-  /** Reads all folders anew at once; they are watched as well. */
+  /** Reloads all folders at once; they are also watched. */
   'skill.reload': {
     params: none,
     result: z.object({ skills: z.number().int(), added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),

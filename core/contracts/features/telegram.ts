@@ -1,9 +1,11 @@
-// The Telegram bot: who is paired, what it took in and asked; the events and the operations. A part of the tables in events.ts and ops.ts.
+// The Telegram bot: pairing, updates and approvals; the events and the operations. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
 import { id, none } from '../op-params.ts';
 
-/** How the bot stands. off: no token. conflict: somebody else polls, or a webhook is set. refused: the token does not hold (any more). */
+/**
+ * The state of the bot. off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more).
+ */
 export const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
 export type TelegramState = z.infer<typeof telegramStateSchema>;
 
@@ -26,7 +28,7 @@ export const heldMessageSchema = z.object({
   atMs: z.number().int(),
   /** Messages of one album come one by one and are meant as one. */
   albumId: z.string().optional(),
-  /** Nothing to be handed on: it was done, and waits for its answer to be queued. */
+  /** Not passed on: it was executed, and waits for its answer to be queued. */
   command: z.literal(true).optional(),
 });
 export type HeldMessage = z.infer<typeof heldMessageSchema>;
@@ -34,7 +36,7 @@ export type HeldMessage = z.infer<typeof heldMessageSchema>;
 const person = { userId: z.string(), chatId: z.string(), name: z.string() };
 
 export const telegramEvents = {
-  /** Everything below `offset` has had its effect, and is never handled again. `strangers`: how many came from people nobody paired. */
+  /** Everything below `offset` has been handled and is never handled again. `strangers`: how many came from unpaired people. */
   'telegram.updates_taken': z.object({
     botId: z.string(),
     offset: z.number().int(),
@@ -42,9 +44,9 @@ export const telegramEvents = {
     strangers: z.number().int(),
   }),
   'telegram.message_held': z.object({ message: heldMessageSchema }),
-  /** `problem`: why it was not handed on, as the person was told; null where it was. */
+  /** `problem`: the reason it was not passed on, as the person read it; null if it was. */
   'telegram.message_passed': z.object({ botId: z.string(), updateId: z.number().int(), problem: z.string().nullable() }),
-  /** The code itself is kept by nobody but the person who saw it. */
+  /** The code itself is not stored. */
   'telegram.pairing_offered': z.object({ pairingId: z.string(), codeHash: z.string(), expiresAtMs: z.number().int(), by: z.string() }),
   'telegram.pairing_claimed': z.object({ pairingId: z.string(), ...person }),
   'telegram.pairing_ended': z.object({ pairingId: z.string(), reason: z.enum(['expired', 'refused']), by: z.string() }),
@@ -53,7 +55,7 @@ export const telegramEvents = {
   'telegram.paused': z.object({ by: z.string() }),
   'telegram.resumed': z.object({ by: z.string() }),
   'telegram.state_changed': z.object({ state: telegramStateSchema, problem: z.string().nullable() }),
-  /** A question is on its way to a person. Only a button that carries the nonce answers it. */
+  /** An approval was sent to a person. Only a button with this nonce answers it. */
   'telegram.asked': z.object({
     approvalId: z.string(),
     userId: z.string(),
@@ -61,24 +63,24 @@ export const telegramEvents = {
     nonce: z.string(),
     outboundId: z.string(),
   }),
-  /** What a turn says so far stands in this message, which is to become its answer. */
+  /** This message shows the turn's text so far and will become its answer. */
   'telegram.preview_sent': z.object({ turnId: z.string(), chatId: z.string(), messageId: z.string() }),
-  /** The question in the chat says how it was answered, or cannot be changed any more. */
+  /** The message of an approval shows the answer, or cannot be changed any more. */
   'telegram.question_closed': z.object({ approvalId: z.string(), userId: z.string() }),
 } as const;
 
 const telegramStatusSchema = z.object({
   state: telegramStateSchema,
   sinceMs: z.number().int(),
-  /** What is wrong and what to do; null while all is well. */
+  /** The problem and its fix; null while all is well. */
   problem: z.string().nullable(),
   bot: z.object({ botId: z.string(), username: z.string() }).nullable(),
-  /** When something last came in from anybody paired. */
+  /** When a paired person last wrote. */
   lastUpdateMs: z.number().int().nullable(),
   people: z.number().int(),
   /** Codes that were shown and neither confirmed nor over. */
   pairings: z.number().int(),
-  /** Messages of people nobody paired, since the start. */
+  /** Messages of unpaired people since the start. */
   strangers: z.number().int(),
 });
 export type TelegramStatus = z.infer<typeof telegramStatusSchema>;
@@ -89,7 +91,7 @@ export type TelegramPerson = z.infer<typeof telegramPersonSchema>;
 const telegramPairingSchema = z.object({
   pairingId: z.string(),
   expiresAtMs: z.number().int(),
-  /** Who sent the code to the bot; null until somebody did. */
+  /** Who sent the code to the bot; null until then. */
   claimedBy: z.object({ userId: z.string(), name: z.string() }).nullable(),
 });
 export type TelegramPairing = z.infer<typeof telegramPairingSchema>;
@@ -104,7 +106,7 @@ export const telegramOps = {
     result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), bot: z.string().nullable() }),
   },
   'telegram.list': { params: none, result: people },
-  /** Whoever sent the code may talk to the agent from now on. Never over Telegram itself. */
+  /** Pairs the person who sent the code. Never possible over Telegram itself. */
   'telegram.confirm': { params: z.strictObject({ pairingId: id }), result: people },
   'telegram.refuse': { params: z.strictObject({ pairingId: id }), result: people },
   'telegram.revoke': { params: z.strictObject({ userId: id }), result: people },

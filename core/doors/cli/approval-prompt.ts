@@ -1,4 +1,4 @@
-// Asks a person at the terminal for one approval: what it does, the risk, the exact arguments. Silence and Enter never approve.
+// Asks a person at the terminal for one approval: its effect, the risk, the exact arguments. Silence and Enter never approve.
 
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { LineReader } from './line-reader.ts';
@@ -8,7 +8,7 @@ import { revealed } from '../../base/visible-text.ts';
 export type PromptAnswer =
   | { readonly kind: 'approve'; readonly scope: GrantScope; readonly choice?: number }
   | { readonly kind: 'deny' }
-  /** Nobody answered; the approval stays as it is. */
+  /** No answer; the approval stays pending. */
   | { readonly kind: 'none' };
 
 const triesMax = 5;
@@ -66,7 +66,7 @@ export async function promptApproval(approval: Approval, lines: LineReader, opti
   return { kind: 'deny' };
 }
 
-/** A wider scope may be followed by the number of what it is for: `s 1`. */
+/** A wider scope may be followed by the number of its choice: `s 1`. */
 function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer>>, choices: number): PromptAnswer | null {
   const [, word = '', number] = /^(.*?)(?:\s+(\d))?$/.exec(typed) ?? [];
   const answer = Object.hasOwn(answers, word) ? answers[word] : undefined;

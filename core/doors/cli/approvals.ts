@@ -1,4 +1,4 @@
-// `approvals approve` and `approvals deny`: a person's answer, and what comes of it.
+// `approvals approve` and `approvals deny`: a person's answer, and its outcome.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -36,13 +36,13 @@ function parseChoice(text: string | undefined): { choice?: number } {
 
 interface Answer {
   readonly decision: OpParams<'approval.decide'>;
-  /** Stays until the turn that goes on has ended or waits again. */
+  /** Waits until the continued turn has ended or waits again. */
   readonly waits: boolean;
 }
 
 function decide(context: CommandContext, { decision, waits }: Answer): Promise<number> {
   return context.withClaw('live', async ({ claw, instance }) => {
-    // Where this process hosts the runtime, the turn ends with it.
+    // If this process hosts the runtime, the turn ends with it.
     if (!waits && instance !== null) {
       const approval = await claw.op('approval.decide', decision, cliCaller);
       context.output.result(approval, () => describeDecided(approval));
@@ -51,7 +51,7 @@ function decide(context: CommandContext, { decision, waits }: Answer): Promise<n
     let decided: Approval | null = null;
     const end = await new TurnConversation(context, { claw, lines: null, streams: false }).run(async () => {
       decided = await claw.op('approval.decide', decision, cliCaller);
-      context.output.note('The turn goes on.');
+      context.output.note('The turn continues.');
       return { turnId: decided.turnId ?? '' };
     });
     if (decided === null) throw new AppError('internal', 'The answer was not taken.');
@@ -63,7 +63,7 @@ function describeDecided({ state, summary }: Approval): string {
   return `${state === 'approved' ? 'Approved' : 'Denied'}: ${summary}`;
 }
 
-/** What was approved shows what came of it, and its outcome is the exit code. */
+/** Shows the outcome of an approved call and exits with its code. */
 async function reportDecided(
   context: CommandContext,
   claw: Claw,

@@ -22,7 +22,7 @@ export interface AskOptions extends PlaceOptions {
   readonly file?: readonly string[];
 }
 
-/** What of a message follows from the options alone. */
+/** The fields of a message that the options alone determine. */
 export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'message.send'>, 'agentId' | 'model'> {
   return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
@@ -86,7 +86,7 @@ export function runTurn(context: CommandContext, start: (claw: Claw) => Promise<
   });
 }
 
-/** As `reportAnswer`, with the commands to go on where a budget ended the turn. */
+/** Like `reportAnswer`, plus the commands to continue if a budget ended the turn. */
 function reportEnd(context: CommandContext, end: ConversationEnd): number {
   const code = reportAnswer(context, end);
   sayHowToGoOn(context, end.result);

@@ -1,4 +1,4 @@
-// Amounts of money and tokens as a person types and reads them.
+// Parses and formats amounts of money and tokens for people.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { BudgetUnit } from '../../contracts/policy.ts';

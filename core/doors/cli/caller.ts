@@ -1,4 +1,4 @@
-// Who asks, of every operation that a command runs.
+// The caller of every operation that a command runs.
 
 import type { Caller } from '../../contracts/ops.ts';
 

@@ -15,7 +15,7 @@ import { cliCaller } from './caller.ts';
 import { TurnConversation } from './turn-conversation.ts';
 import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
 
-const ownHelp = ['- `/open ID` Go on with another session.', '- `/quit` Leave.'].join('\n');
+const ownHelp = ['- `/open ID` Continue another session.', '- `/quit` Leave.'].join('\n');
 
 export async function chat(context: CommandContext, options: AskOptions): Promise<number> {
   const lines = await LineReader.open(context.io);
@@ -135,12 +135,12 @@ class ChatRoom {
     this.#sessionId = ran.sessionId ?? undefined;
     output.say(ran.file?.text ?? ran.text);
     const { turnId } = ran;
-    // What goes on, or waits for a yes, is stayed with.
+    // Follows a turn that continues or waits for an approval.
     if (turnId !== null && (ran.waiting || ran.command === 'retry')) await this.#stayWith(claw, () => Promise.resolve({ turnId }));
     if (name === '/help' && argument === undefined) output.say(ownHelp);
   }
 
-  /** Says what went wrong; an instance that is gone is let go, so that the next message finds or starts another. */
+  /** Reports the error; drops an instance that has ended, so that the next message finds or starts another. */
   async #recover(cause: unknown): Promise<void> {
     this.#context.output.explain(toAppError(cause));
     if (!isAppError(cause) || cause.code !== 'shutting_down') return;

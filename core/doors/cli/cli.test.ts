@@ -5,6 +5,7 @@ import { answersOf, dayBudget, helper, scout, turnView, vaultStatus } from '../.
 import { memoryCommands } from '../../../tests/doubles/memory-commands.ts';
 import { contextCommands } from '../../../tests/doubles/context-commands.ts';
 import { scheduleCommands } from '../../../tests/doubles/schedule-commands.ts';
+import { cautionCommands } from '../../../tests/doubles/caution-commands.ts';
 import { pluginCommands } from '../../../tests/doubles/plugin-commands.ts';
 import { placeCommands } from '../../../tests/doubles/place-commands.ts';
 import { skillCommands } from '../../../tests/doubles/skill-commands.ts';
@@ -218,6 +219,7 @@ const rows: readonly Row[] = [
   ...skillCommands,
   ...placeCommands,
   ...pluginCommands,
+  ...cautionCommands,
   { argv: ['audit', 'verify'], op: 'audit.verify', params: {}, json: expect.objectContaining({ ok: false, events: 3 }), code: 1 },
   { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
   { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },
@@ -225,7 +227,7 @@ const rows: readonly Row[] = [
     argv: ['recover'],
     op: 'recovery.list',
     params: {},
-    json: [{ kind: 'rebuild-index', title: 'Anew', when: 'Then.', target: null }],
+    json: [{ kind: 'rebuild-index', title: 'Rebuild', when: 'Then.', target: null }],
   },
   {
     argv: ['recover', 'rebuild-index'],
@@ -242,6 +244,12 @@ const rows: readonly Row[] = [
   },
   { argv: ['usage', '--by', 'model'], op: 'usage.get', params: { by: 'model' }, json: expect.objectContaining({ rows: [] }) },
   { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
+  {
+    argv: ['models', 'route', 'sum', 'up', '--model', 'route/everyday'],
+    op: 'model.route',
+    params: { text: 'sum up', model: 'route/everyday' },
+    json: expect.objectContaining({ chosen: 'lab/a' }),
+  },
   { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
   { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
   { argv: ['models'], op: 'model.list', params: { look: true }, json: [] },
@@ -308,7 +316,7 @@ test.each(rows)('$argv prints one JSON document, and something for people', asyn
 
 test('every operation is reached by some command', () => {
   const reached = new Set<string>(rows.map((row) => row.op));
-  // Reached by commands with tests of their own, or by other doors only.
+  // Reached by commands with separate tests, or only by other doors.
   const elsewhere = [
     'command.list',
     'command.run',
@@ -355,7 +363,7 @@ test.each([
   [['outbox', 'list', '--state', 'gone'], 2],
   [['outbox', 'settle', 'o', 'maybe'], 2],
   [['--help'], 0],
-])('%j exits with %i, and says so in JSON when asked', async (argv, code) => {
+])('%j exits with %i, and reports it in JSON on request', async (argv, code) => {
   const parts = fakeParts(new FakeClaw());
   expect((await runCommand(argv, parts)).code).toBe(code);
   if (code === 0) return;

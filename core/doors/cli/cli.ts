@@ -1,4 +1,5 @@
-// The command line: every command is the operations table seen from a terminal. Owns parsing, printing and exit codes; decides nothing.
+// The command line: every command is an operation of the table, called from a terminal. Owns parsing, printing and exit codes; decides
+// nothing.
 
 import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// What every command works with: the terminal, the options all commands share, and a Claw for as long as it is needed.
+// The context of every command: the terminal, the options all commands share, and a Claw for as long as it is needed.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
@@ -13,13 +13,13 @@ import { withShortIds } from './short-ids.ts';
 const stdinCharsMax = 16 * 1024 * 1024;
 
 export interface OpView<N extends OpName> {
-  /** What --json prints; the result itself when left out. */
+  /** The value that --json prints; by default the result itself. */
   readonly json?: (result: OpResult<N>) => unknown;
   readonly human: (result: OpResult<N>, paint: Paint) => string;
   readonly exitCode?: (result: OpResult<N>) => number;
 }
 
-/** Hands the body of a command its context; the exit code is what the body resolves to. */
+/** Passes the context to the body of a command; the body resolves to the exit code. */
 export type Run = (body: (context: CommandContext) => Promise<number>) => Promise<void>;
 
 export interface CommandContextParts {
@@ -42,7 +42,7 @@ export class CommandContext {
     this.home = own.home;
   }
 
-  /** How this program is called again on the same data folder, for commands that are printed to be copied. */
+  /** The command that calls this program on the same data folder, for printed commands. */
   get program(): string {
     if (this.home === resolveHome(undefined, this.io)) return 'trayclaw';
     return `trayclaw --home ${/^[\w./:\\-]+$/.test(this.home) ? this.home : JSON.stringify(this.home)}`;
@@ -71,7 +71,7 @@ export class CommandContext {
     try {
       return await use(connection);
     } catch (cause) {
-      // Whoever said twice that it is to end is not made to wait for what does not.
+      // A second interrupt ends the program without waiting.
       drains = !(isAppError(cause) && cause.code === 'cancelled');
       throw cause;
     } finally {

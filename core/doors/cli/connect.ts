@@ -1,5 +1,5 @@
-// Gets a Claw for a command: the running instance where there is one, else a runtime hosted in this process for as long as it takes.
-// A hosted one is open to other processes meanwhile and leaves only when nobody's work is under way.
+// Gets a Claw for a command: the running instance if there is one, else a runtime hosted in this process for as long as it takes. A hosted
+// one is open to other processes meanwhile and closes only when it has no work under way.
 
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { Lifetimes } from '../../base/disposable.ts';
@@ -11,7 +11,7 @@ const joinWithinMs = 3_000;
 const retryMs = 100;
 const closeWithinMs = 10_000;
 
-/** live: turns must be able to go on here, so unfinished ones are resumed. any: a look at the data is enough. */
+/** live: turns must be able to continue here, so unfinished ones are resumed. any: read-only access is enough. */
 export type Need = 'any' | 'live';
 
 export interface Connection {
@@ -19,14 +19,14 @@ export interface Connection {
   /** The instance this is a client of; null when the runtime runs in this process. */
   readonly instance: FoundInstance | null;
   readonly doors: OwnDoors | null;
-  /** A hosted runtime first waits for work under way, unless told not to; then the caller holds the time. */
+  /** A hosted runtime first waits for running work, unless told not to; then the caller limits the time. */
   close(options?: { readonly drains: boolean }): Promise<void>;
 }
 
 export interface ConnectOptions {
   readonly home: string;
   readonly need: Need;
-  /** Says whether a found instance will do; one that will not must end first. */
+  /** Returns whether a found instance is suitable; an unsuitable one must end first. */
   accepts?(instance: FoundInstance): boolean;
   note(text: string): void;
   onInterrupt(listener: () => void): () => void;
@@ -82,7 +82,7 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
   return { claw, instance: null, doors, close };
 }
 
-/** What is committed is on the disk, so a part that does not close costs nothing but the wait. */
+/** Committed data is on the disk, so a part that does not close costs only the wait. */
 async function inTime(closing: Promise<void>, options: ConnectOptions): Promise<void> {
   const late = new AbortController();
   try {

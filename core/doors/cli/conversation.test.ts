@@ -158,7 +158,7 @@ test('what was typed before the question is no answer to it', async () => {
   expect(claw.approvals[0]?.state).toBe('denied');
 });
 
-test('an approval given elsewhere meanwhile goes on without an answer here', async () => {
+test('an approval given elsewhere meanwhile continues the turn', async () => {
   const claw = scripted(write, { say: 'written' });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
   await terminal.sees('(Enter denies)');
@@ -319,14 +319,14 @@ const overDay: Step = {
   status: 'over_budget',
 };
 
-test('chat asks in place for more budget and goes on; Enter allows nothing', async () => {
+test('chat asks in place for more budget and continues; Enter allows nothing', async () => {
   const claw = scripted(overDay);
   claw.scripts.push([overDay], [overDay], [{ say: 'finished' }], [overDay]);
   claw.answers = {
     'budget.allow': () => ({ budgets: [] }),
     'turn.continue': ({ turnId }) => claw.op('message.send', { text: `after ${turnId}`, sessionId: 'ses_1' }),
   };
-  const question = 'Allow $1.00 more for this day and go on?';
+  const question = 'Allow $1.00 more for this day and continue?';
   const { terminal, finish } = atTerminal(claw, ['chat']);
   await terminal.sees('Type a message');
   for (const [typed, seen] of [
@@ -357,11 +357,11 @@ test('chat asks in place for more budget and goes on; Enter allows nothing', asy
   ]);
 });
 
-test('ask says how to go on, keeps its exit code, and asks nobody', async () => {
+test('ask says how to continue, keeps its exit code, and asks no question', async () => {
   const ran = await runCommand(['ask', 'x'], fakeParts(scripted(overDay)));
   expect(ran.code).toBe(4);
   expect(ran.err.split('\n').slice(1)).toEqual([
-    'To allow more and go on:',
+    'To allow more and continue:',
     expect.stringMatching(/^ {2}trayclaw .*budget allow 1 --day$/),
     expect.stringMatching(/^ {2}trayclaw .*turns continue trn_1$/),
     '',

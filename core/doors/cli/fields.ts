@@ -1,4 +1,4 @@
-// `--fields`: some fields of a result, for pipes. A list gives a line for each entry, with tabs between the fields.
+// `--fields`: selected fields of a result, for pipes. A list prints a line for each entry, with tabs between the fields.
 
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';

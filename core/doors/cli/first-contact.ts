@@ -1,5 +1,5 @@
-// The first message where no model is set up: offers a key that the environment holds, and says when only the offline demo answers.
-// A key is used after a yes and never without one.
+// The first message when no model is set up: offers a key from the environment, and says when only the offline demo answers. A key is used
+// only after a yes.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -8,7 +8,7 @@ import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { cliCaller } from './caller.ts';
 
-/** One line on stderr where the demo answers because nothing is set up; a question before it where somebody can answer. */
+/** Prints a line on stderr if the demo answers because nothing is set up; asks first if a person can answer. */
 export async function meetModel(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<void> {
   const { defaultModel, problem, offers } = await claw.op('model.list', {}, cliCaller);
   // Without any model the turn fails, and says the same.

@@ -1,4 +1,4 @@
-// How one turn and one context pack are told at a terminal.
+// Renders one turn and one context pack for a terminal.
 
 import type { OpResult } from '../../contracts/ops.ts';
 import type { TurnDetails } from '../../contracts/op-results.ts';
@@ -29,6 +29,7 @@ export function describeTurn(turn: TurnDetails, paint: Paint): string {
         'None.',
       ),
     ),
+    ...whyModels(turn).map((rows) => part('Models', table(['MODEL', 'ROUTE', 'WHY', 'FAILED'], rows, 'None.'))),
     part(
       'Calls',
       table(
@@ -48,14 +49,20 @@ export function describeTurn(turn: TurnDetails, paint: Paint): string {
   ].join('\n\n');
 }
 
+/** Only where a route chose one: else the model is named above. */
+function whyModels({ requests = [] }: TurnDetails): string[][][] {
+  if (!requests.some(({ route }) => route !== null)) return [];
+  return [requests.map(({ model, route, reason, error }) => [model, route ?? '-', reason ?? '-', error ?? '-'])];
+}
+
 const OUTPUT_CHARS_MAX = 200;
 
-/** What was allowed without asking was never put into a sentence. */
+/** A call that was allowed without an approval has no description. */
 function calledWhat(call: TurnDetails['calls'][number]): string {
   return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
-/** The beginning; all of it comes with --json. */
+/** Only the beginning; --json prints all of it. */
 function outputOf({ forUser }: TurnDetails['calls'][number]): string {
   const text = forUser.trim();
   return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;

@@ -1,4 +1,4 @@
-// Lines from the terminal, one question at a time. What was typed before an approval is asked never answers it.
+// Lines from the terminal, one question at a time. Text typed before an approval is asked never answers it.
 
 import type { Interface } from 'node:readline';
 import type { CliIo } from './ports.ts';

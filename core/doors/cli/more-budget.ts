@@ -1,4 +1,4 @@
-// What a person at the terminal is told and asked when a budget ended a turn. Silence and Enter never allow anything.
+// Tells a person at the terminal that a budget ended a turn and asks for more. Silence and Enter never allow anything.
 
 import * as z from 'zod';
 import type { Claw } from '../../contracts/claw.ts';
@@ -22,13 +22,13 @@ function reachedBy(result: AskResult): Reached | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The commands that allow more and go on. */
+/** The commands that allow more and continue. */
 export function sayHowToGoOn(context: CommandContext, result: AskResult): void {
   const reached = reachedBy(result);
   if (reached === null || context.output.isJson) return;
   const { scope, unit, suggested } = reached;
   const place = { turn: `--turn ${result.turnId}`, session: `--session ${result.sessionId}`, day: '--day' }[scope];
-  context.output.say('To allow more and go on:');
+  context.output.say('To allow more and continue:');
   context.output.say(`  ${context.program} budget allow ${suggested} ${place}${unit === 'tokens' ? ' --tokens' : ''}`);
   context.output.say(`  ${context.program} turns continue ${result.turnId}`);
 }
@@ -50,7 +50,7 @@ export async function askForMore(context: CommandContext, asked: { claw: Claw; l
 async function promptAmount(context: CommandContext, lines: LineReader, { scope, unit, suggested }: Reached): Promise<number | null> {
   const over = new AbortController();
   const stopListening = lines.onInterrupt(() => over.abort());
-  const question = `Allow ${showAmount(suggested, unit)} more for this ${scope} and go on? [y]es · another amount · [n]o (Enter: no): `;
+  const question = `Allow ${showAmount(suggested, unit)} more for this ${scope} and continue? [y]es · another amount · [n]o (Enter: no): `;
   lines.forgetTypedAhead();
   try {
     for (let tries = 0; tries < triesMax; tries++) {
@@ -68,7 +68,7 @@ async function promptAmount(context: CommandContext, lines: LineReader, { scope,
   }
 }
 
-/** The amount, or what is wrong with it. */
+/** The amount, or why it is invalid. */
 function amountOf(typed: string, unit: Reached['unit']): number | string {
   try {
     return parseAmount(typed, unit);

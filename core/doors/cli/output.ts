@@ -1,4 +1,4 @@
-// What is printed, and where: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
+// Printed output: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { pickFields, tabbed } from './fields.ts';
@@ -36,14 +36,14 @@ export class Output {
   /** Paints for stderr. */
   readonly paintNote: Paint = (style, text) => (this.#io.stderrIsTty && this.#hasColour() ? colour(style, text) : text);
 
-  /** The result of a command: one JSON document, or what a person reads. */
+  /** Prints the result of a command: one JSON document, or a text for people. */
   result(json: unknown, human: () => string): void {
     const picked = this.#fields === undefined ? null : pickFields(json, this.#fields);
     const text = this.isJson ? JSON.stringify(picked?.document ?? json) : picked === null ? human() : this.forStdout(tabbed(picked.rows));
     if (text !== '') this.#io.stdout.write(text.endsWith('\n') ? text : text + '\n');
   }
 
-  /** One JSON document a line, whatever the options say. */
+  /** One JSON document a line, regardless of the options. */
   jsonLine(value: unknown): void {
     this.#io.stdout.write(JSON.stringify(value) + '\n');
   }
@@ -61,12 +61,12 @@ export class Output {
     return this.#io.stdoutIsTty ? safeForTerminal(text) : text;
   }
 
-  /** Said to the person beside the result. */
+  /** Printed for the person in addition to the result. */
   say(text: string): void {
     this.#io.stderr.write(text + '\n');
   }
 
-  /** Progress; nothing of it with --quiet. */
+  /** Progress; silent with --quiet. */
   note(text: string): void {
     if (!this.isQuiet) this.say(this.paintNote('dim', text));
   }
@@ -77,7 +77,7 @@ export class Output {
     else this.explain({ message, hint });
   }
 
-  /** What happened, then what to do. */
+  /** The error, then the next step. */
   explain(error: { readonly message: string; readonly hint?: string | undefined }): void {
     this.say(this.paintNote('red', safeForTerminal(error.message)));
     if (error.hint !== undefined) this.say(safeForTerminal(error.hint));

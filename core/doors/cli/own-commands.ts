@@ -1,5 +1,5 @@
-// The commands that are no single operation: a conversation, a server, questions at a terminal, or several operations in one. Their words are
-// data like those of the others, and what they do is loaded when it is done.
+// The commands that are not a single operation: a conversation, a server, questions at a terminal, or several operations in one. Their
+// descriptions are data like those of the others; their code is loaded when they run.
 
 import type { CommandForm } from '../../contracts/command-form.ts';
 import type { CommandContext } from './command-context.ts';
@@ -10,7 +10,7 @@ interface OwnForm<G> extends CommandForm {
   readonly load: () => Promise<(context: CommandContext, given: G, entries: readonly Entry[]) => Promise<number>>;
 }
 
-/** `G` is what the options and arguments of its form come to. */
+/** `G` is the type of the command's parsed options and arguments. */
 function own<G>(words: string, { load, ...form }: OwnForm<G>): Entry {
   return { path: words.split(' '), about: form.about, form, source: { load: load as () => Promise<Perform> } };
 }

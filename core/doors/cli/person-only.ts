@@ -1,5 +1,5 @@
-// What a command line that was started by a tool may not do. A tool's processes carry the mark of their call; one that takes it off is
-// still only a command that a person was asked about.
+// Restricts a command line that was started by a tool. A tool's processes carry the mark of their call; a process that removes the mark is
+// still a command that a person approved.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -14,7 +14,7 @@ export function isInsideTool(env: Readonly<Record<string, string | undefined>>):
 
 export function refusedInsideTool(what: string): AppError {
   return new AppError('forbidden', `${what} is for a person; this command was started by a tool.`, {
-    data: { hint: 'Answer in the window or in a terminal of your own.' },
+    data: { hint: 'Answer in the window or in your own terminal.' },
   });
 }
 

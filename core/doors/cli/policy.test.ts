@@ -1,4 +1,4 @@
-// What holds, in words: the policy and the grants as the command line shows them.
+// The policy and the grants as the command line shows them.
 
 import { expect, test } from 'vitest';
 import { grant } from '../../../tests/doubles/fake-answers.ts';

@@ -1,4 +1,4 @@
-// What config.yaml tells the gate, in words.
+// Describes the gate's settings in config.yaml in words.
 
 import type { Config, PolicyRule } from '../../contracts/config.ts';
 import { facts } from './table.ts';

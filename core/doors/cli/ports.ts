@@ -1,4 +1,4 @@
-// What the command line needs from outside: the terminal, the environment, and the parts only the process entry can wire.
+// The ports of the command line: the terminal, the environment, and the parts only the process entry can wire.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ export interface CliIo {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
-  /** What is printed is kept in the log of a service manager. */
+  /** Printed output is kept in the log of a service manager. */
   readonly stdoutIsServiceLog: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -24,7 +24,7 @@ export interface CliIo {
 
 /** A runtime in this process. */
 export interface HostedRuntime extends Claw {
-  /** What a person must know at the start: sentences, none where all is well. */
+  /** Sentences a person must read at the start; empty when all is well. */
   readonly notices?: readonly string[];
   /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
   runningTurns(): number;
@@ -38,7 +38,7 @@ export interface FoundInstance {
   readonly claw: Claw;
 }
 
-/** What lets other processes join the runtime this one hosts. */
+/** Lets other processes join the runtime this one hosts. */
 export interface OwnDoors {
   readonly openRequests: number;
   whenIdle(): Promise<void>;
@@ -56,7 +56,7 @@ export interface CliParts {
   hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
   openDoors(options: { readonly home: string; readonly claw: Claw }): Promise<OwnDoors>;
-  /** Works on the files themselves; nothing may own the data folder meanwhile. */
+  /** Works on the files directly; no process may own the data folder. */
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
   /** Shows the window; resolves to how, or null when this machine has no way to. */
   openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
@@ -68,11 +68,11 @@ export interface CliParts {
   readonly isRoot: boolean;
 }
 
-/** The service manager of the person's own account. What fails says that nothing was changed, or what was. */
+/** The service manager of the person's own account. Errors say whether anything was changed. */
 export interface ServiceManager {
   /** The file that describes the service. */
   readonly file: string;
-  /** What the person should know once it is installed: sentences. */
+  /** Sentences the person should read once it is installed. */
   readonly afterInstall: string;
   text(): string;
   install(): Promise<void>;
@@ -84,7 +84,7 @@ export interface ServiceManager {
 export interface ServiceState {
   readonly isInstalled: boolean;
   readonly isRunning: boolean;
-  /** In the manager's own word. */
+  /** The manager's own word for the state. */
   readonly state: string;
   readonly startsAtLogin: boolean;
   readonly pid: number | null;
@@ -96,5 +96,5 @@ export interface DesktopOptions {
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 
-/** How the tray app ended, or why there is none here: half a sentence, such as "Electron is not installed". */
+/** How the tray app ended, or why it is unavailable: half a sentence, such as "Electron is not installed". */
 export type DesktopRun = { readonly kind: 'ended'; readonly code: number } | { readonly kind: 'missing'; readonly why: string };

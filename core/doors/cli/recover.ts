@@ -1,9 +1,9 @@
-// `doctor` and `recover`: what is wrong, what can be done about it, and doing it once a person has seen what that changes.
+// `doctor` and `recover`: finds problems, shows the repairs, and runs them once a person has seen their effect.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
-import { recoveryKindSchema } from '../../contracts/recovery.ts';
+import { recoveryKindSchema } from '../../contracts/features/health.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';

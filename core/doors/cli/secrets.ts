@@ -7,7 +7,7 @@ import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 
-/** A locked vault is opened on the way where somebody sits there: the runtime may live no longer than this command. */
+/** Opens a locked vault first if a person is at the terminal: the runtime may live no longer than this command. */
 export async function setSecret(context: CommandContext, name: string): Promise<number> {
   const params = { name, value: await readSecret(context, `Value of ${name} (not shown): `) };
   return context.withClaw('any', async (connection) => {
@@ -32,7 +32,7 @@ export async function unlock(context: CommandContext, connection: Connection): P
   return exitCodes.done;
 }
 
-/** A new passphrase is asked for twice: nobody could open a vault with a slip in its own. */
+/** Asks for a new passphrase twice: a vault with a mistyped one could not be opened. */
 export async function openVault(context: CommandContext, { claw }: Connection): Promise<OpResult<'secret.status'>> {
   const caller: Caller = { channel: 'cli', actor: 'cli' };
   const { hasVault } = await claw.op('secret.status', {}, caller);
@@ -55,7 +55,7 @@ export async function readSecret(context: CommandContext, prompt: string): Promi
 async function promptHidden(context: CommandContext, prompt: string): Promise<string> {
   const { createInterface } = await import('node:readline');
   context.io.stderr.write(prompt);
-  // readline echoes what is typed to its output, so that output goes nowhere.
+  // readline echoes the input to its output, so that output is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: context.io.stdin, output: nowhere, terminal: 'setRawMode' in context.io.stdin, historySize: 0 });
   try {

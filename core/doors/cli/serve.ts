@@ -1,5 +1,5 @@
-// `serve` and `start`: the runtime with its window on loopback, until it is told to end. An instance that already serves is reused.
-// `start` is the tray app where Electron runs, and otherwise the same window in a browser; it says which in one line.
+// `serve` and `start`: the runtime with its window on loopback, until it is ended. An instance that already serves is reused. `start` is
+// the tray app if Electron runs, and otherwise the same window in a browser; it says which in one line.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -13,9 +13,9 @@ const closeWithinMs = 5_000;
 interface ServeOptions {
   readonly port?: string;
   readonly open?: boolean;
-  /** Left out: unless what is printed is kept in the log of a service manager. */
+  /** Defaults to true, unless the output is kept in the log of a service manager. */
   readonly printToken?: boolean;
-  /** Of `start`: why there is no tray app. What a person needs is then said in one line. */
+  /** For `start`: why there is no tray app. The instructions are then one line. */
   readonly why?: string;
 }
 
@@ -24,7 +24,7 @@ export async function start(context: CommandContext, options: ServeOptions): Pro
   const { parts, output, io, home } = context;
   if (parts.isRoot)
     output.say('As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.');
-  // Whoever names a port wants the served window, and one that is served already owns the data folder: the tray app could only fail on it.
+  // A named port asks for the served window, and a served instance already owns the data folder: the tray app could only fail on it.
   if (options.port === undefined && !(await isServed(context))) {
     const ran = await parts.runDesktop({ home, say: (line) => output.note(line), onInterrupt: (listener) => io.onInterrupt(listener) });
     if (ran.kind === 'ended') return ran.code;
@@ -85,7 +85,7 @@ interface Address {
   readonly url: string;
   readonly token: string;
   readonly pid: number;
-  /** False where others read what is printed. */
+  /** False if others can read the output. */
   readonly printsToken: boolean;
 }
 

@@ -1,4 +1,4 @@
-// `service`: `trayclaw serve` under the service manager of the person's own account. Shows and asks nothing but what the manager says.
+// `service`: `trayclaw serve` under the service manager of the person's own account. Shows only what the manager reports and asks nothing.
 
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';

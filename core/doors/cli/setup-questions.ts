@@ -1,4 +1,4 @@
-// Questions of the set-up at a terminal. Each opens the terminal for itself, so that a key can be asked for without an echo in between.
+// Questions of the set-up at a terminal. Each opens the terminal separately, so that a key can be asked for without an echo in between.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CommandContext } from './command-context.ts';
@@ -6,7 +6,7 @@ import { LineReader } from './line-reader.ts';
 
 const TRIES_MAX = 5;
 
-/** What was typed. Fails with `cancelled` on Ctrl-C and at the end of input. */
+/** The typed text. Fails with `cancelled` on Ctrl-C and at the end of input. */
 export async function askLine(context: CommandContext, prompt: string): Promise<string> {
   const lines = await LineReader.open(context.io);
   const gone = new AbortController();

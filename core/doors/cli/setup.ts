@@ -1,5 +1,5 @@
-// `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tried with a real request before anything
-// is written, and what is written comes in one piece at the end, so that an interrupted set-up leaves nothing behind.
+// `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tested with a real request before anything
+// is written, and everything is written in one step at the end, so that an interrupted set-up leaves nothing behind.
 
 import { resolve } from 'node:path';
 import type { Claw } from '../../contracts/claw.ts';
@@ -27,7 +27,7 @@ interface SetupOptions {
 type Tried = OpResult<'provider.try'>;
 type Preset = OpResult<'model.presets'>['presets'][number];
 
-/** What is to be set up: a provider, or a model that needs none. */
+/** The thing to set up: a provider, or a model that needs none. */
 type Wish = { readonly kind: 'provider'; readonly draft: ProviderDraft } | { readonly kind: 'model'; readonly ref: string };
 
 export function setup(context: CommandContext, options: SetupOptions): Promise<number> {
@@ -124,7 +124,9 @@ async function askDraft(context: CommandContext, presets: readonly Preset[]): Pr
   const withKey = presets.filter(({ keyName }) => keyName !== null);
   const chosen = await chooseFrom(context, 'Whose key is it?', [...withKey.map(({ title }) => title), 'Another, OpenAI-compatible']);
   const preset = withKey[chosen];
-  const baseUrl = preset === undefined ? await askLine(context, 'Address, usually ending in /v1: ') : preset.baseUrl;
+  // Azure: the address is the person's own resource.
+  const hasAddress = preset !== undefined && (preset.kind !== 'openai-compatible' || preset.baseUrl !== null);
+  const baseUrl = hasAddress ? preset.baseUrl : await askLine(context, 'Address, usually ending in /v1: ');
   if (preset?.keyUrl !== undefined && preset.keyUrl !== null) context.output.say(`Keys are made at ${preset.keyUrl}`);
   const key = await readSecret(context, 'Key (not shown): ');
   return { name: preset?.id ?? 'other', kind: preset?.kind ?? 'openai-compatible', ...(baseUrl === null ? {} : { baseUrl }), key };
@@ -143,7 +145,7 @@ async function useModel(claw: Claw, ref: string, { model }: SetupOptions): Promi
   return { provider: chosen.slice(0, chosen.indexOf('/')), model: chosen, path, warnings };
 }
 
-/** Null where it does not work; then nothing was written. */
+/** Null if it does not work; then nothing was written. */
 async function setUpProvider(
   context: CommandContext,
   connection: Connection,
@@ -200,7 +202,7 @@ async function askModel(context: CommandContext, names: readonly string[], usual
   return chosen;
 }
 
-/** Where the key cannot be kept because the vault is locked or there is no keychain, a passphrase is asked for. */
+/** Asks for a passphrase if the vault is locked or there is no keychain. */
 async function withOpenVault<T>(context: CommandContext, connection: Connection, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -213,7 +215,7 @@ async function withOpenVault<T>(context: CommandContext, connection: Connection,
   }
 }
 
-/** Null where it stays as it is. */
+/** Null if it is unchanged. */
 async function setWorkspace(
   context: CommandContext,
   claw: Claw,

@@ -5,7 +5,7 @@ import { table } from './table.ts';
 
 const ids = ['ses_01KAR3X5QZ7MABCDEFGHJKMNPQ', 'ses_01KAR3X5QZ8NABCDEFGHJKMNPQ'];
 
-/** What `sessions archive` asks for, with these sessions there. */
+/** The request of `sessions archive`, with these sessions. */
 async function archived(typed: string): Promise<{ code: number; asked: unknown; said: string; looks: number }> {
   const claw: FakeClaw = new FakeClaw({
     'session.list': () => ({ sessions: ids.map((id, at) => ({ ...claw.sessionInfo(id), updatedAtMs: 10 - at })), nextCursor: null }),
@@ -16,7 +16,7 @@ async function archived(typed: string): Promise<{ code: number; asked: unknown; 
   return { code, asked, said: err, looks: claw.calls.filter(({ name }) => name === 'session.list').length };
 }
 
-test('a beginning stands for the one id it fits, and last for the latest', async () => {
+test('a prefix means the one id it fits, and last the latest', async () => {
   const first = { sessionId: ids[0], archived: true };
   for (const typed of ['ses_01KAR3X5QZ7', '01kar3x5qz7', 'last']) expect((await archived(typed)).asked).toEqual(first);
   expect(await archived(ids[0] ?? '')).toMatchObject({ asked: first, looks: 0 });

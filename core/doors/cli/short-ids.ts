@@ -1,5 +1,5 @@
-// Ids as a person types them: the beginning of one, or `last` for the latest session or turn. The one place that completes them; a whole
-// id costs nothing, and a name that is no beginning of an id is left as it is.
+// Ids as a person types them: the beginning of one, or `last` for the latest session or turn. The only place that completes them; a
+// complete id costs nothing, and a text that is not the beginning of an id stays unchanged.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -35,7 +35,7 @@ interface Kind {
   readonly hasLast?: boolean;
 }
 
-/** By the name an operation gives the id. */
+/** By the name of the id in an operation. */
 const kinds: Readonly<Record<string, Kind>> = {
   sessionId: { prefix: 'ses_', candidates: sessions, hasLast: true },
   turnId: { prefix: 'trn_', candidates: turns, hasLast: true },
@@ -68,7 +68,7 @@ async function memories(claw: Claw): Promise<readonly string[]> {
   return (await claw.op('memory.list', { limit: 200 }, cliCaller)).memories.map((one) => one.memoryId);
 }
 
-/** The same Claw, which completes the ids in what it is asked. Fails with `invalid_params` where a beginning fits several. */
+/** A Claw that completes ids in its parameters. Fails with `invalid_params` if a prefix matches several. */
 export function withShortIds(claw: Claw): Claw {
   return {
     op: async <N extends OpName>(name: N, params: OpParams<N>, caller: Parameters<Claw['op']>[2]) =>

@@ -1,5 +1,5 @@
-// Plain aligned columns for people, and the small words that go into them. No borders, no wrapping, no state. Nothing is cut: ids, hashes
-// and commands are there to be typed, and a pipe has no width.
+// Plain aligned columns for people, and the small texts in them. No borders, no wrapping, no state. Nothing is cut: ids, hashes and
+// commands are there to be typed, and a pipe has no width.
 
 import { safeForTerminal } from '../../base/visible-text.ts';
 

@@ -94,7 +94,7 @@ export class TurnConversation {
     return result;
   }
 
-  /** False when nobody answered. */
+  /** False without an answer. */
   async #askFor(result: AskResult, lines: LineReader): Promise<boolean> {
     const { claw } = this.#options;
     const { approvals } = await claw.op('approval.list', {}, cliCaller);
@@ -134,7 +134,7 @@ export class TurnConversation {
         this.#options.claw.op('turn.cancel', { turnId }, cliCaller).then(
           () => resolve(),
           (cause: unknown) => {
-            // The turn may have ended by itself in the meantime.
+            // The turn may have ended in the meantime.
             this.#context.output.note(cause instanceof Error ? cause.message : String(cause));
             resolve();
           },

@@ -1,4 +1,4 @@
-// What a terminal shows of an answer that breaks off and is asked for once more.
+// The terminal output for an answer that breaks off and is requested again.
 
 import { expect, test } from 'vitest';
 import { BoundedQueue } from '../../base/bounded-queue.ts';

@@ -1,9 +1,9 @@
-// Follows one turn as it happens: its text as it streams, its calls, its approvals. The recorded text has the last word, because
-// deltas may be lost or come late; nothing is printed twice for it.
+// Follows one turn as it happens: its streamed text, its calls, its approvals. The recorded text is authoritative, because deltas may be
+// lost or come late; nothing is printed twice for it.
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
-import { brokeOffWords, unpricedWords } from '../../contracts/turn-words.ts';
+import { brokeOffWords, failoverWords, unpricedWords } from '../../contracts/turn-words.ts';
 
 const earlyMax = 10_000;
 
@@ -35,7 +35,7 @@ export class TurnFollower {
     this.#listener = listener;
   }
 
-  /** To be called before the turn is started, so that nothing of it is missed. */
+  /** Call before the turn starts, so that nothing of it is missed. */
   start(): void {
     const events = this.#claw.events({ after: 'latest', signal: this.#over.signal });
     void this.#pump(events[Symbol.asyncIterator]());
@@ -49,10 +49,10 @@ export class TurnFollower {
     for (const item of this.#early.splice(0)) this.#take(item);
   }
 
-  /** Brings the printed text up to `text`: the rest of the open stretch, or all of it. */
+  /** Completes the printed text up to `text`: the rest of the open stretch, or all of it. */
   finishText(text: string): void {
     if (this.#open !== '' || this.#lastWhole === '' || !text.startsWith(this.#lastWhole)) return this.#finishStretch(text);
-    // The last stretch is out; what the runtime says after it (that it was cut off) follows on it.
+    // The last stretch is printed; the runtime's note (that it was cut off) follows it.
     const rest = text.slice(this.#lastWhole.length);
     this.#needsBreak = false;
     this.#print(rest);
@@ -84,6 +84,7 @@ export class TurnFollower {
     }
     if (item.type === 'model.finished') this.#finishStretch(item.body.text);
     if (item.type === 'model.failed' && item.body.again === true) this.#startOver(brokeOffWords(item.body));
+    if (item.type === 'model.failed' && item.body.failover !== undefined) this.#startOver(failoverWords(item.body));
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
@@ -99,7 +100,7 @@ export class TurnFollower {
     this.#print(text);
   }
 
-  /** What is printed cannot be taken back: it is marked, and the answer begins below it. */
+  /** Printed text cannot be taken back: it is marked, and the answer begins below it. */
   #startOver(why: string): void {
     if (this.#open !== '') this.#print('\n');
     this.#open = this.#ahead = '';
@@ -109,7 +110,7 @@ export class TurnFollower {
   #finishStretch(text: string): void {
     const isBehind = this.#open !== text && this.#open.startsWith(text);
     if (isBehind) {
-      // Deltas of the next stretch overtook this record: what belongs to it is out already.
+      // Deltas of the next stretch arrived before this record: its text is printed already.
       this.#open = this.#open.slice(text.length);
     } else if (text.startsWith(this.#open)) {
       this.#ahead = text.slice(this.#open.length);

@@ -1,4 +1,4 @@
-// `undo`: put files back as they were before a call or a turn, look at what that would do, or list what can be undone.
+// `undo`: restore files to their state before a call or a turn, preview that, or list what can be undone.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { FileDiff } from '../../contracts/checkpoints.ts';
@@ -85,7 +85,7 @@ function describeFile(file: FileDiff, refused: string | null, paint: Paint): str
   return [`${paint('bold', verbs[file.change])} ${path}`, ...note, ...lines].join('\n');
 }
 
-/** What putting a file back does to it. */
+/** The effect of a restore on a file. */
 const verbs = {
   created: 'puts back',
   changed: 'puts back',

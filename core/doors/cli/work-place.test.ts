@@ -45,7 +45,7 @@ test.each([
   expect([await finish, sentBy(claw), given]).toEqual([0, sent, trusted]);
 });
 
-test('the flags of ask choose the model, the folder, the files and the session to go on with', async () => {
+test('the flags of ask choose model, folder, files and session', async () => {
   const claw = scripted({ say: 'ok' });
   const argv = ['ask', 'x', '--cwd', 'sub', '--model', 'lab/m', '--file', 'a.md', '--file', '/b.md'];
   expect((await runCommand(argv, fakeParts(claw))).code).toBe(0);

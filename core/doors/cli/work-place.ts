@@ -1,5 +1,5 @@
-// Where a message of the command line goes: the folder it is typed in, or the one it names, and the session to go on with. Asks a person
-// at the terminal once about a folder that is not trusted; without one, a folder nobody named is left alone.
+// The destination of a message from the command line: the folder it is typed in, or the one it names, and the session to continue. Asks a
+// person at the terminal once about an untrusted folder; without a person, an unnamed folder is ignored.
 
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -23,7 +23,7 @@ export type MessagePlace = Pick<OpParams<'message.send'>, 'sessionId' | 'workspa
 
 type Look = OpResult<'workspace.look'>;
 
-/** Conversations a person has at this machine; those of chats, schedules and signals are not what --continue means. */
+/** Conversations a person has at this machine; --continue ignores those of chats, schedules and signals. */
 const ownChannels: ReadonlySet<string> = new Set(['cli', 'window', 'desktop', 'http', 'library']);
 const SESSIONS_MAX = 200;
 
@@ -44,7 +44,7 @@ export async function choosePlace(
 }
 
 async function chooseFolder(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<string | null> {
-  // What a tool starts works where it always did: which folder is opened is a person's choice.
+  // A command line inside a tool keeps its folder: opening another is a person's choice.
   if (isInsideTool(context.io.env)) return null;
   const look = await claw.op('workspace.look', { path: context.io.cwd }, cliCaller);
   if (look.state === 'trusted') return look.path;
@@ -56,7 +56,7 @@ async function chooseFolder(context: CommandContext, claw: Claw, lines: LineRead
   return null;
 }
 
-/** Silence and Enter are no yes: the work then goes on in the configured workspace. */
+/** Silence and Enter mean no: the work then continues in the configured workspace. */
 async function askToTrust(
   { output }: CommandContext,
   claw: Claw,

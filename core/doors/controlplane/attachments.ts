@@ -1,4 +1,4 @@
-// Files sent along with a message: looked at, kept as artifacts, and told apart by where they come from. Opens only what a person named.
+// Attached files: checked, kept as artifacts, and labelled by their origin. Opens only files a person named.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute } from 'node:path';
@@ -87,7 +87,7 @@ const textTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** By the content first: a name and a claim prove nothing, and a vendor refuses an image that is none. */
+/** By the content first: a name and a claimed type prove nothing, and a vendor refuses a fake image. */
 function typeOf(bytes: Buffer, name: string, claimed: string | undefined): string {
   const known = beginnings.find(([, offset, hex]) => bytes.subarray(offset, offset + hex.length / 2).toString('hex') === hex);
   if (known !== undefined) return known[0];

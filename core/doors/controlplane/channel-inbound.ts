@@ -1,5 +1,5 @@
-// A message of a chat: whether it is listened to, whose words it holds, and the session it belongs to. One way for every channel;
-// a channel adds nothing to these rules and answers for nothing but the ids it reports.
+// A message from a chat: whether it is accepted, its untrusted sources, and its session. The same for every channel; a channel adds nothing
+// to these rules and is responsible only for the ids it reports.
 
 import type { Redacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -17,7 +17,7 @@ import { titleOf } from './title.ts';
 
 export interface ChatPort {
   chat(chat: ChatAddress): ChatInfo | null;
-  /** The session one of our messages in that chat was sent from; null where it is none of ours. */
+  /** The session that sent one of our messages in that chat; null if it is not ours. */
   sessionOfMessage(chat: ChatAddress, messageId: string): string | null;
 }
 
@@ -27,13 +27,13 @@ export interface InboundDeps {
   readonly ids: IdSource;
   readonly attachments: AttachmentDeps;
   readonly chats: ChatPort;
-  /** Which agent takes what comes in where. */
+  /** The agent for messages from a channel or chat. */
   readonly agents: { route(from: { readonly channel: string; readonly chatId: string | null }): string };
 }
 
 type Rules = Pick<Channel, 'name' | 'identities' | 'rules'>;
 
-/** Returns once the message is committed, with its key: the same message is accepted once, however often it comes. */
+/** Returns once the message is committed, with its key: repeated deliveries are accepted once. */
 export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelInbound): ChannelReceipt {
   const reason = whyIgnored(channel, inbound);
   if (reason !== null) return { kind: 'ignored', reason };
@@ -65,7 +65,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
   return { kind: 'accepted', ...runtime.submit(message) };
 }
 
-/** So that it can be written to before anything was said in it. Nothing changes where it is known. */
+/** Registers a chat before its first message, so that it can receive messages. A known chat is unchanged. */
 export function introduceChat(
   { log, chats }: Pick<InboundDeps, 'log' | 'chats'>,
   { name, identities }: Rules,
@@ -80,17 +80,17 @@ export function introduceChat(
   }, true);
 }
 
-/** A stranger is told nothing, not even that somebody is there. */
+/** A stranger gets no answer, so that the bot does not reveal itself. */
 function whyIgnored({ identities, rules }: Rules, inbound: ChannelInbound): Extract<ChannelReceipt, { kind: 'ignored' }>['reason'] | null {
   if (inbound.edited === true) return 'edited';
-  // By who wrote it, never by where: being in a group with the owner makes nobody the owner.
+  // Decided by the author, never by the place: sharing a group with the owner makes no one the owner.
   if (!identities.isOwner(inbound.senderId) && !rules.allowFrom.includes(inbound.senderId)) return 'stranger';
   if (inbound.kind === 'group' && rules.groups === 'off') return 'groups-off';
   if (inbound.kind === 'group' && !inbound.mentioned) return 'not-mentioned';
   return inbound.text.trim() === '' && inbound.attachments.length === 0 ? 'empty' : null;
 }
 
-/** Of whoever is not the owner, and of whoever is passed on by them. */
+/** Messages of other people, and messages forwarded by the owner, are untrusted. */
 function foreignSources({ name, identities }: Rules, { senderId, senderName, forwardedFrom }: ChannelInbound): TaintSource[] {
   const writers = [
     ...(identities.isOwner(senderId) ? [] : [`${name}:${senderName} (${senderId})`]),
@@ -103,7 +103,7 @@ function senderOf({ name }: Rules, { senderId }: ChannelInbound): string {
   return `${name}:${senderId}`;
 }
 
-/** Under the channel's own name, whatever the message says: no channel speaks for another one. */
+/** Always under the channel's own name: no channel can speak for another one. */
 function addressOf({ name }: Rules, { chatId, threadId }: ChannelInbound): ChatAddress {
   return { channel: name, chatId, ...(threadId === undefined ? {} : { threadId }) };
 }
@@ -140,7 +140,7 @@ function placeOf(deps: InboundDeps, channel: Rules, inbound: ChannelInbound, cha
 
 type Place = Pick<InboundMessage, 'sessionId' | 'agentId' | 'before' | 'alongside'>;
 
-/** What the sender answers or quotes is shown beside their words, never as their words. */
+/** Text the sender answers or quotes is shown next to their message, never as their own text. */
 function keepFiles(
   deps: InboundDeps,
   inbound: ChannelInbound,
@@ -157,7 +157,7 @@ function keepFiles(
     base64: Buffer.from(replyTo.text.slice(0, QUOTE_MAX)).toString('base64'),
   };
   const quoted = keepAttachments(deps.attachments, [quote], place);
-  // What was said in this very session brings nothing new into it.
+  // Text from this very session brings nothing new into it.
   const isOwn = replyTo.fromAgent && replyTo.messageId !== undefined && deps.chats.sessionOfMessage(chat, replyTo.messageId) === sessionId;
   const sources: TaintSource[] = isOwn ? [] : [{ kind: 'message', where: `${chat.channel}:a message that was answered` }];
   return { files: [...sent.files, ...quoted.files], sources: [...sent.sources, ...sources] };

@@ -44,7 +44,7 @@ test('a message without a session begins one, named after its first line', () =>
   });
 });
 
-test('a session that is there goes on with its agent; one that a client names is made', () => {
+test('an existing session continues with its agent; a named new one is created', () => {
   const { plane, messages, calls } = open();
   plane.receive({ text: 'hi', sessionId: 'there', dedupeKey: 'k' }, cli);
   plane.receive({ text: 'hi', sessionId: 'mine-1.x_y', agentId: 'coder' }, cli);
@@ -60,7 +60,7 @@ test.each(['-x', 'a b', '../x', 'x'.repeat(101), 'ü'])('%j cannot be the id of 
   expect(() => open().plane.receive({ text: 'hi', sessionId }, cli)).toThrow(expect.objectContaining({ code: 'invalid_params' }) as Error);
 });
 
-test('nobody talks into the session that holds the panic stop and the grants', () => {
+test('no message enters the session that holds the panic stop and the grants', () => {
   const { plane } = open();
   const refused = expect.objectContaining({ code: 'not_found' }) as Error;
   expect(() => plane.receive({ text: 'hi', sessionId: 'system' }, cli)).toThrow(refused);

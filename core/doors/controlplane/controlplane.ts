@@ -1,5 +1,6 @@
-// Every way in ends here: a message or a direct call of any channel gets its session, its agent and its sender, and goes to the runtime.
+// The common entry of all channels: a message or a direct call gets its session, its agent and its sender, and goes to the runtime.
 
+import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -21,7 +22,7 @@ export interface ControlplaneDeps {
   readonly log: SessionLog;
   readonly ids: IdSource;
   readonly attachments: AttachmentDeps;
-  /** Whose chat it is where nobody says so, and whether there is such an agent. */
+  /** The default agent of a chat, and whether an agent exists. */
   readonly agents: {
     route(from: { readonly channel: string; readonly chatId: string | null }): string;
     assertKnown(agentId: string): void;
@@ -47,7 +48,7 @@ export class Controlplane {
     if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], {
       sessionId,
-      mayNamePaths: caller.channel !== 'telegram',
+      mayNamePaths: doors[caller.channel].isHere,
     });
     return this.#deps.runtime.submit({
       sessionId,
@@ -63,7 +64,7 @@ export class Controlplane {
     });
   }
 
-  /** What a channel reaches of the program: the way in for its messages under its own name and rules, and the way out. */
+  /** The parts of the program a channel may use: inbound messages under its own name and rules, and outbound ones. */
   link(channel: Pick<Channel, 'name' | 'identities' | 'rules'>): ChannelLink {
     return {
       receive: (inbound) => receiveFrom(this.#deps, channel, inbound),
@@ -80,7 +81,7 @@ export class Controlplane {
     return this.#deps.runtime.retry(turnId, { model, by: caller.actor });
   }
 
-  /** A fork of what had ended before a message, and that message in it, in other words where there are any. Nothing of the original changes. */
+  /** Forks everything that ended before a message, and adds that message, with a new text if given. The original is unchanged. */
   branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string } {
     const { log, runtime, ids } = this.#deps;
     const { sessionId: from, agentId, message, marks, beginsAt } = findMessage(log, turnId);

@@ -1,10 +1,10 @@
-// What a new session is called after: the beginning of its first message.
+// The title of a new session: the beginning of its first message.
 
 import type { Redacted } from '../../base/redacted.ts';
 
 const TITLE_MAX = 60;
 
-/** Cut only out of redacted text: half a secret is recognised by nobody. */
+/** Cut only from redacted text: half a secret is not recognised. */
 export function titleOf(text: Redacted): string {
   const line = text.trim().split('\n')[0] ?? '';
   return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1).trimEnd()}…` : line;

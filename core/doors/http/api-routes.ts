@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
+import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { isOpName, type Caller, type OpName, type OpParams } from '../../contracts/ops.ts';
 import { type AskResult } from '../../contracts/op-results.ts';
@@ -28,7 +28,7 @@ export interface ApiRequest {
   readonly channel: Caller['channel'];
 }
 
-/** Only what this route itself needs to know; `message.send` checks the rest. */
+/** Only the fields this route needs; `message.send` checks the rest. */
 const askParamsSchema = z.strictObject({ text: z.string(), sessionId: z.string().optional(), agentId: z.string().optional() });
 
 export class ApiRoutes {
@@ -52,7 +52,7 @@ export class ApiRoutes {
     while (this.#openRequests > 0) await new Promise<void>((resolve) => this.#idleListeners.add(resolve));
   }
 
-  /** Ends every event stream; operations under way go on. */
+  /** Ends every event stream; operations under way continue. */
   close(): void {
     this.#closing.abort();
   }
@@ -79,17 +79,12 @@ export class ApiRoutes {
     }
     if (!isOpName(name))
       return refuse(api, refusal(new AppError('unknown_op', `There is no operation with the name ${JSON.stringify(name.slice(0, 100))}.`)));
-    // The table's own schema is the check: claw.op takes whatever came and refuses what does not fit.
+    // The table's own schema is the check: claw.op accepts any value and refuses an invalid one.
     return this.#run(api, (body, caller) => this.#options.claw.op(name, body as OpParams<OpName>, caller));
   }
 
   async #ask(body: unknown, caller: Caller): Promise<AskResult> {
-    const parsed = askParamsSchema.safeParse(body);
-    if (!parsed.success) {
-      const issues = describeIssues(parsed.error.issues, { given: body, whole: 'the body' });
-      throw new AppError('invalid_params', `The request does not fit: ${issues.join('; ')}.`, { data: { issues } });
-    }
-    const { text, sessionId, agentId } = parsed.data;
+    const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, { says: 'The request does not fit', whole: 'the body' });
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
     // A session that is named must be there: a slip of the pen begins no new conversation.
     if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);

@@ -1,4 +1,4 @@
-// Which HTTP status goes with which error code. The body's code is what clients branch on; the status is for everything between.
+// Maps error codes to HTTP statuses. Clients branch on the body's code; the status is for everything between.
 
 import type { ErrorCode } from '../../contracts/errors.ts';
 

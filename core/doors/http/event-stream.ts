@@ -22,7 +22,7 @@ export interface EventStreamLimits {
 
 export const defaultEventStreamLimits: EventStreamLimits = { heartbeatMs: 15_000, stallMsMax: 30_000, backlogBytesMax: 256 * 1024 };
 
-/** `after` may be overruled by Last-Event-ID. A string says what is wrong with the query. */
+/** Last-Event-ID overrides `after`. A string result is the error in the query. */
 export function parseEventStreamQuery(query: URLSearchParams, lastEventId: string | undefined): EventStreamQuery | string {
   const after = lastEventId !== undefined && lastEventId !== '' ? lastEventId : (query.get('after') ?? '0');
   if (after !== 'latest' && !/^\d{1,15}$/.test(after)) return 'after must be a sequence number or "latest".';
@@ -45,7 +45,7 @@ export async function streamEvents(
   const signal = AbortSignal.any([gone.signal, options.signal]);
   response.once('close', () => gone.abort());
   response.once('error', () => gone.abort());
-  // Subscribed before the reader is told that the stream is open: what happens after that is not missed.
+  // Subscribed before the reader learns that the stream is open, so that it misses nothing after that.
   const events = query.withEvents ? claw.events({ after: query.after, signal, ...sessionOf(query) })[Symbol.asyncIterator]() : null;
   let next = events?.next();
   const stopDeltas = query.withDeltas ? claw.onDelta((delta) => writeDelta(response, query, delta, options.backlogBytesMax)) : null;
@@ -67,7 +67,7 @@ export async function streamEvents(
     stopDeltas?.();
     gone.abort();
     await events?.return?.();
-    // A stalled reader never drains what is left, so a polite end would keep the connection for ever.
+    // A stalled reader never drains the rest, so a graceful end would keep the connection for ever.
     if (response.writableNeedDrain) response.destroy();
     else response.end();
   }
@@ -87,7 +87,7 @@ function writeDelta(response: ServerResponse, query: EventStreamQuery, delta: De
   response.write(`event: delta\ndata: ${JSON.stringify(delta)}\n\n`);
 }
 
-/** False when the reader is gone or takes nothing for too long. */
+/** False when the reader has disconnected or accepts nothing for too long. */
 function writeFrame(response: ServerResponse, frame: string, stallMsMax: number): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   if (response.write(frame)) return Promise.resolve(true);

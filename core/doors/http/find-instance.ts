@@ -26,7 +26,7 @@ async function answers(address: { socketPath: string }): Promise<boolean> {
     await readText(response, signal);
     return response.statusCode === 200;
   } catch {
-    // Refused, gone or hung: not a live instance. If its process still holds the folder, opening the store says so.
+    // Refused, missing or hung: not a live instance. If its process still holds the folder, opening the store says so.
     return false;
   }
 }

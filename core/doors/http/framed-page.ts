@@ -1,18 +1,18 @@
-// The one page that the window may show inside itself: it draws diagrams from texts nobody vouches for. It runs the scripts it was built
-// with and no other, has an origin of its own, loads nothing, and stands in no other page than ours.
+// The one page that the window may embed: it draws diagrams from untrusted text. It runs only its built-in scripts, has a separate origin,
+// loads nothing, and can be embedded only in our page.
 
 import { createHash } from 'node:crypto';
 
 export const framedPath = '/diagram.html';
 const ownScripts = /<script>([\s\S]*?)<\/script>/g;
 
-/** What takes the place of the window's own headers, for this page as it is sent. */
+/** The headers of this page, instead of the window's. */
 export function framedHeaders(page: Buffer): Readonly<Record<string, string>> {
   const scripts = [...page.toString('utf8').matchAll(ownScripts)].map(([, code = '']) => `'sha256-${hashOf(code)}'`);
   const policy = [
     "default-src 'none'",
     `script-src ${scripts.join(' ') || "'none'"}`,
-    // Drawings are full of styles of their own.
+    // Drawings contain many inline styles.
     "style-src 'unsafe-inline'",
     'img-src data:',
     "base-uri 'none'",

@@ -1,5 +1,5 @@
-// POST /hooks/NAME: a signal from another program of this computer. No token of ours: the webhook's own secret is checked by the runtime.
-// Owns sizes and headers; whatever the body says is words of somebody else.
+// POST /hooks/NAME: a signal from another program of this computer. Needs no token: the runtime checks the webhook's own secret. Owns sizes
+// and headers; the body is untrusted content.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Claw } from '../../contracts/claw.ts';
@@ -10,7 +10,7 @@ import { collectBody } from './request-body.ts';
 export const hookPrefix = '/hooks/';
 const BODY_BYTES_MAX = 64 * 1024;
 const SECRET_HEADER = 'x-trayclaw-secret';
-/** What senders call the id of a delivery that may come twice. */
+/** Header names that senders use for the id of a delivery that may come twice. */
 const KEY_HEADERS = ['idempotency-key', 'x-github-delivery', 'x-gitlab-event-uuid', 'webhook-id'];
 
 export async function receiveHook(claw: Claw, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {

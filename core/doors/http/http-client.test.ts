@@ -116,7 +116,7 @@ test('an operation waits until the subscriptions asked for before it are open', 
   expect(order).toEqual(['GET arrives', 'stream opens', 'POST arrives']);
 });
 
-test('a broken stream goes on after the last event seen, with none lost and none twice', async () => {
+test('a broken stream resumes after the last event, none lost and none twice', async () => {
   rename('one');
   const events = client.events({ after: 0 })[Symbol.asyncIterator]();
   expect((await events.next()).value).toMatchObject({ seq: 1 });
@@ -245,7 +245,7 @@ test('an abort ends the wait here and there', async () => {
   await door.whenIdle();
 });
 
-test('an instance that is gone is an expected failure, and its events end', async () => {
+test('an instance that has ended is an expected failure, and its events end', async () => {
   const events = client.events({ after: 0 });
   await client.op('panic.status', {});
   await door.close();

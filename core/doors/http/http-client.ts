@@ -1,4 +1,4 @@
-// The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state but open streams.
+// The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state except open streams.
 
 import type { IncomingMessage } from 'node:http';
 import { sleep } from '../../base/deferred.ts';
@@ -33,7 +33,7 @@ export class HttpClaw implements Claw {
     this.#headers = { authorization: `Bearer ${options.token}` };
   }
 
-  /** An operation is sent only after the subscriptions asked for before it are open, so that they miss none of its events. */
+  /** An operation is sent only after earlier subscriptions are open, so that they miss none of its events. */
   async op<N extends OpName>(name: N, params: OpParams<N>, caller?: Caller): Promise<OpResult<N>> {
     await Promise.all(this.#opening);
     const signal = this.#signalWith(caller?.signal);
@@ -65,7 +65,7 @@ export class HttpClaw implements Claw {
     };
   }
 
-  /** Lets go of the instance; it runs on. */
+  /** Disconnects from the instance, which keeps running. */
   close(): Promise<void> {
     this.#closing.abort();
     return Promise.resolve();

@@ -119,7 +119,7 @@ test('the local socket is for programs: what says that it comes from a page is r
   expect([await statusOf({}), await statusOf({ origin: 'http://localhost' })]).toEqual([200, 403]);
 });
 
-test('only the exact Host and Origin come in, whatever the method and with the right token', { timeout: 30_000 }, async () => {
+test('every method needs the exact Host and Origin, even with the right token', { timeout: 30_000 }, async () => {
   const own = `127.0.0.1:${at.port}`;
   const hosts = [own, `localhost:${at.port}`, 'evil.com', `evil.com:${at.port}`, `localhost.:${at.port}`, `127.0.0.1.nip.io:${at.port}`];
   hosts.push(`[::1]:${at.port}`, `0.0.0.0:${at.port}`, '127.0.0.1', '', `LOCALHOST:${at.port}`);
@@ -271,7 +271,7 @@ test('10 MB of arguments come through, over 12 MB is refused whether announced o
 });
 
 test('a sender that never finishes is let go', async () => {
-  // A door of its own: a short limit would cut off honest senders on a busy machine.
+  // A separate server: a short limit would cut off honest senders on a busy machine.
   await door.close();
   door = createDoor(null, { receiveTimeoutsMs: { headers: 150, request: 150 } });
   at = await door.listen({});

@@ -32,14 +32,14 @@ export interface HttpDoorOptions {
   readonly assetsFolder: string | null;
   readonly version: string;
   readonly streamLimits?: Partial<EventStreamLimits>;
-  /** How long a sender may take for the headers and for the whole request; shorter in tests. */
+  /** Time limits for receiving the headers and the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
   readonly requestRates?: RequestRates;
-  /** For the project's own fault tests: puts a double in place of a check, so that a test can show what the check prevents. */
+  /** For the project's own fault tests: replaces a check with a double, so that a test can show what the check prevents. */
   readonly replaceChecks?: (real: DoorChecks) => DoorChecks;
 }
 
-/** Who is let in, asked of every request in this order. */
+/** The checks of every request, in this order. */
 export interface DoorChecks {
   refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
   judgeToken(header: string | undefined): TokenVerdict;
@@ -106,7 +106,7 @@ class NodeHttpDoor implements HttpDoor {
   listen(place: { readonly socketPath: string }): Promise<SocketListening>;
   async listen(place: { readonly port?: number; readonly socketPath?: string }): Promise<UrlListening | SocketListening> {
     const { socketPath } = place;
-    // The port is known only after listening; until then no request can come in.
+    // The port is known only after listening; no request can arrive before.
     let own: Place = socketPath === undefined ? { kind: 'tcp', port: -1 } : { kind: 'socket' };
     const server = this.#createServer(() => own);
     await bind(server, place);
@@ -186,7 +186,7 @@ class NodeHttpDoor implements HttpDoor {
     }
   }
 
-  /** Only who has the right token is counted: nobody else can use up what is allowed. */
+  /** Counts only requests with the right token, so that others cannot use up the limit. */
   #refuseRate(request: IncomingMessage, path: string): Refusal | null {
     const error = this.#rates.count(request.socket, path);
     return error === null ? null : refusal(error, { 'retry-after': '1' });

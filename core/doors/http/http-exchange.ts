@@ -3,7 +3,7 @@
 import { request as sendHttp, type IncomingMessage } from 'node:http';
 import { AppError } from '../../contracts/errors.ts';
 
-/** Where an instance answers. */
+/** The address of an instance. */
 export type ServerAddress = { readonly socketPath: string } | { readonly port: number };
 
 export interface Exchange {
@@ -16,7 +16,7 @@ export interface Exchange {
 
 const replyCharsMax = 64 * 1024 * 1024;
 
-/** The response once its headers are in. Fails with `cancelled` on abort and `shutting_down` when nobody answers. */
+/** The response once its headers have arrived. Fails with `cancelled` on abort and `shutting_down` without an answer. */
 export function sendExchange(address: ServerAddress, exchange: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const target = 'socketPath' in address ? { socketPath: address.socketPath } : { host: '127.0.0.1', port: address.port };

@@ -1,4 +1,4 @@
-// The HTTP module's door: the loopback server, the client of a running instance, and what makes an instance findable.
+// The interface of the HTTP module: the loopback server, the client of a running instance, and the code that makes an instance findable.
 
 export {
   createHttpDoor,

@@ -1,5 +1,5 @@
-// Makes a hosted runtime reachable for other processes of the same person: a local socket and instance.json, and on request a port.
-// Only the owner of the data folder's lock may open one, so whatever an earlier instance left behind can be cleared away.
+// Makes a hosted runtime reachable for other processes of the same person: a local socket and instance.json, and on request a port. Only
+// the owner of the data folder's lock may open one, so leftovers of an earlier instance can be removed.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
@@ -74,7 +74,7 @@ export class InstanceDoor implements AsyncLifetime {
     return { url: this.#listening.url, token: this.token };
   }
 
-  /** Not to be found any more first, then closed. */
+  /** First removes the instance file, then closes. */
   async dispose(): Promise<void> {
     if (this.#isOpen) removeInstanceFile(this.#options.home);
     await this.#door.close();

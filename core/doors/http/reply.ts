@@ -1,4 +1,4 @@
-// How answers leave the door: security headers on every one of them, JSON bodies, refusals. Never a CORS header.
+// Sends HTTP answers: security headers on every one of them, JSON bodies, refusals. Never a CORS header.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '../../contracts/errors.ts';
@@ -31,7 +31,7 @@ const securityHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-/** How much of a refused body is read and thrown away, so that the sender gets to see the answer. */
+/** How much of a refused body is read and discarded, so that the sender sees the answer. */
 const discardBytesMax = 64 * 1024 * 1024;
 
 export interface Refusal {

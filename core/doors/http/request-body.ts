@@ -33,7 +33,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType);
 }
 
-/** Null when the body is over the limit; the rest of it is then left unread. */
+/** Null when the body is over the limit; the rest of it is not read. */
 export function collectBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,9 +1,9 @@
-// Who may knock: the exact Host and Origin of a request, before any credential is looked at. Forwarding headers are never read.
-// After the Model Context Protocol's transport rules (2025-11-25): a present and wrong Origin is answered with 403.
+// The first check of a request: its exact Host and Origin, before any credential. Forwarding headers are never read. After the Model
+// Context Protocol's transport rules (2025-11-25): a present and wrong Origin is answered with 403.
 
 import type { IncomingMessage } from 'node:http';
 
-/** Where a request came in: the loopback port, or the local socket, which no browser can reach. */
+/** The listener of a request: the loopback port, or the local socket, which no browser can reach. */
 export type Place = { readonly kind: 'tcp'; readonly port: number } | { readonly kind: 'socket' };
 
 /** Why the request is refused, or null when its place is right. */

@@ -1,12 +1,12 @@
-// Connections that have not shown the right token yet: so many and no more, the oldest goes first. Whoever opens connections and says
-// nothing can therefore not keep out who may come in.
+// Limits connections that have not shown the right token yet; the oldest is closed first. So silent connections cannot keep out authorised
+// ones.
 
 import type { Socket } from 'node:net';
 
 export const strangersMax = 128;
 
 export class StrangerLimit {
-  /** In the order they came. */
+  /** In order of connection. */
   readonly #strangers = new Set<Socket>();
 
   get size(): number {

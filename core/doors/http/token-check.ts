@@ -1,6 +1,6 @@
-// The bearer token: compared in constant time, and a lockout after too many wrong ones, from this machine as well. The right token
-// always passes, so nobody can lock the person out by guessing; and guessing 256 random bits stays hopeless at any speed. The lockout
-// is there to be noticed and to make a guesser's work dear.
+// The bearer token: compared in constant time, and a lockout after too many wrong ones, even from this machine. The right token always
+// passes, so guessing cannot lock the person out; and guessing 256 random bits stays hopeless at any speed. The lockout makes guessing
+// noticeable and slow.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';

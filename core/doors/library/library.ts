@@ -1,5 +1,5 @@
-// Agents as a program uses them: one answer, an answer step by step, a conversation, and what arrives. Built on the port every door uses
-// and on nothing else, so it works with the runtime in this process and with a client of another.
+// Agents as a program uses them: one answer, an answer step by step, a conversation, and arrivals. Built only on the port every door uses,
+// so it works with the runtime in this process and with a client of another.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -44,20 +44,20 @@ export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
   };
 }
 
-/** One message and its answer, in a new conversation or one that is there. */
+/** One message and its answer, in a new or an existing conversation. */
 export async function ask(claw: Claw, text: string, { signal, sessionId, agentId, onText }: AskOptions): Promise<AskResult> {
   const talk = new Talk(claw, agentId === undefined ? {} : { agentId });
   return talk.run(sessionId ?? null, text, signal === undefined ? {} : { signal }, onText);
 }
 
-/** Turns whose ends were told to their caller are known for so long. */
+/** How many turns with a delivered end are remembered. */
 const OWN_MAX = 1_000;
 
 class Talk {
   readonly #claw: Claw;
   readonly #options: AgentOptions;
   readonly #sending = new Set<Promise<unknown>>();
-  /** Turns awaited here; up to which place of the log their events are told to whoever awaits them. */
+  /** Turns awaited here, and the position in the log up to which their events went to the caller. */
   readonly #own = new Map<string, number>();
 
   constructor(claw: Claw, options: AgentOptions) {
@@ -96,13 +96,13 @@ class Talk {
     const deltas = new TurnDeltas((delta) => line.delta(delta));
     const endDeltas = this.#claw.onDelta((delta) => deltas.take(delta));
     try {
-      // From before the message, so that nothing of its turn is missed.
+      // Starts before the message, so that nothing of its turn is missed.
       const events = this.#claw.events({ after: 'latest', signal: over.signal, ...(sessionId === null ? {} : { sessionId }) });
       const started = await this.#send(sessionId, text);
       deltas.follow(started.turnId);
       const ended = this.#settle(started, options).finally(() => endDeltas());
       const told = this.#tell(events, { started, ended, line, over });
-      // Whoever leaves early is told of no failure.
+      // A caller that stops early gets no error.
       told.catch(() => undefined);
       for (;;) {
         const update = await line.take();
@@ -122,7 +122,7 @@ class Talk {
     const query = { after: after ?? ('latest' as const), ...(signal === undefined ? {} : { signal }) };
     for await (const event of this.#claw.events(sessionId === null ? query : { ...query, sessionId })) {
       if (event.type !== 'turn.finished' && event.type !== 'turn.waiting') continue;
-      // Its message may be one that was sent here and is not yet known by its turn.
+      // The message may have been sent here while its turn is still unknown.
       await Promise.allSettled(this.#sending);
       if (event.turnId === null || event.seq <= (this.#own.get(event.turnId) ?? 0)) continue;
       if (sessionId === null && !(await this.#isMine(event.sessionId))) continue;
@@ -153,7 +153,7 @@ class Talk {
   /** Until the turn ends, or asks what nothing here answers. */
   async #settle({ sessionId, turnId }: Started, { signal }: RunOptions): Promise<AskResult> {
     const onAbort = (): void => {
-      // The turn may end by itself at the same moment.
+      // The turn may end at the same moment.
       void this.#claw.op('turn.cancel', { turnId }).catch(() => undefined);
     };
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -179,7 +179,7 @@ class Talk {
     try {
       await this.#claw.op('approval.decide', { approvalId: pending.approvalId, decision });
     } catch (cause) {
-      // Somebody answered it at another door meanwhile: then that holds.
+      // It was answered at another door meanwhile: that answer stands.
       if (!(cause instanceof AppError) || cause.code !== 'conflict') throw cause;
     }
   }
@@ -217,7 +217,7 @@ class Talk {
     return events.at(-1)?.seq ?? 0;
   }
 
-  /** Conversations with the agent itself; what it does as a helper is answered to whoever called it. */
+  /** Only conversations with the agent itself; as a subagent it answers its caller. */
   async #isMine(sessionId: string): Promise<boolean> {
     if (sessionId.startsWith(helperSessionPrefix)) return false;
     try {
@@ -238,7 +238,7 @@ class Talk {
       return status === 'done' && text === '' ? null : { kind: 'answer', seq, sessionId, turnId, status, text, pending: [] };
     }
     const { status, text, pending = [] } = await this.#claw.op('turn.wait', { turnId, timeoutMs: 0 });
-    // It may have been answered meanwhile.
+    // It may have been answered in the meantime.
     return status === 'waiting' && pending.length > 0 ? { kind: 'question', seq, sessionId, turnId, status, text, pending } : null;
   }
 }

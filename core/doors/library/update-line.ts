@@ -1,4 +1,4 @@
-// What waits between a turn and a program that takes its updates one by one. Bounded: text that is not taken is joined, an event waits for room.
+// The queue between a turn and a program that reads its updates one by one. Bounded: unread text is joined, an event waits for room.
 
 import type { AgentUpdate } from '../../contracts/library.ts';
 import type { DeltaNotice } from '../../contracts/events.ts';

@@ -1,4 +1,4 @@
-// Operations that look into what was done: the events of one turn, a turn to keep, and search over all sessions.
+// Operations on past activity: the events of one turn, the export of a turn, and search over all sessions.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -35,10 +35,10 @@ function findTurn(deps: Deps, turnId: string): TurnRow {
 
 async function search(deps: Deps, params: OpParsed<'activity.search'>): Promise<OpResult<'activity.search'>> {
   const { log } = deps;
-  // A long log that is searched for the first time must not hold up what runs meanwhile.
+  // The first search of a long log must not block other work.
   while (log.activity.catchUp()) await giveWay();
   const { limit = HITS, ...given } = params;
-  // One more than is wanted tells whether there is a next page.
+  // One extra row tells whether there is a next page.
   const found = log.activity.find(withoutUndefined(given), limit + 1);
   const page = found.slice(0, limit);
   return {

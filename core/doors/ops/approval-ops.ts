@@ -62,13 +62,13 @@ interface Answer {
   readonly decision: 'approve' | 'deny';
   readonly scope: GrantScope | null;
   readonly by: string;
-  /** Words for the agent, with a no. */
+  /** With a denial: the reason for the agent. */
   readonly reason?: string;
   /** A grant that this answer creates. */
   readonly grant: Grant | null;
   /** A grant that was there and covers the call. */
   readonly coveredBy?: string;
-  /** The command is one of config.yaml, which from now on is bound to what it is now. */
+  /** A command of config.yaml, which is now bound to its current form. */
   readonly rebound?: ReturnType<OpsParts['gate']['rebind']>;
 }
 
@@ -101,7 +101,7 @@ function answer(deps: Deps, approval: Approval, given: Answer): void {
   if (approval.turnId !== undefined) deps.runtime.continueTurn(approval.turnId);
 }
 
-/** A wider yes also answers the open questions it covers: nobody is asked twice for the same. */
+/** A wider grant also answers the pending approvals it covers, so that none is asked twice. */
 function approveCovered(deps: Deps, grant: Grant): void {
   for (const approval of deps.policy.pendingApprovals()) {
     if (!deps.gate.answers(grant, approval, hashOf(deps, approval))) continue;

@@ -1,4 +1,4 @@
-// Whether a model a person names can be asked: its provider is there, and where the provider's models are known, it is one of them.
+// Checks that a model named by a person can be used: its provider exists, and if the provider's models are known, it is one of them.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { OpsParts } from './parts.ts';

@@ -1,4 +1,4 @@
-// Operations that look and never touch: audit, replay, explain, safety, health, usage, config, artifacts; and the care of secrets and backups.
+// Read-only operations: audit, replay, explain, safety, health, usage, config, artifacts; and the operations on secrets and backups.
 
 import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
@@ -15,49 +15,10 @@ import type { OpsParts } from './parts.ts';
 import { acceptGaps, auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
 
-type Deps = Pick<
-  OpsParts,
-  'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'usage' | 'workspaces'
->;
+type Deps = Pick<OpsParts, 'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'workspaces'>;
 
-/** What other files handle. */
-type OtherFamily =
-  | 'activity'
-  | 'agent'
-  | 'helper'
-  | 'message'
-  | 'turn'
-  | 'pack'
-  | 'rule'
-  | 'tool'
-  | 'approval'
-  | 'grant'
-  | 'outcome'
-  | 'panic'
-  | 'session'
-  | 'command'
-  | 'budget'
-  | 'checkpoint'
-  | 'dlq'
-  | 'health'
-  | 'recovery'
-  | 'outbox'
-  | 'chat'
-  | 'telegram'
-  | 'schedule'
-  | 'heartbeat'
-  | 'task'
-  | 'signal'
-  | 'memory'
-  | 'knowledge'
-  | 'skill'
-  | 'identity'
-  | 'prompt'
-  | 'workspace'
-  | 'model'
-  | 'provider'
-  | 'plugin';
-type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
+type Families = 'audit' | 'replay' | 'policy' | 'sandbox' | 'safety' | 'config' | 'secret' | 'artifact' | 'backup';
+type AuditOps = Pick<OpHandlers, Extract<keyof OpHandlers, `${Families}.${string}`>>;
 
 export function createAuditOps(deps: Deps): AuditOps {
   return {
@@ -71,7 +32,6 @@ export function createAuditOps(deps: Deps): AuditOps {
       const { text, found } = deps.safety.redact(params.text);
       return { text, found: [...found] };
     },
-    'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
     'config.get': async () => ({
       config: deps.settings.config,
       path: deps.settings.path,
@@ -115,11 +75,11 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
   const workspace = session?.workspace ?? null;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
   const facts = workspace === null ? seen : { ...seen, workspace };
-  // As in a session of its own, which has read nothing of anybody.
+  // As in a fresh session that has read no untrusted content.
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);
   const { decision, ruleId, reason, firstUse } = decided;
-  // The grant of a first use would only come to be by running it.
+  // The grant of a first use is created only when it runs.
   const grantId = firstUse === null ? decided.grantId : null;
   const choices = deps.gate.choices(request, decided);
   return { decision, ruleId, reason, class: facts.class, facts, mode: deps.gate.mode, grantId, choices };
@@ -130,11 +90,6 @@ function explainSandbox(deps: Deps, { command, cwd }: OpParsed<'sandbox.explain'
   if (command === undefined) return deps.sandbox.explain(null);
   const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
   return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) });
-}
-
-function budgetOf(deps: Deps): OpResult<'usage.get'>['budget'] {
-  const { perTurnUsd, perSessionUsd, perDayUsd } = deps.settings.config.budget;
-  return { perTurnUsd: perTurnUsd ?? null, perSessionUsd: perSessionUsd ?? null, perDayUsd: perDayUsd ?? null };
 }
 
 function describeArtifact(deps: Deps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {

@@ -1,4 +1,4 @@
-// Operations on the budget: how the limits stand, and a person's yes to more.
+// Operations on the budget: its limits and amounts, and a person's approval of more.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -27,7 +27,7 @@ function readStates(deps: Deps, named: { turnId?: string | undefined; sessionId?
   };
 }
 
-/** In the log before it holds. Fails with conflict where there is no such limit. */
+/** In the log before it takes effect. Fails with conflict if there is no such limit. */
 function allowMore(deps: Deps, params: OpParsed<'budget.allow'>, caller: Caller): OpResult<'budget.allow'> {
   const { scope, turnId } = params;
   const place = placeOf(deps, params);

@@ -1,4 +1,4 @@
-// Undo as operations: what was kept, what putting it back would do, and putting it back. A person's doing: no model gets here.
+// Undo as operations: the recorded files, a preview of restoring them, and the restore. Only for people: no model gets here.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -53,7 +53,7 @@ async function restore(deps: Deps, params: OpParsed<'checkpoint.restore'>, calle
   };
 }
 
-/** What still writes must not be undone under its hands. */
+/** Calls that still write must not be undone. */
 function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Checkpoint[]): void {
   for (const { turnId, closed } of checkpoints) {
     if (turnId === null || !deps.runtime.isLive(turnId)) continue;
@@ -86,7 +86,7 @@ function targetOf(params: { readonly callId?: string | undefined; readonly turnI
   return params.callId === undefined ? { turnId: params.turnId ?? '' } : { callId: params.callId };
 }
 
-/** The calls of tools among them, each once. An undo named by its own id counts as one. */
+/** The tool calls among them, each once. An undo named by its own id counts as one. */
 function callIdsOf(checkpoints: readonly Checkpoint[]): string[] {
   const ofTools = checkpoints.filter(({ undoes }) => undoes.length === 0);
   return [...new Set((ofTools.length === 0 ? checkpoints : ofTools).map(({ callId }) => callId))];

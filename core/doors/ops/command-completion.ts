@@ -1,4 +1,4 @@
-// What a begun slash command may go on to: names, models, choices, files of the workspace. Looks only, and nowhere outside the workspace.
+// Completions of a partial slash command: names, models, choices, files of the workspace. Read-only, and never outside the workspace.
 
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -68,7 +68,7 @@ function valuesFor(parameter: CommandParameter, begun: string, { commands, deps 
   }
 }
 
-/** Of a folder outside the workspace, and of one that cannot be read, there are none. */
+/** Empty for a folder outside the workspace, and for an unreadable one. */
 function filesBeginning(begun: string, workspace: string): { value: string; about: string }[] {
   const folder = begun.endsWith('/') ? begun : `${dirname(begun)}/`;
   const start = begun.endsWith('/') || begun === '' ? '' : begun.slice(begun.lastIndexOf('/') + 1);

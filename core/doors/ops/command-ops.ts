@@ -1,4 +1,4 @@
-// Operations on slash commands: each is the operation it comes to and words for what came of it. Has no power of its own.
+// Operations on slash commands: each runs an operation and words its result. Grants no further rights.
 
 import { AppError } from '../../contracts/errors.ts';
 import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
@@ -12,7 +12,7 @@ type Deps = Pick<OpsParts, 'facts' | 'log' | 'models' | 'skills' | 'tools'>;
 type CommandOps = Pick<OpHandlers, `command.${string}` & keyof OpHandlers>;
 export type OtherOps = Omit<OpHandlers, keyof CommandOps>;
 
-/** What one command works with. */
+/** The context of one command. */
 interface Line {
   readonly deps: Deps;
   readonly ops: OtherOps;
@@ -267,7 +267,7 @@ function lastTurn(line: Line): string {
   throw new AppError('not_found', 'Nothing was asked in this session yet.');
 }
 
-/** What a fork took along belongs to the session it came from, and would run again there. */
+/** A turn copied by a fork belongs to the original session, and would run again there. */
 function assertOwn({ deps, sessionId }: Line, turnId: string): void {
   if (deps.log.index.turn(turnId)?.sessionId === sessionId) return;
   throw new AppError('conflict', 'The last message of this session was answered in the one it was forked from.', {

@@ -20,7 +20,7 @@ async function open(yaml: string): Promise<{ claw: TrayClaw; path: string }> {
   return { claw, path };
 }
 
-test('a provider and a default model hold at once, and the file says so', async () => {
+test('a provider and a default model are effective at once and in the file', async () => {
   const { claw, path } = await open('# mine\nmodels:\n  default: demo/offline\n');
   const lab = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', contextTokens: 9000 };
   expect(await claw.op('config.set', { key: 'providers.lab', value: lab })).toMatchObject({ holds: 'now' });
@@ -48,7 +48,7 @@ test('other settings hold from the next start on, and a wrong one changes nothin
   expect((await claw.op('config.get', {})).file).toEqual({ limits: {} });
 });
 
-test('a file that was broken by hand is told, and what holds still holds', async () => {
+test('a file broken by an editor is reported, and the settings in use remain', async () => {
   const { claw, path } = await open('limits:\n  steps: 7\n');
   writeFileSync(path, 'limits: [\n');
   const { config, file, problem } = await claw.op('config.get', {});
@@ -56,7 +56,7 @@ test('a file that was broken by hand is told, and what holds still holds', async
   expect(problem).toMatch(/is not valid YAML/);
 });
 
-test('local model servers are looked for again when asked', async () => {
+test('a request searches for local model servers again', async () => {
   const server = createServer((_request, response) => response.end('{"data":[{"id":"tiny"}]}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

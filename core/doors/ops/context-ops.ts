@@ -1,4 +1,4 @@
-// Operations on what a model is shown: which packs there were, the rules a person pinned, and a summary wanted now.
+// Operations on the model's context: past packs, the rules a person pinned, and a summary on request.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -6,18 +6,16 @@ import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log' | 'packs' | 'safety'>;
+type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log' | 'safety'>;
 
-type ContextOps = Pick<OpHandlers, 'pack.list' | 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
+type ContextOps = Pick<OpHandlers, 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
 
-const LISTED = 50;
 /** What one session or agent may pin: more would crowd out the conversation itself. */
 const RULES_MAX = 100;
 const RULE_CHARS_MAX = 12_000;
 
 export function createContextOps(deps: Deps): ContextOps {
   return {
-    'pack.list': ({ sessionId, limit }) => ({ packs: deps.packs.list({ sessionId, limit: limit ?? LISTED }) }),
     'rule.pin': (params, caller) => pin(deps, params, caller),
     'rule.unpin': (params, caller) => unpin(deps, params, caller),
     'rule.list': ({ sessionId }) => ({ rules: sessionId === undefined ? deps.continuity.rules() : rulesIn(deps, sessionId) }),

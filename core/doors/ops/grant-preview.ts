@@ -1,5 +1,5 @@
-// What a grant would have covered lately: the calls of the last days that it matches, and how many of them a person was asked about.
-// Looks back newest first, for a bounded time.
+// Previews a grant: the calls of the last days that it matches, and how many of them a person approved. Reads the log newest first, for a
+// bounded time.
 
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { GrantMatch } from '../../contracts/policy.ts';
@@ -42,7 +42,7 @@ function covers(deps: Deps, match: GrantMatch, call: RecentCall): boolean {
 function describeCall(deps: Deps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {
   const { callId, tool, atMs } = call;
   const parsed = deps.tools.parse(tool, call.args);
-  // Of a tool that is gone, or takes other arguments by now, the name is what is left.
+  // If the tool no longer exists, or takes other arguments by now, only its name is known.
   const summary = parsed.ok ? parsed.value.tool.summarize(parsed.value.args) : tool;
   return { callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' };
 }
@@ -56,7 +56,7 @@ interface RecentCall {
   readonly wasAsked: boolean;
 }
 
-/** Calls that came before the gate, newest first. So arguments are met before the decision they belong to. */
+/** Calls that reached the gate, newest first. So arguments come before their decision. */
 function* recentCalls(deps: Deps, sinceMs: number, looking: { lookedBackToMs: number | null }): Generator<RecentCall> {
   const args = new Map<string, string>();
   const endMs = deps.clock.monotonicMs() + LOOKING_MS_MAX;

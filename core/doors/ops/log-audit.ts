@@ -1,4 +1,4 @@
-// The log and the database under it, looked through whole; and a person's word that a gap of the log is taken as it is.
+// Checks the whole log and its database; and records that a person accepts a gap of the log.
 
 import { systemSessionId } from '../../contracts/events.ts';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
@@ -22,7 +22,7 @@ export async function auditLog(log: SessionLog): Promise<Audit> {
   return { ...report, ok: report.ok && faults.length === 0, ...(faults.length === 0 ? {} : { faults }) };
 }
 
-/** Damage may lie in the way of reading. */
+/** Damage may make it unreadable. */
 async function readThrough(log: SessionLog, faults: NonNullable<Audit['faults']>): Promise<Audit> {
   try {
     return await verifyLog(log.storage.db, giveWay);

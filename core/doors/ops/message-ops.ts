@@ -33,7 +33,7 @@ type MessageOps = Pick<
 export function createMessageOps(deps: Deps): MessageOps {
   return {
     'message.send': async (params, caller) => {
-      // Only while the first start still looks for a model; else the message is taken at once.
+      // Only while the first start still searches a model; otherwise the message is accepted at once.
       const looking = deps.models.ready();
       if (looking !== null) await looking;
       if (params.model !== undefined) assertModel(deps, params.model);

@@ -1,5 +1,5 @@
-// A live call of a model, as small as can be with the tools a turn of the main agent sends: whether key, name and address are right, and
-// whether the server takes the tools. Counted like every call; no turn.
+// A minimal live call of a model with the tools of the main agent's turns: checks key, name and address, and whether the server accepts the
+// tools. Counted like every call; not a turn.
 
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';

@@ -149,7 +149,7 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
   expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
 });
 
-test('a grave call takes no wider yes from any door, a yes takes no reason, and a no is told to the agent with its words', async () => {
+test('a grave call gets no wider grant; a denial reaches the agent with its reason', async () => {
   const waiting = await claw.op('tool.run', { tool: 'exec', args: { command: 'rm -rf build' }, wait: false });
   const approvalId = waiting.pending?.[0]?.approvalId ?? '';
   for (const channel of ['http', 'cli', 'tray', 'telegram'] as const) {
@@ -206,7 +206,7 @@ test('the panic stop lets nothing in and approves nothing until it is released',
   expect(await claw.op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
-test('after it was closed nothing is answered, and those who follow it are let go', async () => {
+test('after closing, operations are refused and followers end', async () => {
   const following = take(claw.events({ after: 'latest' }), 1);
   await claw.close();
   await expect(claw.op('session.list', {})).rejects.toMatchObject({ code: 'shutting_down' });

@@ -1,6 +1,6 @@
-// The table of operations put to work, and the Claw every door of this process uses.
+// Implements the table of operations, and the Claw every door of this process uses.
 
-import { describeIssues } from '../../contracts/describe-issues.ts';
+import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
@@ -20,10 +20,9 @@ export { createMessageOps } from './message-ops.ts';
 export { createOutboxOps } from './outbox-ops.ts';
 export { createPanicOps } from './panic-ops.ts';
 export { createProviderOps } from './provider-ops.ts';
-export { createRecoveryOps } from './recovery-ops.ts';
 export { createSessionOps } from './session-ops.ts';
 export { createWorkspaceOps } from './workspace-ops.ts';
-export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort, UsagePort } from './parts.ts';
+export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort } from './parts.ts';
 
 const libraryCaller: Caller = { channel: 'library', actor: 'library' };
 const EVENTS_PER_READ = 200;
@@ -33,7 +32,7 @@ export interface LocalClawDeps {
   readonly log: SessionLog;
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
-  /** Takes secrets out of every string of a value on its way out; the very same value when there are none. */
+  /** Redacts every string of an outgoing value; returns the identical value when there is nothing to redact. */
   redactDeep<T>(value: T): T;
   close(): Promise<void>;
 }
@@ -62,23 +61,19 @@ export class LocalClaw implements Claw {
   }
 
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
-    const parsed = opTable[name].params.safeParse(params);
-    if (!parsed.success) {
-      const issues = describeIssues(parsed.error.issues, { given: params, whole: 'the parameters' });
-      throw new AppError('invalid_params', `The parameters of ${name} do not fit: ${issues.join('; ')}.`, { data: { issues } });
-    }
+    const parsed = parseGiven(opTable[name].params, params, { says: `The parameters of ${name} do not fit`, whole: 'the parameters' });
     const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
-    return handler(parsed.data, caller);
+    return handler(parsed, caller);
   }
 
-  /** What an error says may come from anywhere: a server's answer, a path, an argument. */
+  /** The text of an error may come from anywhere: a server's answer, a path, an argument. */
   #safeError(error: AppError): AppError {
     const { code, message, data, isRetryable } = error;
     const safe = this.#deps.redactDeep({ message, data });
     return safe.message === message && safe.data === data ? error : new AppError(code, safe.message, { data: safe.data, isRetryable });
   }
 
-  /** The place of 'latest' is fixed by the call, not by the first read: what is committed in between is not missed. */
+  /** The call fixes the position of 'latest', not the first read: events committed in between are not missed. */
   events(query: EventsQuery): AsyncIterable<AnyEvent> {
     return this.#follow(query, query.after === 'latest' ? this.#deps.log.lastSeq : query.after);
   }

@@ -1,4 +1,4 @@
-// Operations on what goes out to chats, and on which session a chat talks in.
+// Operations on outbound messages, and on the session of a chat.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -30,7 +30,7 @@ export function createOutboxOps(deps: Deps): OutboxOps {
   };
 }
 
-/** Only a chat that is known: making one known is up to its channel, which knows who is behind it. */
+/** Only for a known chat: its channel registers chats, because it knows the person behind each. */
 function bind(deps: Deps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Caller): ChatInfo {
   const { log, chats } = deps;
   return log.transact(() => {

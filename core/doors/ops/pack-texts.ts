@@ -1,5 +1,5 @@
-// What stood in each section of a past pack, as far as it can be told: what the log has word for word, and for the rest what is there now,
-// which is said. And the summary a pack began with: what it sums up, with the summaries it took in.
+// The text of each section of a past pack, as far as known: recorded texts word for word, and the current text, marked as such, for the
+// rest. Also the summary a pack began with, and the earlier summaries it includes.
 
 import { type AnyEvent, type EventBodies, type EventOf, systemSessionId } from '../../contracts/events.ts';
 import type { PackSectionName } from '../../contracts/pack-words.ts';
@@ -34,7 +34,7 @@ export function textsOf(deps: Deps, built: EventOf<'pack.built'>, turn: readonly
   return texts.filter(({ section, text }) => text !== '' && shown.has(section));
 }
 
-/** Those that were pinned when the pack was built, oldest first. */
+/** The rules pinned when the pack was built, oldest first. */
 function rulesThen(deps: Deps, built: EventOf<'pack.built'>, agentId: string): string[] {
   const types = ['rule.pinned', 'rule.unpinned'] as const;
   const before = deps.log.reads.placeOf(systemSessionId, built.seq);

@@ -1,4 +1,4 @@
-// The panic stop as operations. The order matters: stop in memory, end the processes, then write it down.
+// The panic stop as operations. The order matters: stop in memory, end the processes, then record it.
 
 import { sleep } from '../../base/deferred.ts';
 import type { AppError } from '../../contracts/errors.ts';
@@ -12,7 +12,7 @@ type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'r
 
 type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
 
-/** How long the op waits for turns to write their end; the processes are dead before that. */
+/** How long the operation waits for turns to record their end; the processes have ended before. */
 const SETTLE_MAX_MS = 2_000;
 
 export function createPanicOps(deps: Deps): PanicOps {
@@ -48,7 +48,10 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
   return deps.panic.status;
 }
 
-/** Everything stops whatever the store says; what could not be written is told at the end, and written when pressed again. */
+/**
+ * Everything stops even if the store fails; an event that could not be written is reported at the end, and written when the stop is engaged
+ * again.
+ */
 function record(deps: Deps, reason: string, by: string): AppError | null {
   try {
     const [last] = deps.log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });

@@ -1,5 +1,5 @@
-// What the operations of the spine reach, by name. Each group of handlers takes its few: `Pick<OpsParts, 'log' | 'clock'>`; nothing is handed
-// all of it.
+// The dependencies of the operations, by name. Each group of handlers takes the few it needs: `Pick<OpsParts, 'log' | 'clock'>`; none
+// receives all of them.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -9,7 +9,6 @@ import type { AppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
-import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ToolDefinition, ToolListing, ToolShown, FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
@@ -17,6 +16,7 @@ import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
+import type { Routes } from '../../mind/llm/llm.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
@@ -37,13 +37,12 @@ export interface OpsParts {
   /** Conversations that helpers of a session lead. */
   readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
   readonly gate: PolicyGate;
-  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend'>;
+  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend' | 'room'>;
   readonly policy: PolicyStore;
   readonly panic: PanicSwitch;
   readonly packer: ContextPacker;
   readonly continuity: ContinuityRows;
   readonly compaction: Pick<Compaction, 'compact'>;
-  readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
   readonly workspaces: Workspaces;
@@ -64,18 +63,8 @@ export interface OpsParts {
   };
   readonly artifacts: ArtifactPort;
   readonly checkpoints: Checkpoints;
-  readonly doctor: {
-    check(full: boolean): Promise<OpResult<'health.check'>>;
-    fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>>;
-  };
-  readonly recovery: {
-    list(): OpResult<'recovery.list'>;
-    plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>>;
-    run(planId: string, by: string): Promise<OpResult<'recovery.run'>>;
-  };
   /** What may be named after a slash. */
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
-  readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
   readonly sandbox: SandboxPort;
@@ -91,10 +80,6 @@ export interface ArtifactPort {
   readPage(idOrAlias: string, range: { offset?: number; length?: number }): ArtifactPage;
 }
 
-export interface UsagePort {
-  usage(query: OpParsed<'usage.get'>): Pick<OpResult<'usage.get'>, 'rows' | 'today'>;
-}
-
 /** A provider that need not be in config, and its key where that is kept nowhere yet. */
 export interface ProviderTrial {
   readonly provider?: ProviderConfig | undefined;
@@ -103,6 +88,8 @@ export interface ProviderTrial {
 }
 
 export interface ModelListPort {
+  readonly routes: Pick<Routes, 'explain'>;
+  defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   list(): OpResult<'model.list'>;
   presets(): OpResult<'model.presets'>['presets'];
   /** A tiny question, tried once. Fails as every call of a model. */
@@ -110,11 +97,11 @@ export interface ModelListPort {
     ref: string,
     how: ProviderTrial & { readonly tools: readonly ToolSchema[]; readonly timeoutMs: number },
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
-  /** What a provider's server offers, and the model that would be its usual one. Fails as every call of a model. */
+  /** Lists the models of a provider's server, and its default one. Fails like every call of a model. */
   survey(name: string, how: ProviderTrial): Promise<{ readonly models: readonly ModelInfo[]; readonly usual: string | null }>;
   /** Asks the servers of configured providers, each at most once in a few minutes; the one named, now. Never rejects. */
   lookAtServers(signal: AbortSignal, only?: string): Promise<void>;
-  /** Whether there is a provider of that name. */
+  /** Returns whether there is a provider of that name. */
   knows(ref: string): boolean;
   /** Asks the model servers of this computer. Never rejects. */
   discover(signal: AbortSignal): Promise<unknown>;
@@ -123,9 +110,9 @@ export interface ModelListPort {
 }
 
 export interface SecretPort {
-  /** `isKeptOut`: it is long enough to be told from ordinary text, and so taken out of logs and prompts. */
+  /** `isKeptOut`: it is long enough to be distinguished from ordinary text, and so is redacted from logs and prompts. */
   set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
-  /** From now on it is taken out of logs and prompts, without being kept. */
+  /** Redacts it from logs and prompts from now on, without storing it. */
   guard(value: string, name: string): boolean;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;

@@ -1,21 +1,23 @@
-// Operations on providers: what their servers offer, a live test, and setting one up. A key that is tried out is kept nowhere until it is added.
+// Operations on providers: their servers' models, a live test, and setting one up. A key under test is not stored until the provider is
+// added.
 
 import { providerSchema, type ProviderConfig } from '../../contracts/config.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
+import { parseGiven } from '../../contracts/parse-given.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
 import { handedOverKey } from '../../mind/llm/llm.ts';
 import type { OpsParts } from './parts.ts';
+import { explainRoute } from './route-op.ts';
 import { testModel } from './model-test.ts';
 import { shortSecretWords } from './short-secret.ts';
 
 type Deps = Pick<
   OpsParts,
-  'closing' | 'models' | 'secrets' | 'settings' | 'agents' | 'clock' | 'gate' | 'ids' | 'log' | 'safety' | 'tools'
+  'closing' | 'models' | 'packer' | 'budget' | 'secrets' | 'settings' | 'agents' | 'clock' | 'gate' | 'ids' | 'log' | 'safety' | 'tools'
 >;
 
-type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
+type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.route' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
 
 export function createProviderOps(deps: Deps): ProviderOps {
   return {
@@ -25,6 +27,10 @@ export function createProviderOps(deps: Deps): ProviderOps {
       else if (provider !== undefined) await deps.models.lookAtServers(signal, provider);
       else await deps.models.ready();
       return deps.models.list();
+    },
+    'model.route': async (params, caller) => {
+      await deps.models.ready();
+      return explainRoute(deps, params, caller);
     },
     'model.test': (params, caller) => testModel(deps, params, caller),
     'model.presets': () => ({ presets: deps.models.presets() }),
@@ -96,10 +102,7 @@ function configOf({ kind, baseUrl, apiKey, prices }: ProviderDraft, keyRef: stri
     ...(ref === undefined ? {} : { apiKey: ref }),
     ...(prices === undefined ? {} : { prices }),
   };
-  const parsed = providerSchema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const issues = describeIssues(parsed.error.issues, { given, whole: 'the provider' });
-  throw new AppError('invalid_params', `The provider does not fit: ${issues.join('; ')}.`, { data: { issues } });
+  return parseGiven(providerSchema, given, { says: 'The provider does not fit', whole: 'the provider' });
 }
 
 function freeName(wanted: string, taken: readonly string[]): string {

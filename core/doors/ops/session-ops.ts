@@ -21,7 +21,7 @@ type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>,
 
 const LISTED = 200;
 const WINDOW = 300;
-/** Events of a page asked for by turns. */
+/** Maximum events of a page of turns. */
 const PAGE_MAX = 5_000;
 
 export function createSessionOps(deps: Deps): SessionOps {
@@ -72,7 +72,7 @@ function placeOf(cursor: string): SessionPlace {
   return { pinned: pinned === '1', updatedAtMs: Number(updatedAtMs), sessionId };
 }
 
-/** Reads only what is shown: a page costs the same in a session of any length. */
+/** Reads only the page: it costs the same in a session of any length. */
 function readPage(deps: Deps, params: OpParsed<'session.get'>): OpResult<'session.get'> {
   const session = info(deps, params.sessionId);
   const query = pageQuery(deps, params);
@@ -116,7 +116,7 @@ function change(deps: Deps, sessionId: string, draft: AnyDraft): SessionInfo {
   return info(deps, sessionId);
 }
 
-/** Kept like everything, but nobody waits for the disk: at worst a session shows as unread once more. */
+/** Recorded without waiting for the disk: at worst a session shows as unread once more. */
 function see(deps: Deps, { sessionId, seq }: OpParsed<'session.seen'>): SessionInfo {
   const row = find(deps, sessionId);
   const seen = Math.min(seq ?? Number.MAX_SAFE_INTEGER, deps.log.lastSeq);
@@ -148,8 +148,8 @@ function fork(
 }
 
 /**
- * With the sessions of its helpers: they hold parts of the conversation, and nothing would lead to them any more. All of them or none; a fork
- * is a conversation of its own and stays.
+ * Includes the sessions of its subagents: they hold parts of the conversation, and would become unreachable. All of them or none; a fork is
+ * a separate conversation and stays.
  */
 function remove(deps: Deps, sessionId: string): { sessionId: string; events: number } {
   find(deps, sessionId);

@@ -3,7 +3,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { TurnCall, TurnDetails } from '../../contracts/op-results.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
-import type { CallView, TurnView } from '../../contracts/turn-view.ts';
+import type { CallView, RequestView, TurnView } from '../../contracts/turn-view.ts';
 import { notDone } from '../../contracts/turn-words.ts';
 import type { OpsParts } from './parts.ts';
 
@@ -25,17 +25,30 @@ export function readTurnView(deps: Pick<OpsParts, 'log'>, turnId: string): TurnD
     calls: Object.values(turn.calls).map(callOf),
     decisions,
     packs: packs.map(({ packId }) => packId),
+    requests: turn.requests.map(requestOf),
     usage,
     costUsd,
     supersededBy,
   };
 }
 
-/** The answer; before there is one, what the model said last. */
+/** The answer; before there is one, the model's last text. */
 function textOf({ answer, entries, finishedAtMs }: TurnView): string {
   if (answer !== '' || finishedAtMs !== null) return answer;
   const said = entries.findLast(({ kind }) => kind === 'text');
   return said?.kind === 'text' ? said.text : '';
+}
+
+function requestOf({ requestId, model, route, error }: RequestView): NonNullable<TurnDetails['requests']>[number] {
+  const message = error?.message ?? null;
+  return {
+    requestId,
+    model,
+    route: route?.name ?? null,
+    reason: route?.reason ?? null,
+    passed: [...(route?.passed ?? [])],
+    error: message,
+  };
 }
 
 function callOf(call: CallView): TurnCall {

@@ -50,7 +50,7 @@ function describe(deps: Deps, grant: Grant): Trusted {
   };
 }
 
-/** A folder trusted before and replaced since is trusted as it is now; the older grant goes. */
+/** Trusts the current folder, even if it replaced one that was trusted before; the older grant is revoked. */
 function trust(deps: Deps, { path: given }: OpParsed<'workspace.trust'>): Trusted {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const path = deps.workspaces.choose(given);

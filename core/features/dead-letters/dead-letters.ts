@@ -1,7 +1,7 @@
 // Dead letters: turns that ended in failure. Those nobody watches are tried again once the cause may have passed; the others are left to a
 // person.
 
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { letterChecks } from './checks.ts';
 import { DeadLetters } from './letters.ts';
 import { createDeadLetterOps } from './ops.ts';
@@ -9,7 +9,7 @@ import { deadLetterMigrations, DeadLetterRows } from './rows.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns'>;
 
-export const deadLetters = defineFeature({
+export const deadLetters = defineBuiltInFeature({
   name: 'dead-letters',
   migrations: deadLetterMigrations,
   rows: ({ db }) => new DeadLetterRows(db),

@@ -1,13 +1,11 @@
 // What is known of a turn that ended badly, and whether it may be tried again by itself. Reads only.
 
+import { isHere } from '../../contracts/doors.ts';
 import type { FailureNature } from '../../contracts/features/dead-letters.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { natureOf } from './failure-nature.ts';
-
-/** Doors where somebody sees the failure as it happens and can try again; of every other nobody may hear for hours. */
-const watchedChannels: ReadonlySet<string> = new Set(['window', 'cli', 'http', 'library', 'tray']);
 
 export interface Failure {
   readonly turnId: string;
@@ -23,10 +21,6 @@ export interface Failure {
 
 const EVENTS_LOOKED_AT = 5_000;
 const unexplained: ErrorBody = { code: 'internal', message: 'The turn failed and said nothing of why.' };
-
-export function isWatched(channel: string): boolean {
-  return watchedChannels.has(channel);
-}
 
 /** Null for a turn the log knows nothing of any more. */
 export function judgeFailure(log: SessionLog, ended: EventOf<'turn.finished'>): Failure | null {
@@ -68,7 +62,7 @@ function whyLeft(
 ): string | null {
   if (nature === 'permanent') return 'A retry would fail the same way until something is changed.';
   if (started === null || started.kind === 'tool') return 'It was a direct call, not a conversation.';
-  if (isWatched(channel) && (started.bounds?.unattended ?? null) === null) return 'You were there when it failed and can retry it.';
+  if (isHere(channel) && (started.bounds?.unattended ?? null) === null) return 'You were there when it failed and can retry it.';
   const unsafe = done.flatMap((event) => (event.type === 'tool.requested' && event.body.idempotency === 'unsafe' ? [event.body.tool] : []));
   if (unsafe.length === 0) return null;
   return `It had already done something that must not happen twice: ${[...new Set(unsafe)].slice(0, 5).join(', ')}.`;

@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
+import { isHere } from '../../contracts/doors.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
@@ -12,7 +13,7 @@ import { systemSessionId, type AnyDraft, type AnyEvent, type EventOf } from '../
 import type { SessionLog } from '../../store/session/session.ts';
 import type { DeadLetterRows, KeptLetter } from './rows.ts';
 import { waitBefore } from './failure-nature.ts';
-import { earlierTurns, isWatched, judgeFailure, type Failure } from './judge-failure.ts';
+import { earlierTurns, judgeFailure, type Failure } from './judge-failure.ts';
 
 export interface DeadLetterDeps {
   readonly log: SessionLog;
@@ -96,7 +97,7 @@ export class DeadLetters {
   counts(): { left: number; watched: number; waiting: number } {
     const letters = this.#deps.rows.list(LETTERS_MAX);
     const left = letters.filter(({ state }) => state === 'left');
-    const watched = left.filter(({ channel }) => isWatched(channel)).length;
+    const watched = left.filter(({ channel }) => isHere(channel)).length;
     return { left: left.length, watched, waiting: letters.length - left.length };
   }
 
@@ -249,7 +250,7 @@ export class DeadLetters {
     const earlier = earlierTurns(log, turnId);
     return letters.flatMap((letter): AnyDraft[] => {
       const isAnswered = letter.byTurnId === turnId || earlier.includes(letter.failedTurnId);
-      if (!isAnswered && (letter.state !== 'left' || !isWatched(letter.channel))) return [];
+      if (!isAnswered && (letter.state !== 'left' || !isHere(letter.channel))) return [];
       const outcome = isAnswered ? 'answered' : 'overtaken';
       return [{ type: 'dead_letter.settled', body: { letterId: letter.letterId, outcome, byTurnId: turnId } }];
     });

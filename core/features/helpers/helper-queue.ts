@@ -1,5 +1,5 @@
-// The queue of helpers: one agent's turn calls another, waits or goes on, and hears of the end once. Everything it goes by is in the log,
-// so it goes on after a crash at any point. Runs no turn itself and decides no permission.
+// The queue of subagents: one agent's turn calls another, waits or continues, and receives the result once. All of its state is in the log,
+// so it resumes after a crash at any point. Runs no turn and decides no permission.
 
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
@@ -17,7 +17,7 @@ const RETRY_FIRST_MS = 2_000;
 const RETRY_MOST_MS = 60_000;
 const outOfTime = 'timeout';
 const passing: readonly (ErrorCode | undefined)[] = ['model_rate_limited', 'model_unavailable', 'model_timeout', 'model_cut_off'];
-/** Nothing can be started or told now; it is tried again. */
+/** Nothing can be started or delivered now; retried later. */
 const notNow: readonly ErrorCode[] = ['panic_engaged', 'queue_full', 'shutting_down'];
 
 export class HelperQueue {
@@ -98,18 +98,18 @@ export class HelperQueue {
     return this.#deps.rows.list(sessionId);
   }
 
-  /** Those of its helpers, and of whatever these called. */
+  /** The sessions of its subagents, and of all subagents these called. */
   sessionsBelow(sessionId: string): string[] {
     return this.#deps.rows.sessionsBelow(sessionId);
   }
 
-  /** Ends a helper and whatever it called. Nothing happens to one that has ended. Fails with not_found. */
+  /** Ends a subagent and all subagents it called. An ended one is ignored. Fails with not_found. */
   cancel(jobId: string, by: string, reason: string): HelperJob {
     this.#cancel(this.job(jobId), by, reason);
     return this.job(jobId);
   }
 
-  /** Takes up what an earlier run left: ends what its caller no longer waits for, starts what waits, tells what was not told. */
+  /** Resumes the work of an earlier run: ends subagents whose callers no longer wait, starts waiting ones, delivers results. */
   begin(): void {
     for (const job of this.#deps.rows.open()) this.#attempt(job, () => this.#takeUp(job));
     this.#pump();
@@ -135,7 +135,7 @@ export class HelperQueue {
   #hasRoom({ depth, from }: Pick<HelperJob, 'depth' | 'from'>): boolean {
     const { rows, limits } = this.#deps;
     const { level, ofTurn } = rows.working(depth, from.turnId);
-    // Counted by level: one that waits for its own helpers never takes their place.
+    // Counted by level: a subagent that waits for its own subagents never takes their place.
     return level < limits.atOnce && ofTurn < limits.perTurn;
   }
 
@@ -198,7 +198,7 @@ export class HelperQueue {
   #again(job: HelperJob): void {
     if (job.state !== 'retrying' || job.helperTurnId === null || job.helperSessionId === null) return;
     const { turns, log } = this.#deps;
-    // Begun again before a crash, and not yet told.
+    // Restarted before a crash, and not recorded yet.
     const newest = log.index.lastTurn(job.helperSessionId)?.turnId ?? job.helperTurnId;
     const turnId = newest === job.helperTurnId ? turns.retry(job.helperTurnId, { model: null, by: helperChannel }).turnId : newest;
     const body = { jobId: job.jobId, sessionId: job.helperSessionId, turnId, attempt: job.attempt + 1 };
@@ -217,7 +217,7 @@ export class HelperQueue {
     try {
       this.#deps.turns.cancel(job.helperTurnId, reason, this.#deps.panic.engaged ? 'panic' : 'person');
     } catch (cause) {
-      // It ended meanwhile.
+      // It ended in between.
       if (toAppError(cause).code !== 'turn_not_running') throw cause;
     }
     this.#lookAt(this.job(job.jobId));
@@ -232,7 +232,7 @@ export class HelperQueue {
     this.#pump();
   }
 
-  /** What earlier attempts came to. */
+  /** The finished turns of earlier attempts. */
   #spentBefore(job: HelperJob): readonly EventBodies['turn.finished'][] {
     const earlier = this.#deps.rows.turnsOf(job.jobId).filter((turnId) => turnId !== job.helperTurnId);
     const ends = earlier.map((turnId) => this.#deps.log.reads.turnEnd(job.helperSessionId ?? '', turnId));
@@ -262,7 +262,7 @@ export class HelperQueue {
     });
   }
 
-  /** Listened to outside of the commit: what follows is written in commits of its own. */
+  /** Runs outside of the commit it hears about; what it writes is committed separately. */
   #hear(events: readonly AnyEvent[]): void {
     const relevant = events.filter(({ type }) => heardTypes.has(type));
     if (relevant.length === 0) return;
@@ -286,7 +286,7 @@ export class HelperQueue {
       if (ended !== null) this.#attempt(ended, () => this.#lookAt(ended));
       const isStopped = event.type === 'turn.cancel_requested' || (event.type === 'turn.finished' && stoppedEnds.has(event.body.status));
       for (const job of rows.openOfTurn(event.turnId)) {
-        // In the background it goes on when its caller came to an end of its own.
+        // A background subagent continues if its caller ended normally.
         if (isStopped || job.mode === 'wait') this.#attempt(job, () => this.#cancel(job, 'its caller', 'The turn that called has ended.'));
       }
     }
@@ -316,7 +316,7 @@ export class HelperQueue {
     this.#timers.add(callOff);
   }
 
-  /** One helper that cannot go on leaves the others theirs. What only cannot be done now is tried again in a while. */
+  /** One subagent that fails to continue does not affect the others. A step that is not possible yet is retried later. */
   #attempt(job: HelperJob, action: () => void): void {
     try {
       action();

@@ -1,4 +1,4 @@
-// What is said about helpers: the task a helper is given, the answer its caller gets, how it ended. Pure.
+// The texts about subagents: the task a subagent receives, the answer its caller gets, how it ended. Pure.
 
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -8,7 +8,7 @@ import type { HelperJob } from './rows.ts';
 
 export type EndedHelp = Pick<EventBodies['a2a.finished'], 'status' | 'text' | 'usage' | 'costUsd'>;
 
-/** Of an answer this much is handed on; the whole stands in the helper's session. */
+/** The maximum length of an answer that is passed on; the whole answer is in the subagent's session. */
 const TEXT_MAX = 30_000;
 
 export function taskOf({ task }: HelperJob, caller: string, instructions: string): string {

@@ -1,8 +1,8 @@
-// Helpers: how one agent's turn calls another agent, waits or goes on, and hears of the end once.
+// Subagents: one agent's turn calls another agent, waits or continues, and receives the result once.
 
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { HelperQueue } from './helper-queue.ts';
 import { createAgentOps } from './ops.ts';
 import { helperMigrations, HelperRows } from './rows.ts';
@@ -16,7 +16,7 @@ interface Others {
   readonly prompt: PromptText;
 }
 
-export const helpers = defineFeature({
+export const helpers = defineBuiltInFeature({
   name: 'helpers',
   migrations: helperMigrations,
   rows: ({ db }) => new HelperRows(db),

@@ -1,4 +1,4 @@
-// Operations on agents and on the helpers they called.
+// Operations on agents and on the subagents they called.
 
 import type { agentOps, HelperListing } from '../../contracts/features/helpers.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';

@@ -1,4 +1,4 @@
-// What a call of a helper comes to: whom, with which rights, at whose cost, until when. Pure over the log; refuses what limits exclude.
+// Plans a subagent call: which agent, with which bounds, at whose cost, until when. Pure over the log; refuses calls beyond the limits.
 
 import type { HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -12,14 +12,14 @@ export interface WantedHelp {
   /** The caller's own agent when left out. */
   readonly agentId?: string | undefined;
   readonly mode: 'wait' | 'background';
-  /** In place of the agent's own; the caller's agent then, for no other is called. */
+  /** Overrides the agent's model; the caller's own agent is used then. */
   readonly model?: string | undefined;
 }
 
 export type CallPlace = EventBodies['a2a.called']['from'];
 
 const LABEL_MAX = 60;
-/** Starts of turns looked through for the one that calls; others of its session are direct calls beside it. */
+/** How many turn starts are searched for the calling one; others of its session are parallel direct calls. */
 const STARTS_MAX = 200;
 
 /** Fails with not_found or denied. */
@@ -68,7 +68,7 @@ function payersOf(
   return [{ turnId, sessionId, continues: continues?.turnIds ?? [], usd, tokens }, ...(helper?.payers ?? [])];
 }
 
-/** How the turn that calls, or called, was started. */
+/** The start of the calling turn. */
 export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }: CallPlace): EventBodies['turn.started'] {
   const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_MAX, newest: true });
   const start = starts.findLast((event) => event.turnId === turnId);

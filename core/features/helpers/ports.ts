@@ -1,4 +1,4 @@
-// What the queue of helpers needs of the parts around it, as narrow as it uses them. compose.ts passes the real ones.
+// The ports of the subagent queue, as narrow as it uses them. compose.ts passes the real ones.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -12,7 +12,7 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { HelperRows } from './rows.ts';
 
-/** A message for a turn: a task for a helper, or what came of one. */
+/** A message for a turn: a task for a subagent, or its result. */
 interface HelperMessage {
   readonly sessionId: string;
   readonly agentId: string;
@@ -28,8 +28,8 @@ interface HelperMessage {
 }
 
 /**
- * Where helpers work: turns of this program. Another transport has the same four: hand over a task once by its key, stop it, hand it
- * over again, and tell the log.
+ * Runs subagents as turns of this program. Another transport has the same four methods: submit a task once by its key, stop it, resubmit
+ * it, and report to the log.
  */
 interface HelperTurns {
   submit(message: HelperMessage): { readonly turnId: string };
@@ -53,9 +53,9 @@ export interface HelperDeps {
     boundsOf(agentId: string): TurnBounds | null;
     helpersOf(agentId: string): readonly string[];
   };
-  /** Whose words a session holds. */
+  /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];
-  /** What a helper is told below its task. */
+  /** The instructions a subagent receives after its task. */
   instructions(): string;
   readonly crashPoints: { reach(point: 'helper-called' | 'helper-submitted' | 'helper-finished'): void };
 }

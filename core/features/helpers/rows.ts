@@ -1,5 +1,5 @@
-// Calls of helpers as rows kept in step with their events: what waits, what runs, what came of it, and which turn pays for which.
-// The events are the truth; starts nothing.
+// Subagent calls as rows kept in step with their events: waiting, running and finished ones, and which turn pays for which. The events are
+// the truth; starts nothing.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
@@ -39,7 +39,7 @@ export interface HelperJob extends Called {
   readonly state: JobState;
   readonly createdAtMs: number;
   readonly helperSessionId: string | null;
-  /** Of the newest attempt. */
+  /** The turn of the newest attempt. */
   readonly helperTurnId: string | null;
   readonly attempt: number;
   readonly cancelledBy: string | null;
@@ -65,7 +65,7 @@ interface StoredJob {
   readonly finishedAtMs: number | null;
 }
 
-/** Channel of what helpers say and are told. */
+/** The channel of messages from and to subagents. */
 export const helperChannel = 'helper';
 const deliveredPrefix = 'a2a:';
 
@@ -204,12 +204,12 @@ export class HelperRows {
     return many(sessionId === null ? this.#sql.all.all() : this.#sql.ofSession.all(sessionId));
   }
 
-  /** Ended in the background, and the session that called has not been told. */
+  /** Ended in the background, and the calling session does not have the result yet. */
   undelivered(): HelperJob[] {
     return many(this.#sql.undelivered.all());
   }
 
-  /** How many are at work on a level, and of one turn. */
+  /** How many are running on a level, and for one turn. */
   working(depth: number, turnId: string): { readonly level: number; readonly ofTurn: number } {
     return this.#sql.working.get({ depth, turnId }) as { level: number; ofTurn: number };
   }
@@ -222,7 +222,7 @@ export class HelperRows {
     return (this.#sql.nextDeadline.get() as { atMs: number | null }).atMs;
   }
 
-  /** Of all attempts. */
+  /** The turns of all attempts. */
   turnsOf(jobId: string): string[] {
     return (this.#sql.turnsOf.all(jobId) as { turnId: string }[]).map(({ turnId }) => turnId);
   }

@@ -1,5 +1,5 @@
-// The tools by which an agent calls others: subagent waits, spawn does not, spawn_status looks, spawn_cancel ends. A helper's own calls
-// go through the gate like any other; these allow nothing.
+// The tools by which an agent calls others: subagent waits, spawn does not, spawn_status reads, spawn_cancel stops. A subagent's own calls
+// go through the gate like any other; these tools approve nothing.
 
 import * as z from 'zod';
 import type { AgentListing, HelperLimits } from '../../contracts/agents.ts';
@@ -26,7 +26,7 @@ export interface HelperToolDeps {
 
 const touchesNothing: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 const TASK_MAX = 50_000;
-/** Beyond the helper's own time, for its end to be told. */
+/** Extra time beyond the subagent's own limit, so that its end can be reported. */
 const GRACE_MS = 60_000;
 const LISTED_MAX = 50;
 
@@ -50,7 +50,7 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
     class: 'read',
     shows: { verb: 'ask_helper', target: ['label', 'task'] },
     isPrivate: true,
-    // Again means the same helper, by the id of the call: what it does happens once, behind its own gate.
+    // A repeat means the same subagent, by the id of the call: its actions happen once, behind their own gate.
     idempotency: () => 'pure',
     timeoutMs: Math.round(limits.minutes * 60_000) + GRACE_MS,
     facts: () => touchesNothing,
@@ -120,7 +120,7 @@ function createSpawnCancel({ calls }: HelperToolDeps): ToolDefinition {
   });
 }
 
-/** Those of other conversations are nobody's business here. */
+/** Hides subagents of other conversations. */
 function ownJobs(calls: HelperCalls, sessionId: string, jobId: string | undefined): HelperJob[] {
   return calls
     .list(sessionId)

@@ -1,4 +1,4 @@
-// One hook, wherever it runs: what it is about, how long it may take, and what counts as an answer. Runs nothing itself.
+// One hook of any kind: its subjects, its time limit, and the check of its answer. Runs nothing itself.
 
 import { basename } from 'node:path';
 import { parseJson } from '../../base/json.ts';
@@ -49,7 +49,7 @@ export function entryOfLibrary(hook: LibraryHook): HookEntry {
   return { on, name, match, timeoutMs, onFailure: hook.onFailure ?? failureAt(on), ask };
 }
 
-/** What stands between the model and an effect must not open because it broke. */
+/** Fail closed: a hook before an effect that breaks denies it. */
 function failureAt(on: HookPoint): 'deny' | 'ignore' {
   return on === 'before_tool' ? 'deny' : 'ignore';
 }

@@ -1,5 +1,5 @@
-// Hooks: runs what a person set up before and after runs, model calls, tools and messages. What it answers can only make things stricter;
-// what to do with that is for whoever asks. Owns the queue of the hooks that only look on.
+// Runs the hooks a person set up before and after runs, model calls, tools and messages. An answer can only make things stricter; the
+// caller applies it. Owns the queue of the hooks that only observe.
 
 import { BoundedQueue } from '../../base/bounded-queue.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -27,11 +27,11 @@ export interface HooksDeps {
   readonly panic: { readonly engaged: boolean };
   /** Takes secrets out of every string. */
   redactDeep<T>(value: T): T;
-  /** Where the hooks that only look on are recorded. */
+  /** Records the runs of observing hooks. */
   record(ran: HookRan): void;
 }
 
-/** What a hook that only looks on may wait behind; more are left out, which is recorded. */
+/** The longest queue of observing hooks; further ones are skipped, which is recorded. */
 const QUEUED_MAX = 200;
 const SIDE_BY_SIDE = 2;
 const pass: HookVerdict = { decision: 'pass', reason: '' };
@@ -50,14 +50,14 @@ export class Hooks {
     this.#entries = new Map(hookPoints.map((on) => [on, entries.filter((entry) => entry.on === on)]));
   }
 
-  /** Whether any hook is about it. Cheap: what is told of it is only gathered then. */
+  /** Returns whether any hook applies. Cheap, so that the subject is built only if one does. */
   has(on: HookPoint): boolean {
     return (this.#entries.get(on) ?? []).length > 0;
   }
 
   /**
-   * Asks them in their order until one refuses; several that ask become one question. `record` is told of each. Fails with `cancelled` when
-   * the signal aborts.
+   * Runs them in order until one denies; several that ask become one approval. `record` is called for each. Fails with `cancelled` when the
+   * signal aborts.
    */
   async before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict> {
     let verdict = pass;
@@ -115,7 +115,7 @@ export class Hooks {
       return;
     }
     const { ran } = await this.#askOne(entry, subject, this.#closing.signal);
-    // What it decided came too late to be anything but a note.
+    // The call is already done: its decision can only be a note.
     const outcome = ran.outcome === 'failed' ? 'failed' : 'passed';
     if (!this.#closing.signal.aborted) this.#record({ ...ran, outcome });
   }
@@ -155,7 +155,7 @@ function refusalOf(name: string, reason: string | undefined): string {
   return reason === undefined ? `The hook ${name} refuses it.` : `The hook ${name} refuses it: ${reason}`;
 }
 
-/** A person reads it beside the reasons of the rules, so the words of the hook are a quotation that they cannot end themselves. */
+/** Shown next to the reasons of the rules, so the hook's text is quoted in a way it cannot break out of. */
 function questionOf(name: string, reason = ''): string {
   const words = reason.replaceAll(/\s+/g, ' ').replaceAll(/[“”„]/g, '"').trim();
   return words === '' ? `The hook ${name} asks for your decision.` : `The hook ${name} asks for your decision: “${words}”`;
@@ -165,7 +165,7 @@ function about(entry: HookEntry, { on, sessionId, turnId, tool }: HookSubject): 
   return { on, name: entry.name, sessionId, turnId, callId: tool?.callId ?? null };
 }
 
-/** A hook of the library that does not listen holds nobody up. */
+/** A hook of the library that ignores its signal must not block the turn. */
 async function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const over = new AbortController();
   const stopped = new Promise<never>((_, reject) => {

@@ -1,26 +1,26 @@
-// Hooks: programs and functions a person has run before and after what the agent does. They can only make things stricter.
+// Hooks: programs and functions a person set up to run before and after what the agent does. They can only make things stricter.
 
 import { systemSessionId } from '../../contracts/events.ts';
 import type { LibraryHook } from '../../contracts/features/hooks.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { Hooks, type ProgramRunner } from './hook-runner.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic'>;
 
 interface Others {
-  /** Those of a program that brings TrayClaw along. */
+  /** Hooks of the program that embeds TrayClaw. */
   readonly library: readonly LibraryHook[];
   readonly run: ProgramRunner;
   /** Takes secrets out of every string. */
   readonly redactDeep: <T>(value: T) => T;
 }
 
-export const hooks = defineFeature({
+export const hooks = defineBuiltInFeature({
   name: 'hooks',
   migrations: [],
   rows: () => null,
   create: ({ config, log, ...spine }: Taken, _rows: null, { library, run, redactDeep }: Others) => {
-    // Where there are none, nothing of a turn waits for any.
+    // Without hooks, no step of a turn waits for any.
     if (config.hooks.length + library.length === 0) return { port: null };
     const port = new Hooks({
       ...spine,

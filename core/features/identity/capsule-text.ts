@@ -1,4 +1,4 @@
-// A capsule as the model is told it, and the lines two of them differ in. Pure.
+// Renders a capsule for the model, and the lines in which two capsules differ. Pure.
 
 import type { Capsule, RiskPosture } from '../../contracts/features/identity.ts';
 
@@ -27,10 +27,10 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Beyond so many pairs of lines what lies between the same beginning and the same end is told as a whole. */
+/** Above this many pairs of lines, everything between the common beginning and the common end counts as changed. */
 const PAIRS_MAX = 4_000_000;
 
-/** By the longest run of lines both share. */
+/** Based on the longest common run of lines. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before === '' ? [] : before.split('\n');
   const b = after === '' ? [] : after.split('\n');
@@ -62,7 +62,7 @@ function diffBetween(a: readonly string[], b: readonly string[]): DiffLine[] {
   return [...lines, ...rest('removed', a.slice(i)), ...rest('added', b.slice(j))];
 }
 
-/** How many lines in order both have in common from a place in each on. */
+/** The number of common lines from each position on. */
 function sharedLengths(a: readonly string[], b: readonly string[]): (i: number, j: number) => number {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);

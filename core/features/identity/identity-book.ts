@@ -1,5 +1,5 @@
-// Who each agent is: capsules with every version kept, and the text the model is told. What is recorded is the
-// truth; what is in config.yaml about an agent stands beside it.
+// Who each agent is: capsules with every version kept, and the text for the model. The recorded versions are the truth; settings about an
+// agent in config.yaml are kept separately.
 
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -17,7 +17,7 @@ export interface IdentityDeps {
   assertAgent(agentId: string): void;
 }
 
-/** What is left out stays; an empty text takes it away. */
+/** Fields that are left out keep their value; an empty text removes one. */
 export interface CapsuleWish {
   readonly role?: string | undefined;
   readonly style?: string | undefined;
@@ -39,7 +39,7 @@ export class IdentityBook {
     this.#deps = deps;
   }
 
-  /** The newest unless told; version 0 is that of an agent nobody described. Fails with not_found. */
+  /** The newest by default; version 0 is that of an agent without a description. Fails with not_found. */
   get(agentId: string, version?: number): CapsuleVersion {
     this.#deps.assertAgent(agentId);
     const found = version === undefined ? this.#deps.rows.newest(agentId) : this.#deps.rows.one(agentId, version);
@@ -60,7 +60,7 @@ export class IdentityBook {
     const before = this.get(agentId);
     if (change.basedOn !== undefined && change.basedOn !== before.version) {
       throw new AppError('conflict', `The identity of ${agentId} is at version ${before.version} by now, not ${change.basedOn}.`, {
-        data: { hint: 'Look at the newest version and change that one.' },
+        data: { hint: 'Read the newest version and change that one.' },
       });
     }
     const capsule = merge(before.capsule, wish);
@@ -79,7 +79,7 @@ export class IdentityBook {
     return { from: older.version, to: newer.version, lines: diffLines(this.textOf(older.capsule), this.textOf(newer.capsule)) };
   }
 
-  /** What the model is told; empty where there is nothing to tell. */
+  /** The text for the model; empty if there is nothing to say. */
   textOf(capsule: Capsule): string {
     const texts = capsule.prompts.map((ref) => this.#deps.prompts.text(ref)).filter((text) => text !== null);
     return capsuleText(capsule, texts);
@@ -105,7 +105,7 @@ export class IdentityBook {
     return { ...body, atMs: this.#deps.clock.nowMs() };
   }
 
-  /** One that is new must be there; one that was there may have gone, and is then left out of the text. */
+  /** A newly named file must exist; a file named before may be missing, and is then left out of the text. */
   #assertPrompts(capsule: Capsule, before: Capsule): void {
     const missing = capsule.prompts.find((ref) => !before.prompts.includes(ref) && this.#deps.prompts.text(ref) === null);
     if (missing === undefined) return;

@@ -19,7 +19,7 @@ let root: string;
 let storage: Storage;
 let book: IdentityBook;
 let prompts: PromptBook;
-/** What the remote source answers. */
+/** The answer of the remote source. */
 let remote: () => Promise<string>;
 const clock = new ManualClock();
 const hashOfNew = '182da0e24347ed2459a3c17d48f9fef327cc19db68f1c7c40549abd67d1d8eab';
@@ -63,7 +63,7 @@ const codeOf = async (act: () => unknown): Promise<string> => {
   }
 };
 
-test('an agent nobody described says nothing', () => {
+test('an agent without an identity has no text', () => {
   expect(book.get('main')).toMatchObject({ version: 0, capsule: { risk: 'balanced', constraints: [] } });
   expect(book.textOfAgent('main')).toBe('');
   expect(book.versions('main', 10)).toEqual([]);
@@ -117,7 +117,7 @@ test('a change made from an older version is a conflict, an unknown version or a
   expect(await codeOf(() => book.get('other'))).toBe('not_found');
 });
 
-test('an agent that only reads says so', () => {
+test('a read-only agent says so', () => {
   expect(book.isReadOnly('main')).toBe(false);
   book.set('main', { risk: 'read-only' }, by);
   expect(book.isReadOnly('main')).toBe(true);
@@ -145,7 +145,7 @@ test('prompt files have versions, and a capsule names the newest or one of them'
   expect(prompts.text('../../mind/identity')).toBeNull();
 });
 
-test('long texts are told apart in bounded time: what lies between the same beginning and the same end as a whole', () => {
+test('long texts are compared in bounded time: the middle counts as one change', () => {
   const lines = (word: string): string => Array.from({ length: 5_000 }, (_, index) => `${word} ${index}`).join('\n');
   const found = diffLines(`first\n${lines('a')}\nlast`, `first\n${lines('b')}\nlast`);
   expect(found.map(({ kind }) => kind)).toEqual([
@@ -183,14 +183,14 @@ test('a remote text waits for a person, who takes what was shown and nothing els
   expect(prompts.text('house')).toBe('New text.');
 });
 
-test('a hash in the configuration stands for the yes; another content is not taken', async () => {
+test('a hash in the configuration is an approval; other content is not accepted', async () => {
   remote = () => Promise.resolve('Something else.');
   const signal = new AbortController().signal;
   const [refused] = await prompts.refresh('pinned', 'test', signal);
   expect(refused).toMatchObject({ version: null, incoming: null, problem: expect.stringContaining('not taken') as string });
   remote = () => Promise.resolve('New text.');
   expect(await prompts.refresh('pinned', 'test', signal)).toMatchObject([{ version: 1, problem: null }]);
-  expect(await codeOf(() => prompts.refresh('nobody', 'test', signal))).toBe('not_found');
+  expect(await codeOf(() => prompts.refresh('unknown', 'test', signal))).toBe('not_found');
 });
 
 test('differences are by the lines both share', () => {

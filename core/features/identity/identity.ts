@@ -1,4 +1,4 @@
-// Identity: who each agent is, as capsules and prompt files in versions, and which text of the program's own prompts is in use.
+// Identity: who each agent is, as capsules and prompt files with versions, and which text of the program's own prompts is in use.
 
 import { join } from 'node:path';
 import { assertKnownAgent } from '../../agent/registry/registry.ts';
@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { OwnPromptName, PromptText } from '../../contracts/own-prompts.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { IdentityBook } from './identity-book.ts';
 import { createIdentityOps } from './ops.ts';
 import { PromptBook } from './prompt-book.ts';
@@ -16,11 +16,11 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closi
 
 const PROMPT_BYTES_MAX = 200_000;
 
-export const identity = defineFeature({
+export const identity = defineBuiltInFeature({
   name: 'identity',
   migrations: identityMigrations,
   rows: ({ db }) => new IdentityRows(db),
-  /** `own`: prompts of a program that brings TrayClaw along. */
+  /** `own`: prompts of the program that embeds TrayClaw. */
   create: (spine: Taken, rows: IdentityRows, own: Readonly<Partial<Record<OwnPromptName, string>>>) => {
     const { config, clock, log, home, safety, closing } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts, true);

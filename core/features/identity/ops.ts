@@ -1,4 +1,4 @@
-// Operations on who an agent is, and on the prompt files it names. Thin: what they do is done in the books beside.
+// Operations on the identity of agents and on the prompt files it names. Thin: the books do the work.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { systemSessionId, type EventOf } from '../../contracts/events.ts';
@@ -18,7 +18,7 @@ interface Handled {
 }
 
 const VERSIONS_SHOWN = 50;
-/** Of prompt files, all together. */
+/** The maximum text of all prompt files together. */
 const ACCEPTED_MAX = 10_000;
 
 export function createIdentityOps(deps: Handled): IdentityOps {
@@ -49,7 +49,7 @@ function versionsOf({ prompts, log }: Handled, name: string): PromptVersion[] {
   for (const event of log.reads.slice(systemSessionId, { types: ['prompt.accepted'], limit: ACCEPTED_MAX, newest: true })) {
     if (event.type === 'prompt.accepted' && event.body.name === name) accepted.set(event.body.version, event);
   }
-  // Fails with not_found for a name nobody knows; one with a remote source alone has no version yet.
+  // Fails with not_found for an unknown name; a prompt with only a remote source has no version yet.
   const there = prompts.list().find((prompt) => prompt.name === name)?.versions ?? [prompts.get(name).version];
   return there.toReversed().map((version) => {
     const event = accepted.get(version);

@@ -1,5 +1,5 @@
-// Prompts as files with versions: one folder each below the data folder, one file a version, and where the person says so a remote source
-// for new ones. The local versions are always what is used; TrayClaw's own prompts have their built-in text as version 0.
+// Prompt files with versions: one folder each in the data folder, one file a version, and an optional remote source for new ones. Only
+// local versions are ever used; TrayClaw's own prompts have their built-in text as version 0.
 
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export class PromptBook {
   readonly #deps: PromptBookDeps;
   readonly #problems = new Map<string, string>();
 
-  /** In use. Read once: a turn costs no look at the disk. */
+  /** The prompts in use, read once: a turn does not access the disk. */
   readonly #own = new Map<OwnPromptName, string>();
 
   /** Fails with invalid_config for a text of the program around that cannot be one of TrayClaw's own prompts. */
@@ -53,7 +53,7 @@ export class PromptBook {
     return text;
   }
 
-  /** Of `name` the newest, of `name@2` that version; null where there is none. */
+  /** `name` is the newest version, `name@2` that version; null if there is none. */
   text(ref: string): string | null {
     const [name = '', version] = ref.split('@');
     const wanted = version === undefined ? this.#versions(name).at(-1) : Number(version);
@@ -61,7 +61,7 @@ export class PromptBook {
     return wanted === undefined ? null : readText(join(this.#deps.folder, name, `${wanted}.md`));
   }
 
-  /** With `own` also those of TrayClaw's own prompts that no file replaces. */
+  /** With `own`, also TrayClaw's own prompts that no file replaces. */
   list(own = false): PromptListing[] {
     const { folder, sources } = this.#deps;
     const there = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
@@ -82,7 +82,7 @@ export class PromptBook {
     return { name, version: wanted, text };
   }
 
-  /** Nothing is before the first version. Fails with not_found. */
+  /** The first version is compared with nothing. Fails with not_found. */
   diff(name: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
     const newer = this.get(name, to);
     const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
@@ -95,7 +95,10 @@ export class PromptBook {
     return this.#listing(name);
   }
 
-  /** Looks at the remote source of one, or of all. What fits a hash in the configuration is taken, all else waits for a person. */
+  /**
+   * Checks the remote source of one prompt, or of all. Text that fits a hash in the configuration is accepted, any other waits for a
+   * person.
+   */
   async refresh(name: string | undefined, by: string, signal: AbortSignal): Promise<PromptListing[]> {
     const { sources } = this.#deps;
     const names = name === undefined ? Object.keys(sources) : [name];
@@ -120,7 +123,9 @@ export class PromptBook {
         data: { hint: `Look for something new with: trayclaw prompts refresh ${name}` },
       });
     if (hashOf(text) !== sha256)
-      throw new AppError('conflict', 'What waits is no longer what was shown.', { data: { hint: 'Look at it again, then accept that.' } });
+      throw new AppError('conflict', 'The waiting text has changed since it was shown.', {
+        data: { hint: 'Read it again, then accept it.' },
+      });
     this.#keep(name, text, { url: this.#deps.sources[name]?.url ?? null, by });
     rmSync(path, { force: true });
     return this.#listing(name);
@@ -205,12 +210,12 @@ function readText(path: string): string | null {
   try {
     return statSync(path).size > 4 * TEXT_CHARS_MAX ? null : readFileSync(path, 'utf8').trim();
   } catch {
-    // Not there: whoever asks says what that means.
+    // Missing; the caller decides what that means.
     return null;
   }
 }
 
-/** Never half a text, whatever happens in the middle. */
+/** Atomic: a crash never leaves half a text. */
 function writeWhole(folder: string, name: string, text: string): void {
   makeFolders({ mkdirSync, statSync }, folder);
   const coming = join(folder, `.${randomBytes(6).toString('hex')}`);

@@ -3,7 +3,6 @@
 
 import { homedir } from 'node:os';
 import { mainAgentId } from '../../contracts/agents.ts';
-import { systemSessionId } from '../../contracts/events.ts';
 import type { TrayClawOptions } from '../../contracts/library.ts';
 import { sharedScope } from '../../contracts/features/memory.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -12,7 +11,7 @@ import { Lifetimes } from '../../base/disposable.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import { isOwnData, readablePage } from '../../hands/tools/tools.ts';
 import { estimateTokens } from '../../mind/llm/llm.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createKnowledgeOps } from './document-ops.ts';
 import { DocumentThread } from './documents/document-thread.ts';
 import { KnowledgePackSource } from './documents/knowledge-pack-source.ts';
@@ -28,7 +27,7 @@ import { MemoryCollector } from './facts/memory-collector.ts';
 import { MemoryMirror } from './facts/memory-mirror.ts';
 import { MemoryPackSource } from './facts/memory-pack-source.ts';
 import { memoryHash, memoryMigrations, MemoryRows } from './facts/memory-rows.ts';
-import type { MemoryStore } from './facts/ports.ts';
+import { memoryStoreOf } from './facts/memory-store.ts';
 import { MemoryRecall } from './facts/recall.ts';
 import { createKnowledgeTool, createMemoryTools, type MemoryPort } from './tools.ts';
 import {
@@ -45,6 +44,7 @@ import { vectorMigrations, VectorStore } from './vectors/vector-store.ts';
 
 export { KnowledgeRows } from './documents/knowledge-rows.ts';
 export { memoryHash, MemoryRows, memoryMigrations } from './facts/memory-rows.ts';
+export { memoryStoreOf } from './facts/memory-store.ts';
 export type { MemoryStore } from './facts/ports.ts';
 export { MemoryRecall } from './facts/recall.ts';
 export { VectorStore, vectorMigrations } from './vectors/vector-store.ts';
@@ -54,7 +54,7 @@ type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'setting
 /** What a program that brings TrayClaw along puts in place of the built-in parts. */
 type Ports = Pick<TrayClawOptions, 'memoryExtractor' | 'memoryResolver' | 'memorySources' | 'knowledgeResolvers'>;
 
-export const memory = defineFeature({
+export const memory = defineBuiltInFeature({
   name: 'memory',
   migrations: [...memoryMigrations, ...knowledgeMigrations, ...vectorMigrations],
   rows: (storage): MemoryStores => ({
@@ -153,21 +153,7 @@ function createFacts({ clock, ids, config, log }: Taken, { memories }: MemorySto
     const [kept] = memories.at([row]);
     return kept === undefined ? null : memoryHash(kept.text);
   };
-  const store: MemoryStore = {
-    append: (drafts) => void log.append(systemSessionId, drafts),
-    transact: (work) => log.transact(work),
-    find: (memoryId) => memories.find(memoryId),
-    at: (rows) => memories.at(rows),
-    findSame: (text, scope) => memories.findSame(text, scope),
-    list: (filter, limit, offset) => memories.list(filter, limit, offset),
-    pinned: (scopes, limit) => memories.pinned(scopes, limit),
-    counts: () => memories.counts(),
-    seenIn: (memoryId) => memories.seenIn(memoryId),
-    contradictionsOf: (memoryId) => memories.contradictionsOf(memoryId),
-    findWords: (query, limit) => memories.findWords(query, limit),
-    coverage: (query, row) => memories.coverage(query, row),
-    findMeaning: (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }),
-  };
+  const store = memoryStoreOf(memories, log, (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }));
   const own = new MemoryRecall({ store, clock });
   const { memorySources = [] } = ports;
   const recall = memorySources.length === 0 ? own : new JoinedRecall({ own, sources: memorySources, nowMs: () => clock.nowMs() });
@@ -194,20 +180,9 @@ function createDocuments(
   lifetimes.add(reader);
   return lifetimes.add(
     new Knowledge({
-      store: {
-        seen: (source) => rows.seen(source),
-        replace: (about, passages, atMs) => rows.replace(about, passages, atMs),
-        touch: (file) => rows.touch(file),
-        remove: (source, path) => rows.remove(source, path),
-        sources: () => rows.sources(),
-        documents: (source, limit) => rows.documents(source, limit),
-        counts: (source) => rows.counts(source),
-        at: (found) => rows.at(found),
-        findWords: (query, limit) => rows.findWords(query, limit),
-        coverage: (query, row) => rows.coverage(query, row),
-        findMeaning: (query, limit, signal) =>
-          near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
-      },
+      store: rows,
+      findMeaning: (query, limit, signal) =>
+        near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
       reader,
       readPage: readablePage,
       sources: sourcesOf(config.knowledge.sources, sourceFolders(facts)),

@@ -1,9 +1,10 @@
-// Whether something is a plugin: its name, and that everything it brings carries it. What it does is its own affair.
+// Whether something is a plugin: its name, that everything it brings carries it, and that what should be a schema is one. What it does is
+// its own affair.
 
 import { AppError } from '../../contracts/errors.ts';
 import { pluginNameSchema } from '../../contracts/features/plugins.ts';
 import { opTable } from '../../contracts/ops.ts';
-import type { Plugin } from '../../contracts/plugin.ts';
+import type { Plugin, PluginParts } from '../../contracts/plugin.ts';
 
 const LOCAL_NAME = /^[a-z][A-Za-z0-9_]{0,60}$/;
 /** Families of the program's own operations. */
@@ -17,11 +18,35 @@ export function assertPlugin(given: unknown): asserts given is Plugin {
   const name = pluginNameSchema.safeParse(given.name);
   if (!name.success) throw refuse('The name of a plugin has 2 to 31 small letters, digits or dashes and begins with a letter.');
   if (taken.has(name.data)) throw refuse(`The name ${name.data} belongs to operations of the program. Take another.`);
-  const { operations = {}, events = {}, migrations = [] } = given as Plugin;
+  assertContent(name.data, given as Plugin);
+}
+
+function assertContent(name: string, { settings, operations = {}, events = {}, migrations = [] }: Plugin): void {
   const odd = [...Object.keys(operations), ...Object.keys(events)].find((local) => !LOCAL_NAME.test(local));
   if (odd !== undefined) throw refuse(`${JSON.stringify(odd)} cannot be the name of an operation or event: letters, digits and _ alone.`);
-  const stranger = migrations.find(({ id }) => !id.startsWith(`${name.data}-`));
-  if (stranger !== undefined) throw refuse(`The migration ${stranger.id} does not begin with ${name.data}-.`);
+  const stranger = migrations.find(({ id }) => !id.startsWith(`${name}-`));
+  if (stranger !== undefined) throw refuse(`The migration ${stranger.id} does not begin with ${name}-.`);
+  if (settings !== undefined) assertSchema(settings, 'The settings');
+  for (const [local, schema] of Object.entries(events)) assertSchema(schema, `The event ${local}`);
+  for (const [local, { params, result }] of Object.entries(operations)) {
+    assertSchema(params, `The parameters of the operation ${local}`);
+    assertSchema(result, `The result of the operation ${local}`);
+  }
+}
+
+/** What `create` made. Fails with invalid_config. */
+export function assertParts(made: unknown, plugin: string): asserts made is PluginParts {
+  if (typeof made !== 'object' || made === null) throw refuse('The function create of a plugin returns an object with what it adds.');
+  const { tools = [], channel } = made as PluginParts;
+  for (const { name, input } of tools) assertSchema(input, `The input of the tool ${name}`);
+  if (channel !== undefined && channel.name !== plugin)
+    throw refuse(`The channel of the plugin ${plugin} calls itself ${channel.name}; name it ${plugin}.`);
+}
+
+/** A plugin may bring a copy of the schema library of its own, so only what is used of a schema is asked for. */
+function assertSchema(given: unknown, what: string): void {
+  if (typeof given === 'object' && given !== null && 'safeParse' in given && 'def' in given) return;
+  throw refuse(`${what} must be a schema of zod.`);
 }
 
 function refuse(message: string): AppError {

@@ -1,4 +1,4 @@
-// What the plugins say of their own health: those that wait for a person, and those that cannot be loaded. Nothing where there are none.
+// Health checks of plugins: those that wait for approval, and those that cannot be loaded. Nothing if there are none.
 
 import { counted, unwell, warning, well, type HealthSource } from '../../contracts/health.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';

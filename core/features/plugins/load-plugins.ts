@@ -1,5 +1,5 @@
-// Brings the files named in config.yaml into the program: only with the content a person approved, and from nowhere the agent may write.
-// A plugin that cannot be loaded is told of and stops nothing.
+// Loads the plugin files named in config.yaml: only with the content a person approved, and only from places the agent may not write. A
+// plugin that cannot be loaded is reported and stops nothing.
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -46,7 +46,7 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
     return { ...about, state: 'waiting', problem: `${what} Read it, then run: trayclaw plugins approve ${content.path} ${content.sha256}` };
   }
   try {
-    // The content is part of the address: what was loaded before under another content stays another module.
+    // The content is part of the address, so that a changed file is a different module.
     const module: unknown = await import(`${pathToFileURL(content.entry).href}?${content.sha256.slice(0, 16)}`);
     const plugin = isPlainObject(module) || typeof module === 'object' ? featureOf(module) : undefined;
     assertPlugin(plugin);
@@ -60,6 +60,6 @@ function featureOf(module: object | null): unknown {
   return module !== null && 'feature' in module ? module.feature : undefined;
 }
 
-function wordsOf(cause: unknown): string {
+export function wordsOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,32 +1,42 @@
-// The rows of plugins: their tables are made at the start, and their own events applied inside the transaction of each. A program without
-// plugins has none of it.
+// The rows of plugins: their tables are created at the start, and their own events applied inside the transaction of each. A program
+// without plugins has none of it.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { Plugin, PluginDatabase, PluginEvent } from '../../contracts/plugin.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import type { SqlDatabase, Storage } from '../../store/storage/storage.ts';
 
 type Applied = (event: PluginEvent) => void;
 
 export class PluginBook {
-  readonly #rows = new Map<Plugin, unknown>();
+  readonly #rows = new Map<Plugin, Result<unknown, unknown>>();
   readonly #appliers = new Map<string, Applied>();
 
   constructor(storage: Storage, plugins: readonly Plugin[]) {
-    for (const plugin of plugins) {
-      storage.migrate((plugin.migrations ?? []).map(({ id, up }) => ({ id, minSafeVersion: 1, up: (db) => up(databaseOf(db)) })));
-      const rows = plugin.rows?.(databaseOf(storage.db));
-      this.#rows.set(plugin, rows);
-      if (rows?.apply !== undefined) this.#appliers.set(plugin.name, (event) => rows.apply?.(event));
-    }
+    for (const plugin of plugins) this.#rows.set(plugin, this.#open(storage, plugin));
   }
 
+  /** Fails as its migrations or its rows did at the start. */
   rowsOf(plugin: Plugin): unknown {
-    return this.#rows.get(plugin);
+    const opened = this.#rows.get(plugin);
+    if (opened?.ok === false) throw opened.error;
+    return opened?.value;
   }
 
   /** Called for every event inside its transaction. */
   apply({ type, body, seq, atMs }: AnyEvent): void {
     if (type === 'plugin.recorded') this.#appliers.get(body.plugin)?.({ seq, atMs, name: body.name, body: body.body });
+  }
+
+  #open(storage: Storage, plugin: Plugin): Result<unknown, unknown> {
+    try {
+      storage.migrate((plugin.migrations ?? []).map(({ id, up }) => ({ id, minSafeVersion: 1, up: (db) => up(databaseOf(db)) })));
+      const rows = plugin.rows?.(databaseOf(storage.db));
+      if (rows?.apply !== undefined) this.#appliers.set(plugin.name, (event) => rows.apply?.(event));
+      return ok(rows);
+    } catch (cause) {
+      return err(cause);
+    }
   }
 }
 

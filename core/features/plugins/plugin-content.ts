@@ -1,4 +1,4 @@
-// What a plugin's file or folder holds, as one hash: of every byte that may run. Reads and decides nothing.
+// Hashes the content of a plugin's file or folder: every byte that may run. Only reads.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, readdirSync, statSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface PluginContent {
 const BYTES_MAX = 50_000_000;
 const FILES_MAX = 10_000;
 
-/** Throws an Error that says what is wrong. */
+/** Throws an Error that names the problem. */
 export function readPluginContent(given: string): PluginContent {
   const path = realpathSync(given);
   const isFolder = statSync(path).isDirectory();
@@ -28,7 +28,7 @@ export function readPluginContent(given: string): PluginContent {
     bytes += content.length;
     if (bytes > BYTES_MAX) throw new Error(`It holds more than ${BYTES_MAX / 1_000_000} MB.`);
     if (!isFolder && namesOtherFiles(content.toString('utf8')))
-      throw new Error('It imports files beside it, which its hash would not cover. Name its folder in place of the file.');
+      throw new Error('It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.');
     // Lengths before texts: no two trees are written alike.
     const name = relative(path, file).split(sep).join('/');
     hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
@@ -36,7 +36,7 @@ export function readPluginContent(given: string): PluginContent {
   return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex') };
 }
 
-/** Sorted. A link could lead to what is hashed nowhere. */
+/** Sorted. Refuses links, which could lead to unhashed files. */
 function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   if (entries.length > FILES_MAX) throw new Error(`It holds more than ${FILES_MAX} files.`);

@@ -1,92 +1,47 @@
-// Plugins: features that a program or an approved file brings along. Their tools pass the same gate, their events the same log, their
-// operations the same doors. Holds what they are made of; what one does is its own affair.
+// Plugins: features added by the host program or by an approved file. Their tools pass the same gate, their events go to the same log,
+// their operations are served by the same doors. Connects plugins to the program; does not know what one does.
 
-import { AppError } from '../../contracts/errors.ts';
-import type { Plugin, PluginParts } from '../../contracts/plugin.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
-import { systemSessionId } from '../../contracts/events.ts';
-import { defineFeature, type Spine } from '../feature.ts';
-import type { PluginFile } from './load-plugins.ts';
-import { createPluginOps, type MadePlugin } from './ops.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { pluginChecks } from './checks.ts';
+import type { PluginFile } from './load-plugins.ts';
+import { createPluginOps } from './ops.ts';
 import type { PluginBook } from './plugin-book.ts';
 import { PluginRows, pluginMigrations } from './rows.ts';
+import { RunningPlugin, type PluginGround } from './running-plugin.ts';
 
 export { assertPlugin } from './check-plugin.ts';
 export { loadPlugins, type PluginFile } from './load-plugins.ts';
 export { PluginBook } from './plugin-book.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'home' | 'facts' | 'panic' | 'closing'>;
+type Taken = PluginGround & Pick<Spine, 'home' | 'panic'>;
 
 interface Others {
-  /** Of the program around the runtime, and those of config.yaml as they were found. */
+  /** The plugins of the host program, and the files of config.yaml as found at the start. */
   readonly files: readonly PluginFile[];
   readonly book: PluginBook;
 }
 
-export const plugins = defineFeature({
+export const plugins = defineBuiltInFeature({
   name: 'plugins',
   migrations: pluginMigrations,
   rows: ({ db }) => new PluginRows(db),
   create: (spine: Taken, _rows: PluginRows, { files, book }: Others) => {
-    const made = files.map((file): MadePlugin => ({ ...file, parts: file.plugin === null ? null : create(spine, file.plugin, book) }));
-    const parts = made.flatMap((one) => one.parts ?? []);
-    const views = createPluginOps(spine, made);
+    const all = files.map((file) => new RunningPlugin(spine, file, book));
     return {
-      handlers: views.handlers,
-      checks: [pluginChecks(views.list), ...parts.flatMap((one) => one.checks ?? [])],
-      tools: parts.flatMap((one) => one.tools ?? []),
-      packSources: parts.flatMap((one) => one.packSources ?? []),
-      channels: parts.flatMap((one) => one.channel ?? []),
+      handlers: createPluginOps(spine, all),
+      checks: [pluginChecks(() => all.map(({ view }) => view)), ...all.flatMap(({ parts }) => parts.checks ?? [])],
+      packSources: all.flatMap(({ packSources }) => packSources),
+      channels: all.flatMap(({ parts }) => parts.channel ?? []),
       begin: () => {
-        for (const one of parts) one.begin?.();
+        for (const plugin of all) void plugin.begin();
       },
-      catchUp: () => parts.map((one) => one.catchUp?.() === true).includes(true),
+      catchUp: () => all.map(({ parts }) => parts.catchUp?.() === true).includes(true),
       daily: () => {
-        for (const one of parts) one.daily?.();
+        for (const { parts } of all) parts.daily?.();
       },
       dispose: async () => {
-        for (const one of parts.toReversed()) await one.dispose?.();
+        for (const { parts } of all.toReversed()) await parts.dispose?.();
       },
     };
   },
 });
-
-function create({ config, clock, logger, log, facts, closing }: Taken, plugin: Plugin, book: PluginBook): PluginParts {
-  const { name } = plugin;
-  const parts = plugin.create(
-    {
-      settings: settingsOf(plugin, config.plugins.settings[name] ?? {}),
-      workspace: facts.workspace,
-      clock,
-      logger,
-      signal: closing,
-      record: (event, body) => {
-        const schema = plugin.events?.[event];
-        if (schema === undefined) throw new AppError('invalid_params', `${name} has no event ${event}.`);
-        const fitting = check(schema, body, `The event ${name}.${event} does not fit`);
-        log.append(systemSessionId, [{ type: 'plugin.recorded', body: { plugin: name, name: event, body: fitting } }], true);
-      },
-    },
-    book.rowsOf(plugin),
-  );
-  const channel = parts.channel?.name ?? name;
-  if (channel !== name) throw new AppError('invalid_config', `The channel of the plugin ${name} calls itself ${channel}; name it ${name}.`);
-  return parts;
-}
-
-/** Fails with invalid_config. */
-function settingsOf({ name, settings }: Plugin, given: Readonly<Record<string, unknown>>): unknown {
-  if (settings === undefined) return given;
-  const parsed = settings.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const issues = describeIssues(parsed.error.issues, { given, whole: 'the settings' });
-  throw new AppError('invalid_config', `The settings of the plugin ${name} do not fit: ${issues.join('; ')}.`, { data: { issues } });
-}
-
-function check(schema: NonNullable<Plugin['events']>[string], given: unknown, what: string): unknown {
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const issues = describeIssues(parsed.error.issues, { given, whole: 'it' });
-  throw new AppError('invalid_params', `${what}: ${issues.join('; ')}.`, { data: { issues } });
-}

@@ -1,4 +1,4 @@
-// Which content at which path a person approved: rows kept in step with the log, read before anything of a plugin is.
+// The approved content of each plugin path: rows kept in step with the log, read before any code of a plugin.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';

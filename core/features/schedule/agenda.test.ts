@@ -76,7 +76,7 @@ test('never sooner than a minute, and the same call again is the same follow-up'
   expect(book.all()).toHaveLength(1);
 });
 
-test('it has no more rights than the turn that planned it, and carries on whose words it may follow', () => {
+test('a planned turn has no more rights than its planner, and keeps its taint', () => {
   const source = { kind: 'web', where: 'example.org' } as const;
   const { book, plan, turn } = open([source]);
   const bounds = { ...wholeBounds, tools: ['read_file'], usd: 0.1, grants: true, unattended: { approvalMs: 1000 } };
@@ -88,7 +88,7 @@ test('it has no more rights than the turn that planned it, and carries on whose 
     agentId: 'scout',
     session: 'ses_1',
   });
-  // Somebody sat there: what they allowed holds while they do.
+  // An attended turn: its grants are valid while it runs.
   const free = plan(turn('trn_2', { bounds: { ...wholeBounds, grants: true } }));
   expect(book.find(free.scheduleId)?.schedule.bounds.grants).toBe(false);
 });
@@ -101,7 +101,7 @@ test('an agent takes back what agents planned here, and nothing of a person', ()
   expect(() => agenda.cancelFollowUp(scheduleId, turn('trn_1'))).toThrow('Nothing with the id');
 });
 
-test('tasks are the same task for the same call, bounded, and remember whose words they may be', () => {
+test('the same call makes the same task; tasks are bounded and keep their taint', () => {
   const source = { kind: 'message', where: 'webhook build' } as const;
   const { agenda, log, turn } = open([source]);
   const place = turn('trn_1');

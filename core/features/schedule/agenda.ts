@@ -1,5 +1,5 @@
-// What an agent may plan by itself: tasks, and single times at which it takes something up again. Owns the limits on that: how deep, how
-// many a day, and never more rights than the turn that planned it.
+// The plans an agent makes on its own: tasks, and single times at which it resumes something. Owns the limits: how deep, how many a day,
+// and never more rights than the turn that made the plan.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
@@ -27,7 +27,7 @@ export interface AgendaDeps {
   readonly clock: Clock;
   readonly book: ScheduleBook;
   readonly schedules: Schedules;
-  /** Whose words a session holds. */
+  /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];
 }
 
@@ -92,7 +92,7 @@ export class Agenda {
     }));
   }
 
-  /** Only what an agent planned in the same conversation: a person's schedules are the person's. */
+  /** Only for plans of an agent in the same conversation: a person's schedules are the person's. */
   cancelFollowUp(scheduleId: string, place: Place): void {
     if (!this.#planned(place.sessionId).some((schedule) => schedule.scheduleId === scheduleId)) {
       throw new AppError('not_found', `Nothing with the id ${scheduleId} is planned in this conversation.`);
@@ -106,13 +106,13 @@ export class Agenda {
     return all.filter((schedule) => schedule.depth > 0 && schedule.session === sessionId && dueOf(schedule) > nowMs);
   }
 
-  /** From the log: removing one does not make room for another. */
+  /** Counted from the log: removing a plan does not make room for another. */
   #plannedSince(sinceMs: number): number {
     const made = this.#deps.log.reads.slice(systemSessionId, { types: ['schedule.created'], limit: PER_DAY * 2, newest: true });
     return made.filter(({ type, body, atMs }) => type === 'schedule.created' && body.schedule.depth > 0 && atMs > sinceMs).length;
   }
 
-  /** No more than the turn that plans it has; what it does not say is as in any turn nobody watches. */
+  /** At most the bounds of the planning turn; otherwise those of any unattended turn. */
   #boundsOf(place: Place): JobBounds {
     const bounds = this.#startOf(place)?.bounds;
     if (bounds === undefined) return jobBoundsSchema.parse({});

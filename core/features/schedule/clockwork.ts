@@ -1,5 +1,5 @@
-// The clockwork: looks at the clock once a minute at least, settles what is due and what was missed, and wakes what else lives by the clock.
-// Owns the one timer; what is due when is the arithmetic's, what then happens the plan's, and starting a turn the port's.
+// The clockwork: checks the clock at least once a minute, settles due and missed times, and wakes other alarms. Owns the one timer;
+// due-times.ts computes what is due, plan-due.ts decides what happens, the port starts turns.
 
 import { isAppError } from '../../contracts/errors.ts';
 import type { FiredDisposition, ScheduleFired } from '../../contracts/features/schedule.ts';
@@ -10,7 +10,7 @@ import type { DueTimes } from './due-times.ts';
 import { madeUpMax, planDue, type DueStep } from './plan-due.ts';
 import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
-/** Something beside the schedules that lives by the clock. */
+/** A timed job outside the schedules. */
 export interface Alarm {
   /** When it wants to be woken; null for never. */
   nextMs(): number | null;
@@ -33,9 +33,9 @@ export interface ClockworkDeps {
   readonly later: Later;
 }
 
-/** The clock is looked at this often at least: a timer does not notice that the machine slept or the clock was set. */
+/** The maximum time between checks: a timer does not notice that the machine slept or the clock was set. */
 const LOOK_MS = 60_000;
-/** Due times of one schedule that are settled in one look; what is left comes at once after it. */
+/** The maximum due times of one schedule settled in one check; the rest follows at once. */
 const CHUNK = 200;
 /** A clock that is further back than this was set back; below, it is just not there yet. */
 const REWIND_MS = 60_000;
@@ -51,7 +51,7 @@ export class Clockwork {
   readonly #deps: ClockworkDeps;
   /** Due times up to here had run before the clock was set back. */
   readonly #passed = new Map<string, number>();
-  /** The next due time of a schedule, with what it was reckoned from. */
+  /** The next due time of a schedule, with the inputs of the computation. */
   readonly #next = new Map<string, { readonly key: string; readonly dueMs: number | null }>();
   #stopTimer: (() => void) | null = null;
   #last: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
@@ -66,7 +66,7 @@ export class Clockwork {
     return this.#jump;
   }
 
-  /** Looks at once and from then on by itself. */
+  /** Checks at once, then regularly. */
   start(): void {
     this.look();
   }
@@ -82,7 +82,7 @@ export class Clockwork {
     if (this.#stopTimer !== null) this.#arm(0);
   }
 
-  /** One look at the clock. Never throws: what fails is tried again at the next. */
+  /** Checks the clock once. Never throws: a failed step is retried at the next check. */
   look(): void {
     const { clock, logger } = this.#deps;
     const nowMs = clock.nowMs();
@@ -96,7 +96,7 @@ export class Clockwork {
       for (const { kept, step } of work.flatMap(stepsOf).sort(byTime)) this.#perform(kept, step);
       for (const alarm of this.#deps.alarms) alarm.wake(nowMs);
     } catch (cause) {
-      logger.log('error', 'schedules could not be looked at', { cause: String(cause) });
+      logger.log('error', 'schedules could not be checked', { cause: String(cause) });
     }
     this.#arm(hasMore ? 0 : this.#restMs(nowMs));
   }
@@ -110,7 +110,7 @@ export class Clockwork {
     const { alarms, book, logger } = this.#deps;
     try {
       const next = [...book.all().map((kept) => this.#nextOf(kept)), ...alarms.map((alarm) => alarm.nextMs())];
-      // What is due and still unsettled waits for a turn, or failed: it must not make this a loop without rest.
+      // A due time that is still unsettled waits for a turn, or failed: it must not make this a busy loop.
       return next.reduce<number>((rest, ms) => (ms !== null && ms > nowMs ? Math.min(rest, ms - nowMs) : rest), LOOK_MS);
     } catch (cause) {
       logger.log('error', 'the next due time could not be found', { cause: String(cause) });
@@ -118,7 +118,7 @@ export class Clockwork {
     }
   }
 
-  /** Only schedules that have something due are looked at closely, so a look costs little however many there are. */
+  /** Cheap for any number of schedules: only those with something due are computed in full. */
   #nextOf(kept: KeptSchedule): number | null {
     if (!kept.schedule.enabled) return null;
     const { scheduleId, spec } = kept.schedule;
@@ -147,13 +147,13 @@ export class Clockwork {
     const isOpen = kept.lastTurnId !== null && this.#deps.isOpen(kept.lastTurnId);
     if (dues.length < all.length) this.#passOver(scheduleId, all, dues);
     if (all.length < max) return [{ kept, steps: planDue({ dues, nowMs, missed, isOpen, panicEngaged: panic.engaged }), hasMore: false }];
-    // A long time passed: what is far from its end has been missed whatever the rest says.
+    // After a long time, due times far from its end count as missed in any case.
     const over = dues.slice(0, Math.max(0, dues.length - madeUpMax));
     const disposition = panic.engaged ? 'panic' : 'missed';
     return [{ kept, steps: over.length === 0 ? [] : [{ kind: 'record', disposition, dues: over }], hasMore: true }];
   }
 
-  /** What ran before the clock was set back is not looked at again and again. */
+  /** Settles times that ran before the clock was set back, so that they are not checked again and again. */
   #passOver(scheduleId: string, all: readonly number[], left: readonly number[]): void {
     const firstLeft = left[0] ?? Number.POSITIVE_INFINITY;
     const passed = all.filter((dueMs) => dueMs < firstLeft).at(-1);
@@ -208,7 +208,7 @@ function timeOf(step: DueStep): number {
   return step.kind === 'run' ? step.dueMs : (step.dues[0] ?? 0);
 }
 
-/** One entry for all of them. */
+/** One entry for a range of due times. */
 function span(scheduleId: string, disposition: Exclude<FiredDisposition, 'run'>, dues: readonly number[]): ScheduleFired {
   const [first = 0] = dues;
   const reason = reasons[disposition];

@@ -1,5 +1,5 @@
-// Takes the answers of scheduled turns to the chats they are meant for, once each: when a turn ends, and at start for those that ended
-// while nobody looked.
+// Delivers the answers of scheduled turns to their chats, once each: when a turn ends, and at start for turns that ended while the program
+// was not running.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -15,7 +15,7 @@ export interface DeliveriesDeps {
   tell(to: string, notice: Notice): string | null;
 }
 
-/** Of each schedule that is looked at again at start. */
+/** How many firings of each schedule are checked at start. */
 const RECENT = 3;
 
 export class Deliveries {
@@ -59,7 +59,7 @@ export class Deliveries {
     }
   }
 
-  /** Whatever the model makes of it: what was not allowed is told. */
+  /** Lists denied calls, whatever the model reports. */
   #refused(sessionId: string, turnId: string): string[] {
     const { log } = this.#deps;
     const row = log.index.turn(turnId);
@@ -80,7 +80,7 @@ function refusalsIn(events: readonly AnyEvent[]): string[] {
     if (type === 'approval.requested') asked.set(body.approval.approvalId, body.approval.summary);
     if (type === 'policy.decided' && body.decision === 'deny') refused.set(body.callId, `${body.tool}: ${body.reason}`);
     if (type !== 'approval.decided' || body.decision !== 'deny') continue;
-    const why = body.by === 'timeout' ? 'no answer in time' : `${body.by} said no`;
+    const why = body.by === 'timeout' ? 'no answer in time' : `${body.by} denied it`;
     refused.set(body.callId, `${asked.get(body.approvalId) ?? 'a call'} (${why})`);
   }
   return [...refused.values()].map((line) => `- ${line.slice(0, LINE_MAX)}`);

@@ -32,7 +32,7 @@ test('a line with a step follows real time through the change', () => {
   expect(next('*/30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00Z', 1)).toEqual(['2026-03-30T00:00']);
 });
 
-test('an interval is anchored: when it is looked at shifts nothing', () => {
+test('an interval is anchored: the time of a check shifts nothing', () => {
   const spec = { kind: 'every', everyMs: 420_000, anchorMs: 1_000 } as const;
   expect(times.nextAfter(spec, 0)).toBe(1_000);
   expect(times.nextAfter(spec, 1_000)).toBe(421_000);

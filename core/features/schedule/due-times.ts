@@ -1,4 +1,4 @@
-// When something is due: the arithmetic of moments, intervals and cron lines over time zones. Reads no clock and sets no timer.
+// Computes due times: the arithmetic of moments, intervals and cron lines over time zones. Reads no clock and sets no timer.
 //
 // Cron lines mean local time. Where clocks go forward, a time that does not exist is due at the first moment after the gap; where they go
 // back, a time that comes twice is due at the first of both. Lines with a * or a step in their hours or minutes follow real time instead:
@@ -15,7 +15,7 @@ export class DueTimes {
   readonly #zone: string;
   readonly #lines = new Map<string, Cron>();
 
-  /** `zone` holds where none is named: that of this machine. */
+  /** `zone` is the default zone: that of this machine. */
   constructor(zone: string) {
     this.#zone = zone;
   }
@@ -43,7 +43,7 @@ export class DueTimes {
     }
   }
 
-  /** The due times in (after, until], oldest first, at most so many. */
+  /** The due times in (after, until], oldest first, up to a limit. */
   between(spec: ScheduleSpec, span: { readonly afterMs: number; readonly untilMs: number; readonly max: number }): number[] {
     const found: number[] = [];
     let next = this.nextAfter(spec, span.afterMs);

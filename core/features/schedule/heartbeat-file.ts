@@ -1,5 +1,5 @@
-// HEARTBEAT.md in the workspace: read within a limit, made where it is missing. A link is not followed: what it leads to was never meant
-// to tell the agent what to do.
+// HEARTBEAT.md in the workspace: read within a limit, created if missing. A link is not followed: its target was never meant to instruct
+// the agent.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { heartbeatTemplate } from './heartbeat-text.ts';
 
 const BYTES_MAX = 64 * 1024;
 
-/** Fails with tool_failed where there is something else in its place, or too much in it. */
+/** Fails with tool_failed if it is not a plain file, or too large. */
 export async function readHeartbeatFile(path: string): Promise<string> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -39,7 +39,7 @@ function notRegular(): AppError {
   return new AppError('tool_failed', 'HEARTBEAT.md is not an ordinary file.');
 }
 
-/** Somebody else may have made it meanwhile; then that one counts at the next beat. */
+/** Another program may have created it meanwhile; then that file counts at the next beat. */
 async function makeTemplate(path: string): Promise<string> {
   try {
     const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);

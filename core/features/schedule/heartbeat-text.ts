@@ -1,14 +1,14 @@
-// What HEARTBEAT.md asks for, how the agent is asked, and whether its answer is worth telling: text only.
+// Finds the tasks in HEARTBEAT.md, words the request to the agent, and decides whether its answer is worth reporting: text only.
 
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 import { localMoment, minuteOfDay } from './local-time.ts';
 
 const marker = 'Add your heartbeat tasks below this line:';
 
-/** What is written where there is no file yet. It asks for nothing. */
+/** The content of a new file. It contains no task. */
 export const heartbeatTemplate = `# Heartbeat
 
-From time to time TrayClaw reads this file and does what it asks for. As long as nothing stands below the last line, no model is
+TrayClaw reads this file regularly and does the tasks in it. As long as there is nothing below the last line, no model is
 asked and nothing is spent. Lines that begin with # are passed over. Examples:
 
 - Look into inbox/ and tell me what is new.
@@ -46,7 +46,7 @@ export function heartbeatPrompt(about: {
   ].join('\n\n');
 }
 
-/** Beside the word itself this much may stand and still tell nothing. */
+/** An answer with at most this much text besides the word itself still reports nothing. */
 const BESIDE_MAX = 300;
 
 /** The word alone, or at the beginning or the end of little else. */

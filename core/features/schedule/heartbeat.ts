@@ -1,5 +1,5 @@
-// The heartbeat: from time to time the agent looks whether something in HEARTBEAT.md wants doing. With nothing in it no model is asked and
-// nothing is written down. Owns when it beats and what becomes of the answer; the turn is the runtime's, the way out a port.
+// The heartbeat: regularly asks the agent to do the tasks in HEARTBEAT.md. If the file has none, no model is asked and nothing is recorded.
+// Owns when it beats and what happens to the answer; the runtime runs the turn, a port delivers the report.
 
 import { hash } from 'node:crypto';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -28,9 +28,9 @@ export interface HeartbeatDeps {
   /** The zone of this machine. */
   readonly zone: string;
   readonly panic: { readonly engaged: boolean };
-  /** The file's text; it is made where it is missing. `untrusted`: whose words it may hold beside the person's. Rejects when unreadable. */
+  /** The file's text; it is created if missing. `untrusted`: the untrusted sources it may derive from. Rejects when unreadable. */
   readonly file: { readonly path: string; read(): Promise<{ readonly text: string; readonly untrusted: readonly TaintSource[] }> };
-  /** What the agent is told before the tasks. */
+  /** The instructions before the tasks. */
   instructions(): string;
   /** Starts the turn of a beat. Fails as a message does. */
   beat(about: {
@@ -75,7 +75,7 @@ export class Heartbeat implements Alarm {
     return this.#nextMs;
   }
 
-  /** Called by the clockwork; what is not due does nothing. */
+  /** Called by the clockwork; does nothing if no beat is due. */
   wake(nowMs: number): void {
     if (this.#nextMs === null) return;
     // A clock that was set back must not put the next beat out of reach.
@@ -89,7 +89,7 @@ export class Heartbeat implements Alarm {
     void this.run();
   }
 
-  /** One beat. Never two at once: while one is under way, nothing happens. Never rejects. */
+  /** Runs one beat. Never two at once: while one is running, this does nothing. Never rejects. */
   async run(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -103,7 +103,7 @@ export class Heartbeat implements Alarm {
     }
   }
 
-  /** What ended while nobody looked: to be called once at start. */
+  /** Settles turns that ended while the program was not running: call once at start. */
   settle(): void {
     for (const beat of this.#deps.book.openBeats()) this.#settleEnded(beat);
   }
@@ -190,7 +190,7 @@ export class Heartbeat implements Alarm {
             : null;
         const body: EventBodies['heartbeat.ended'] = { turnId, outcome, textHash, to, idle: this.#idleSinceEnd };
         log.append(systemSessionId, [{ type: 'heartbeat.ended', body }]);
-        // Only what is news is shown as unread.
+        // Only news is shown as unread.
         if (outcome === 'quiet' || outcome === 'repeated') log.append(sessionId, [seen(log.lastSeq)]);
       }, true);
       this.#idleSinceEnd = 0;
@@ -225,6 +225,6 @@ function wordsOf(last: BeatRow | null): string | null {
 const outcomeWords: Readonly<Record<EventBodies['heartbeat.ended']['outcome'], string>> = {
   quiet: 'There was nothing to tell.',
   told: 'It had something to tell.',
-  repeated: 'It had only to tell what was told within a day.',
+  repeated: 'It reported only what was already reported within a day.',
   failed: 'Its turn did not end well.',
 };

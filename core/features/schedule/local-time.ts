@@ -1,4 +1,4 @@
-// A moment as clocks in a zone show it.
+// The local time of a moment in a time zone.
 
 /** `2026-01-31` */
 export function localDay(atMs: number, zone: string): string {

@@ -1,4 +1,4 @@
-// Operations on schedules, the heartbeat and the task list. Thin: what they do is the runtime's.
+// Operations on schedules, the heartbeat and the task list. Thin: the feature does the work.
 
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';

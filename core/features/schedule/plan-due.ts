@@ -1,10 +1,10 @@
-// What becomes of the due times a schedule has not settled yet: a pure choice. Nothing here reads a clock or starts anything.
+// Decides what happens to the unsettled due times of a schedule. Pure: reads no clock and starts nothing.
 
 import type { FiredDisposition, MissedPolicy } from '../../contracts/features/schedule.ts';
 
-/** A due time that is this late still counts as on time: the clock is looked at once a minute at least. */
+/** A due time that is this late still counts as on time: the clock is checked at least once a minute. */
 export const graceMs = 90_000;
-/** How many missed due times `all` makes up for. */
+/** The maximum number of missed due times that `all` makes up for. */
 export const madeUpMax = 10;
 
 export interface DueSituation {
@@ -21,7 +21,7 @@ export type DueStep =
   | { readonly kind: 'run'; readonly dueMs: number }
   | { readonly kind: 'record'; readonly disposition: Exclude<FiredDisposition, 'run'>; readonly dues: readonly number[] };
 
-/** In the order they are to be done. Due times of `all` that are in no step wait for the turn before them. */
+/** In execution order. Due times of `all` without a step wait for the turn before them. */
 export function planDue({ dues, nowMs, missed, isOpen, panicEngaged }: DueSituation): readonly DueStep[] {
   const last = dues.at(-1);
   if (last === undefined) return [];

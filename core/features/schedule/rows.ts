@@ -1,4 +1,4 @@
-// Schedules, what became of their due times, beats and tasks: rows kept in step with the log. Decides nothing.
+// Schedules, outcomes of their due times, beats and tasks: rows kept in step with the log. Decides nothing.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import {
@@ -107,12 +107,12 @@ interface StoredSchedule {
   readonly lastTurnId: string | null;
 }
 
-/** Read forms of rows that are looked at each minute. */
+/** The size of the cache of parsed rows, which are read every minute. */
 const READ_KEPT = 1_000;
 
 export class ScheduleBook {
   readonly #sql: ReturnType<typeof prepareAll>;
-  /** By the stored text, which is different whenever the schedule is. */
+  /** By the stored text, which changes with the schedule. */
   readonly #read = new Map<string, Schedule>();
 
   constructor(db: SqlDatabase) {
@@ -197,7 +197,7 @@ export class ScheduleBook {
     return (this.#sql.lastBeat.get() as BeatRow | undefined) ?? null;
   }
 
-  /** Beats whose end nobody has looked at yet. */
+  /** Beats whose end has not been settled yet. */
   openBeats(): BeatRow[] {
     return this.#sql.openBeats.all() as BeatRow[];
   }

@@ -1,4 +1,4 @@
-// Schedules, the heartbeat and the task list: what starts by itself, and when. A due time and a beat become a signal, and the signal a turn.
+// Schedules, the heartbeat and the task list: automatic work and its times. A due time and a beat become a signal, and the signal a turn.
 
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
@@ -7,7 +7,7 @@ import type { ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { Agenda } from './agenda.ts';
 import { scheduleChecks } from './checks.ts';
 import { Clockwork } from './clockwork.ts';
@@ -31,7 +31,7 @@ const APPROVAL_MS = 30 * MINUTE_MS;
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources'>;
 
-/** What the clock wants of other features. */
+/** The parts of other features that the clock uses. */
 interface Others {
   /** Instructions of the program's own, as the person left them. */
   readonly prompt: PromptText;
@@ -55,7 +55,7 @@ interface SignalPort {
   }): { readonly turnId?: string | undefined };
 }
 
-export const schedule = defineFeature({
+export const schedule = defineBuiltInFeature({
   name: 'schedule',
   migrations: scheduleMigrations,
   rows: ({ db }) => new ScheduleBook(db),
@@ -130,7 +130,7 @@ function createHeartbeat({ config, ...spine }: Taken, book: ScheduleBook, zone: 
     panic,
     config: config.heartbeat,
     instructions: () => prompt('trayclaw-heartbeat'),
-    // Written by an agent that had read words of others: then these may be theirs.
+    // An agent that had read untrusted content may have written the file; then it is untrusted too.
     file: { path, read: async () => ({ text: await readHeartbeatFile(path), untrusted: sources.ofFile(path) }) },
     beat: ({ prompt: text, sessionId, title, ...about }) => {
       signals.receive({

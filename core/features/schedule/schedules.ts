@@ -1,5 +1,5 @@
-// Schedules and the task list: making, changing and showing them. Every change is an event before it holds; nothing here starts a turn
-// but through the port of the clockwork.
+// Schedules and the task list: creates, changes and lists them. Every change is recorded as an event before it takes effect; turns start
+// only through the port of the clockwork.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -25,13 +25,13 @@ export interface ScheduleWish {
   readonly deliver?: string | null | undefined;
 }
 
-/** What an agent's schedule brings along beside its wish. */
+/** The fields of an agent's schedule that come from its turn, not from its request. */
 export interface Origin {
   readonly by: string;
   readonly depth?: number;
   readonly untrusted?: readonly TaintSource[];
   readonly scheduleId?: string;
-  /** Not before this. */
+  /** The earliest allowed time. */
   readonly soonestMs?: number;
 }
 
@@ -51,7 +51,7 @@ const SCHEDULES_MAX = 200;
 const TASKS_MAX = 200;
 const SHOWN_NEXT = 5;
 const SHOWN_LAST = 5;
-/** A time that is over is kept this long, so that a person sees what became of it. */
+/** A finished schedule is kept this long, so that a person sees its outcome. */
 const OVER_MS = 7 * 86_400_000;
 /** Due times counted in the entry of a pause; a longer one says "at least". */
 const PAUSE_COUNT_MAX = 1_000;
@@ -130,7 +130,7 @@ export class Schedules {
     return dueTimes.between(dueTimes.settle(spec, nowMs), { afterMs: nowMs, untilMs: Infinity, max: count });
   }
 
-  /** For a firing beside its times. */
+  /** A firing outside its due times. */
   firingNow(scheduleId: string, by: string): { kept: KeptSchedule; entry: ScheduleFired } {
     return { kept: this.#find(scheduleId), entry: { scheduleId, dueMs: this.#deps.clock.nowMs(), disposition: 'run', by } };
   }

@@ -1,5 +1,5 @@
-// The tasks and schedule tools: a list of what is left to do, and a time at which the agent takes something up again by itself. What is
-// kept belongs to the runtime; the limits on what an agent may plan are there as well.
+// The tasks and schedule tools: a to-do list, and times at which the agent resumes work. The feature keeps both, and the limits on what an
+// agent may plan.
 
 import * as z from 'zod';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
@@ -12,10 +12,10 @@ export interface AgendaTask {
   readonly untrusted: readonly TaintSource[];
 }
 
-/** Where a call is made, and the key that makes it the same call when it runs again. */
+/** The place of a call, and the key that identifies it when it runs again. */
 export type AgendaPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
 
-/** What the tools use of the runtime. All fail with an AppError that says why. */
+/** The port of the tools. All fail with an AppError that says why. */
 export interface AgendaPort {
   tasks(limit: number): readonly AgendaTask[];
   addTask(text: string, place: AgendaPlace): AgendaTask;
@@ -38,7 +38,7 @@ const taskInput = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('drop'), taskId: taskIdInput }),
 ]);
 
-/** A note of the agent's own: nothing outside of the list changes, so it counts as reading to the gate. */
+/** The agent's own note: it changes nothing outside the list, so the gate treats it as reading. */
 const ownNotes: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
 export function createAgendaTools(port: AgendaPort): readonly ToolDefinition[] {
@@ -131,7 +131,7 @@ function createSchedule(port: AgendaPort): ToolDefinition {
 
 type FollowUpArgs = Extract<ScheduleArgs, { action: 'follow_up' }>;
 
-/** Something starts without anybody there: that is asked for, whatever it will do. */
+/** Starts a turn unattended: needs an approval, whatever the turn will do. */
 function plannedFacts(args: FollowUpArgs): CallFacts {
   return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start on its own ${timeWords(args)}.`] };
 }

@@ -1,5 +1,5 @@
-// Watched files and folders: a change is one signal once it has settled. The system's watcher is only a hint to look; what counts is what
-// is there, so a watcher that went deaf costs a minute and no more. Links are not followed; a folder that is gone is waited for.
+// Watched files and folders: a change becomes one signal once it has settled. The system's watcher is only a hint to check; the files
+// themselves count, so a watcher that misses changes costs at most a minute. Links are not followed; a missing folder is awaited.
 
 import { watch, type FSWatcher } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
@@ -29,9 +29,9 @@ export interface FileWatchDeps {
 
 /** Changes within this time are one. */
 const SETTLE_MS = 500;
-/** Without any hint it is looked this often, also for a folder that was gone. */
+/** The interval of checks without a hint, also for a missing folder. */
 const LOOK_MS = 60_000;
-/** Files of a folder that are looked at. */
+/** The maximum number of files checked in a folder. */
 const ENTRIES_MAX = 2_000;
 /** Files a signal names. */
 const NAMED_MAX = 20;
@@ -67,7 +67,7 @@ class WatchedPlace {
   readonly #name: string;
   #watcher: FSWatcher | null = null;
   #callOff: (() => void) | null = null;
-  /** What was there at the last look; null before the first, which only learns. */
+  /** The state at the last check; null before the first, which only records it. */
   #seen: Seen | null = null;
   #isLooking = false;
   #isDisposed = false;
@@ -105,7 +105,7 @@ class WatchedPlace {
       this.#seen = seen;
       if (before !== null) this.#tell(changesOf(before, seen));
     } catch (cause) {
-      this.#deps.logger.log('warn', 'a watched place could not be looked at', { path: this.#path, cause: String(cause) });
+      this.#deps.logger.log('warn', 'a watched place could not be checked', { path: this.#path, cause: String(cause) });
     } finally {
       this.#isLooking = false;
       this.#listen();
@@ -129,7 +129,7 @@ class WatchedPlace {
     return seen;
   }
 
-  /** A watcher ends with what it watched, and there may be none for this kind of disk: then the minute counts. */
+  /** A watcher ends with its target, and some file systems support none: then the regular check counts. */
   #listen(): void {
     if (this.#watcher !== null || this.#isDisposed) return;
     try {
@@ -139,14 +139,14 @@ class WatchedPlace {
         if (this.#watcher === watcher) this.#watcher = null;
       };
       watcher.on('change', (kind) => {
-        // Renamed or removed, the watcher may hold on to what is no longer at this path.
+        // After a rename or removal, the watcher may follow an entry that is no longer at this path.
         if (kind === 'rename') forget();
         this.#wait(SETTLE_MS);
       });
       watcher.on('error', forget);
       this.#watcher = watcher;
     } catch (cause) {
-      this.#deps.logger.log('debug', 'a place cannot be watched and is looked at each minute', { path: this.#path, cause: String(cause) });
+      this.#deps.logger.log('debug', 'a place cannot be watched and is checked each minute', { path: this.#path, cause: String(cause) });
     }
   }
 
@@ -188,5 +188,5 @@ function changesOf(before: Seen, now: Seen): string[] {
     const was = before.get(name);
     return was === state ? [] : [`${shown(name)} ${was === undefined ? 'is new' : 'was changed'}`];
   });
-  return [...changed, ...[...before.keys()].filter((name) => !now.has(name)).map((name) => `${shown(name)} is gone`)];
+  return [...changed, ...[...before.keys()].filter((name) => !now.has(name)).map((name) => `${shown(name)} was removed`)];
 }

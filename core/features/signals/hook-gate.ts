@@ -1,5 +1,5 @@
-// Webhooks: which there are, who may call them, and what a call says. The secret is compared in constant time, guesses are slowed down,
-// and everything in the body counts as words of somebody else.
+// Webhooks: their list, the check of a caller, and the content of a call. The secret is compared in constant time, guesses are slowed down,
+// and the whole body is untrusted content.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../base/json.ts';
@@ -51,7 +51,7 @@ export class HookGate {
   async call(call: HookCall): Promise<SignalResult> {
     const hook = Object.hasOwn(this.#deps.webhooks, call.name) ? this.#deps.webhooks[call.name] : undefined;
     const expected = hook === undefined ? '' : await this.#deps.secret(hook.secret);
-    // Compared for an unknown name as well: the time it takes tells nobody which names there are.
+    // Compared for an unknown name as well, so that the timing does not reveal which names exist.
     const isRight = timingSafeEqual(digest(call.secret), digest(expected)) && expected !== '';
     if (hook === undefined || !isRight) throw this.#refuse();
     const { text, data } = readBody(call.body);
@@ -70,7 +70,7 @@ export class HookGate {
     });
   }
 
-  /** The right secret always passes, so nobody can lock the sender out by guessing. */
+  /** The right secret always passes, so that guessing cannot lock the sender out. */
   #refuse(): AppError {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#guesses = this.#guesses.filter((atMs) => nowMs - atMs < MINUTE_MS);

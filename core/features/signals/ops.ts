@@ -1,4 +1,4 @@
-// Operations on signals: what came in, one from a program of this user, and one over a webhook.
+// Operations on signals: the list, a signal from a program of this user, and one from a webhook.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -18,7 +18,7 @@ interface Handled {
   readonly hub: Pick<SignalHub, 'receive'>;
   readonly hooks: HookGate;
   readonly ids: IdSource;
-  /** The bounds of a turn nobody sits at. */
+  /** The bounds of an unattended turn. */
   boundsOf(given: { readonly tools?: readonly string[]; readonly perTurnUsd?: number }): TurnBounds;
 }
 
@@ -28,7 +28,7 @@ const DATA_MAX = 100_000;
 export function createSignalOps(deps: Handled): SignalOps {
   return {
     'signal.list': ({ source, before = Number.MAX_SAFE_INTEGER, limit = SHOWN }) => {
-      // One more than is wanted tells whether there is a next page.
+      // One extra row tells whether there is a next page.
       const rows = deps.book.page({ source, before, limit: limit + 1 });
       const signals = rows.slice(0, limit);
       return { signals, nextBefore: rows.length > limit ? (signals.at(-1)?.seq ?? null) : null };
@@ -62,7 +62,7 @@ function send(deps: Handled, params: OpParsed<'signal.send'>): OpResult<'signal.
   });
 }
 
-/** The window is a page: what it shows must not be able to knock at webhooks in its name. */
+/** The window is a web page: its content must not be able to call webhooks. */
 function assertDoor(caller: Caller): void {
   if (caller.channel === 'window') throw new AppError('forbidden', 'A webhook is called over its own address.');
 }

@@ -1,4 +1,4 @@
-// Which signals were there before, and those that wait for the next turn of their session: rows kept in step with the log.
+// Earlier signals, for deduplication, and signals that wait for the next turn of their session: rows kept in step with the log.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';

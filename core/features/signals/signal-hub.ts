@@ -1,5 +1,5 @@
-// The bus of signals: whatever comes in from outside or by the clock has one form, is told from what was there before, and gets the
-// attention it is due. Owns dedupe and limits; a turn is started by the turn runtime, what it may do is the gate's.
+// The bus of signals: every event from outside or from the clock gets one form, is compared with earlier ones, and gets the configured
+// attention. Owns deduplication and limits; the turn runtime starts turns, the gate decides what they may do.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -21,10 +21,10 @@ export interface Signal {
   readonly attention: Attention;
   readonly session: { readonly sessionId: string; readonly title: string };
   readonly agentId: string;
-  /** Whose words they are, where they are not the person's own. */
+  /** The untrusted sources of the text, if it is not the person's own. */
   readonly untrusted: readonly TaintSource[];
   readonly bounds: TurnBounds;
-  /** What else belongs into the transaction that starts its turn. In the system session. */
+  /** Further events for the transaction that starts its turn. In the system session. */
   also?(turnId: string): readonly AnyDraft[];
 }
 
@@ -46,7 +46,7 @@ export interface SignalHubDeps {
   readonly turns: TurnPort;
 }
 
-/** What the bus uses of the turn runtime. */
+/** The parts of the turn runtime that the bus uses. */
 interface TurnPort {
   submit(message: {
     readonly sessionId: string;
@@ -76,7 +76,7 @@ export class SignalHub {
     this.#deps = deps;
   }
 
-  /** On the disk before it returns. Fails with rate_limited, and with what a message fails with where a turn is to start. */
+  /** On the disk before it returns. Fails with rate_limited, and with the errors of a message if a turn is to start. */
   receive(signal: Signal): SignalResult {
     const { book } = this.#deps;
     const known = book.find(signal.source, signal.name, signal.dedupeKey);
@@ -148,10 +148,10 @@ export class SignalHub {
           received = tell(started);
         },
       });
-      // The message was there before this signal was written down: what belongs to it is made up for.
+      // The message was recorded before this signal: records the rest now.
       return received ?? log.transact(() => tell(turnId), true);
     } catch (cause) {
-      // The clockwork keeps account of its own times; what came from outside is written down with why nothing came of it.
+      // The clockwork records its own times; for a signal from outside, the reason why it was dropped is recorded.
       if (!isOutside || !isAppError(cause) || cause.code.startsWith('store_')) throw cause;
       return this.#record(signal, 'refused', { sessionId, reason: cause.message });
     }
@@ -171,7 +171,7 @@ export class SignalHub {
     const { source, name, dedupeKey, attention } = signal;
     const { textMax } = this.#deps.limits;
     const { sessionId = null, ...rest } = more;
-    // The words of a turn stand in its message.
+    // The text of a turn is in its message.
     const text = disposition === 'run' ? '' : signal.text.slice(0, textMax);
     const data = disposition === 'run' ? null : (signal.data?.slice(0, textMax) ?? null);
     const signalId = this.#deps.ids.next('sig');

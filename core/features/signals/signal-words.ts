@@ -1,4 +1,4 @@
-// A signal in words for the model: what it is, where it comes from, and that it is not the person speaking.
+// Words a signal for the model: what it is, where it comes from, and that it is not the person speaking.
 
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { SignalReceived } from '../../contracts/features/signals.ts';
@@ -16,7 +16,7 @@ const origins = {
 
 const sourceKinds = { webhook: 'message', file: 'file', app: 'message', schedule: 'message', heartbeat: 'message' } as const;
 
-/** A schedule and the heartbeat say what the person asked for; everything else is told as information. */
+/** A schedule and the heartbeat state what the person asked for; every other signal is presented as information. */
 export function frameSignal({ source, name, text, data }: Told, charsMax: number): string {
   if (source === 'schedule' || source === 'heartbeat') return text;
   const parts = [
@@ -27,12 +27,12 @@ export function frameSignal({ source, name, text, data }: Told, charsMax: number
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** Whose words a signal from outside holds. */
+/** The untrusted source of a signal from outside. */
 export function signalOrigin({ source, name }: Pick<Told, 'source' | 'name'>): TaintSource {
   return { kind: sourceKinds[source], where: `${source} ${name}` };
 }
 
-/** Signals told to a turn beside its message, which stays the person's own: the session is marked first. */
+/** Adds signals to a turn next to its message, which stays the person's own: the session is marked first. */
 export function tellSignals(turnId: string, signals: readonly Told[], charsMax: number): AnyDraft[] {
   if (signals.length === 0) return [];
   const sources = signals.map(signalOrigin);

@@ -79,7 +79,7 @@ test('turns an hour, notes a session and signals a minute are limited; a refused
   expect(hub.receive(signal('later', { attention: 'run' })).disposition).toBe('run');
 });
 
-test('a turn that cannot be started is written down with why; a schedule is told instead', () => {
+test('a turn that cannot start is recorded with the reason; a schedule gets the error', () => {
   const full = (): never => {
     throw new AppError('queue_full', 'There is no room.');
   };
@@ -153,7 +153,7 @@ test('a watched folder tells new, changed and gone files once, survives being mo
     watch.dispose();
     rmSync(root, { recursive: true, force: true });
   });
-  // Every pending look at once: the test decides when it is time.
+  // Runs all pending checks at once: the test controls the time.
   const look = (): void => {
     for (const wake of Array.from(wakes)) {
       wakes.delete(wake);
@@ -175,7 +175,7 @@ test('a watched folder tells new, changed and gone files once, survives being mo
   await seen('"new" is new');
   expect(told.map((one) => one.text).join('\n')).not.toContain('link');
   renameSync(inbox, `${inbox}-away`);
-  await seen('"new" is gone');
+  await seen('"new" was removed');
   mkdirSync(inbox);
   writeFileSync(join(inbox, 'again'), 'a');
   await seen('"again" is new');

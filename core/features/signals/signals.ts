@@ -1,10 +1,10 @@
-// Signals: the one bus whatever comes in from outside or by the clock goes through, and what feeds it: webhooks, watched files, programs
-// of this user. What a turn may do that a signal starts is settled before it starts.
+// Signals: the one bus for events from outside and from the clock, and its sources: webhooks, watched files, programs of this user. The
+// bounds of a turn that a signal starts are set before it starts.
 
 import { systemSessionId } from '../../contracts/events.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { NotePort } from '../../runtime/turns/turns.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { FileWatch } from './file-watch.ts';
 import { HookGate } from './hook-gate.ts';
 import { createSignalOps } from './ops.ts';
@@ -21,7 +21,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log'
 
 const MINUTE_MS = 60_000;
 
-export const signals = defineFeature({
+export const signals = defineBuiltInFeature({
   name: 'signal',
   migrations: signalMigrations,
   rows: ({ db }) => new SignalBook(db),

@@ -1,10 +1,10 @@
-// Where the skills lie that come with the program.
+// Finds the folder of the bundled skills.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { outsideArchive } from '../../guard/sandbox/sandbox.ts';
 
-/** They lie beside the program: in the checkout, beside dist/, or in the package. Null where somebody left them out. */
+/** In the program's folder: the checkout, next to dist/, or the package. Null if they were not included. */
 export function bundledSkills(): string | null {
   const here = import.meta.url;
   const up = here.endsWith('.ts') ? '../../../skills' : here.includes('/chunks/') ? '../../skills' : '../skills';

@@ -1,22 +1,22 @@
-// Skills of the layers project (no head, fixed sections, skill.py, policy.yaml) rewritten to the Agent Skills standard. Pure.
+// Rewrites skills of the layers project (no head, fixed sections, skill.py, policy.yaml) to the Agent Skills standard. Pure.
 
 import { createHash } from 'node:crypto';
 import { isLayersShape } from './skill-file.ts';
 import { isDay, toSkillName } from './skill-head.ts';
 
-/** The files its published hash covers, in this order; one that is missing counts as empty. */
+/** The files its published hash covers, in this order; a missing one counts as empty. */
 const covered = ['SKILL.md', 'skill.py', 'policy.yaml'] as const;
 const DESCRIPTION_CHARS_MAX = 1024;
 
 export interface ConvertedSkill {
   readonly name: string;
-  /** By path below the new skill's folder. */
+  /** By path in the new skill's folder. */
   readonly files: ReadonlyMap<string, Uint8Array | string>;
 }
 
 export { isLayersShape };
 
-/** As its marketplace publishes it. */
+/** The hash that its marketplace publishes. */
 export function hashLayersSkill(files: ReadonlyMap<string, Uint8Array>): string {
   const digest = createHash('sha256');
   for (const name of covered)
@@ -28,7 +28,7 @@ export function hashLayersSkill(files: ReadonlyMap<string, Uint8Array>): string 
   return digest.digest('hex');
 }
 
-/** Only the files the hash covers come along: nothing that nobody published slips in beside them. */
+/** Takes only the files that the hash covers, so that no unpublished file gets in. */
 export function convertLayersSkill(files: ReadonlyMap<string, Uint8Array>, folderName: string): ConvertedSkill {
   const source = Buffer.from(files.get('SKILL.md') ?? '')
     .toString('utf8')
@@ -44,7 +44,7 @@ export function convertLayersSkill(files: ReadonlyMap<string, Uint8Array>, folde
   return { name, files: converted };
 }
 
-/** By the small letters of their headings. */
+/** By heading in lower case. */
 function readSections(source: string): ReadonlyMap<string, string> {
   const sections = new Map<string, string>();
   for (const part of source.split(/^##\s+/m).slice(1)) {

@@ -1,5 +1,5 @@
-// A skill as it was read from the disk, and what follows from it for this machine, these decisions of the person, and this day. Pure apart
-// from the hash of a skill that somebody trusted.
+// A skill as read from the disk, and what follows from it for this machine, the person's decisions, and today. Pure apart from the hash of
+// a trusted skill.
 
 import { isInside } from '../../base/inside-folder.ts';
 import type {
@@ -25,14 +25,14 @@ export interface LoadedSkill {
   readonly needs: readonly SkillRequirement[];
   readonly findings: readonly SkillFinding[];
   readonly trust: SkillTrust;
-  /** Of everything, where it was asked for; otherwise made when needed. */
+  /** Of all files, if requested; otherwise computed when needed. */
   readonly sha256: string | null;
-  /** Of the SKILL.md as it was read: tells a change. */
+  /** Of the SKILL.md as read: detects a change. */
   readonly stamp: string;
   readonly shadowed: readonly string[];
 }
 
-/** Who vouches for a skill. A hash is only made where the person trusted a content of it. */
+/** The trust of a skill. Computes a hash only if the person trusted some content of it. */
 export function trustOf(
   skill: Pick<LoadedSkill, 'folder' | 'origin' | 'files'>,
   targets: readonly SkillTrustTarget[],
@@ -97,7 +97,7 @@ export function listSkill(skill: LoadedSkill, judging: Judging): SkillListing {
 
 type Standing = Pick<SkillListing, 'status' | 'isEnabled' | 'requirements'>;
 
-/** Why the model is not told of it, in a sentence; null where it is. */
+/** Why the skill is not offered to the model, in a sentence; null if it is. */
 function reasonAgainst(skill: LoadedSkill, { status, isEnabled, requirements }: Standing): string | null {
   const { head, trust } = skill;
   if (!isEnabled) return 'It is switched off.';

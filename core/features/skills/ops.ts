@@ -1,4 +1,4 @@
-// Operations on skills: what there is, what is wrong with it, and what only a person says of it. What a skill is belongs to the book.
+// Operations on skills: the list, their problems, and the decisions only a person makes. The skill book does the work.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -111,13 +111,13 @@ function targetOf({ name, folder, sha256, trusted }: OpParsed<'skill.trust'>, de
   }
   if (sha256 !== undefined && sha256 !== view.sha256) {
     throw new AppError('conflict', `The files of ${view.name} are no longer those you were shown.`, {
-      data: { hint: 'Look at it again, then trust that.' },
+      data: { hint: 'Review it again, then trust it.' },
     });
   }
   return { target: { kind: 'content', path: view.path, sha256: view.sha256 }, name: view.name };
 }
 
-/** What the agent may write to is never trusted beforehand: only each content of it, once somebody saw it. */
+/** A folder the agent may write to is never trusted as a whole: only reviewed content is. */
 function trustedFolder(folder: string, trusted: boolean, deps: Handled): string {
   const real = realFolder(folder, deps);
   const { workspace, extraFolders } = deps.facts;

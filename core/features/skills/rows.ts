@@ -1,4 +1,4 @@
-// What people decided about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
+// The person's decisions about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
@@ -47,7 +47,7 @@ function prepareAll(db: SqlDatabase) {
 
 export class SkillRows {
   readonly #sql: ReturnType<typeof prepareAll>;
-  /** What skills are looked at with each time; read again after a change. */
+  /** Trust decisions, checked at each use; reread after a change. */
   #trusted: readonly SkillTrustTarget[] | null = null;
   #disabled: ReadonlySet<string> | null = null;
 

@@ -1,5 +1,5 @@
-// The skills there are: found, read, judged, and opened within bounds. The door of the module. Runs nothing: a script of a skill is a
-// command like any other and goes through the gate.
+// The book of skills: finds, reads, checks and opens them within bounds. The interface of the module. Runs nothing: a script of a skill is
+// a command like any other and goes through the gate.
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -126,7 +126,7 @@ export class SkillBook {
     };
   }
 
-  /** The skill as its files are at this moment; reads anew where they are others. */
+  /** The skill in the current state of its files; rereads them if they changed. */
   fresh(name: string): LoadedSkill {
     const before = this.skill(name);
     const now = this.#load({ folder: before.folder, fileName: before.fileName }, before.origin);
@@ -136,7 +136,7 @@ export class SkillBook {
     return this.skill(name);
   }
 
-  /** Best first: skills the model may be told of, whose tools are among those it is offered. */
+  /** Best first: skills that may be offered to the model and whose tools are available. */
   shortlist(query: string, offered: ReadonlySet<string>, limit = this.#deps.config.shortlist): Scored[] {
     if (limit === 0) return [];
     const { index, skills } = this.#loaded();
@@ -148,7 +148,10 @@ export class SkillBook {
     return index.find(query, limit, accepts);
   }
 
-  /** Why a command must not run with these: a file among them belongs to a skill nobody trusts as it is now. Null where none does. */
+  /**
+   * Returns why a command must not run with these paths: a file among them belongs to a skill whose current content is not trusted. Null
+   * otherwise.
+   */
   refusalOf(paths: readonly string[]): string | null {
     const { roots } = this.#deps;
     for (const path of paths) {
@@ -160,7 +163,7 @@ export class SkillBook {
     return null;
   }
 
-  /** Findings of any folder with skills. Fails with not_found where there is none. */
+  /** Findings for any folder with skills. Fails with not_found. */
   lint(path: string): { name: string; path: string; findings: SkillFinding[] }[] {
     const found = findSkills(path);
     if (found.length === 0) {
@@ -254,7 +257,7 @@ export class SkillBook {
   }
 }
 
-/** One that is trusted stands before one that is not: a folder that anybody can write to takes no name away. */
+/** A trusted skill takes precedence over an untrusted one: a folder that anyone can write to cannot take over a name. */
 function foremost(ones: readonly LoadedSkill[]): LoadedSkill {
   const rank = (one: LoadedSkill): number => (isTrusted(one) ? 0 : skillOrigins.length) + skillOrigins.indexOf(one.origin);
   const [first, ...others] = [...ones].sort((a, b) => rank(a) - rank(b));

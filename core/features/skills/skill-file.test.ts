@@ -86,7 +86,7 @@ test.each([
   for (const { message } of findings) expect(message).toMatch(/^["\w].{15,}\.$/s);
 });
 
-test('links are followed by eye only: dead, deep and outside ones are told apart, with their line', () => {
+test('dead, deep and outside links are reported with their line, without opening them', () => {
   const body =
     'See [a](a.md), [b](missing.md),\n[c](../other/x.md) and [d](deep/er/x.md).\n\n```\n[not](a link)\n```\n[web](https://example.org)';
   const source = `---\nname: weather\ndescription: Tells the weather of a place.\n---\n\n${body}\n`;

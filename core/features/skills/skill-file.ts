@@ -1,12 +1,12 @@
-// Reads one SKILL.md: its head as leniently as the standard's guide for clients asks, its body as it stands. Notes what it had to forgive.
-// Touches no disk.
+// Parses one SKILL.md: its head as leniently as the standard's guide for clients asks, its body unchanged. Notes the flaws it tolerated.
+// Reads no disk.
 
 import { parseDocument } from 'yaml';
 import { err, ok, type Result } from '../../base/result.ts';
 
 export type Head = Readonly<Record<string, unknown>>;
 
-/** What had to be forgiven to read the head. */
+/** A flaw of the head that was tolerated. */
 export interface HeadFlaw {
   readonly rule: 'head-yaml' | 'head-duplicate' | 'head-lines';
   readonly message: string;
@@ -71,7 +71,7 @@ export function isLayersShape(text: string): boolean {
   return /^#\s+\S/.test(text.trimStart()) && /^##\s+What it does\s*$/im.test(text);
 }
 
-/** As YAML; then with values quoted that hold a colon; then line by line. */
+/** Parses it as YAML; then with quoted values that contain a colon; then line by line. */
 function readHead(text: string): { head: Head; flaws: HeadFlaw[] } {
   const plain = parseYaml(text);
   if (plain.head !== null) return { head: plain.head, flaws: plain.flaws };

@@ -1,5 +1,5 @@
-// Finds skills on the disk and reads what belongs to one: its SKILL.md, the names and sizes of its other files, one hash over all of it.
-// Follows no links, has a limit on everything, writes nothing.
+// Finds skills on the disk and reads their files: SKILL.md, the names and sizes of the others, one hash over all of them. Follows no links,
+// limits everything, writes nothing.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ export function listTree(folder: string): readonly TreeFile[] | null {
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Links in a skill's folder: what they lead to is not part of it, so it is not trusted with it. */
+/** Links in a skill's folder: their targets are not part of it, so trust does not cover them. */
 export function hasLinks(folder: string): boolean {
   const walk = (at: string, depth: number): boolean =>
     entriesOf(at).some((entry) => {
@@ -80,7 +80,7 @@ export function hasLinks(folder: string): boolean {
   return walk(folder, 0);
 }
 
-/** Of names, lengths and contents of all files, in a form nothing can be moved within. Throws where a file cannot be read. */
+/** Hashes names, lengths and contents of all files, in an unambiguous form. Throws if a file cannot be read. */
 export function hashTree(folder: string, files: readonly TreeFile[]): string {
   const digest = createHash('sha256');
   for (const { path } of files) {
@@ -123,7 +123,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // Gone, or not ours to read: then there is nothing in it.
+    // Missing or unreadable counts as empty.
     return [];
   }
 }

@@ -1,10 +1,10 @@
-// What the head of a SKILL.md says, in one form: the standard's keys, OpenClaw's extensions and our own. Lenient: what does not fit is
-// left out, and the linter says so.
+// The head of a SKILL.md in one form: the standard's keys, OpenClaw's extensions and our own. Lenient: invalid keys are left out, and the
+// linter reports them.
 
 import { parse } from 'yaml';
 import type { Head } from './skill-file.ts';
 
-/** As the head says it; nothing of it was checked against this machine yet. */
+/** As stated in the head; not checked against this machine yet. */
 export interface SkillHead {
   readonly name: string;
   readonly description: string;
@@ -13,14 +13,14 @@ export interface SkillHead {
   readonly homepage: string | null;
   readonly version: string | null;
   readonly deprecation: Deprecation | null;
-  /** Of this program's tools: in our own key. The standard's allowed-tools names those of others and binds nobody here. */
+  /** This program's tools, from our own key. The standard's allowed-tools names tools of other clients and is ignored here. */
   readonly tools: readonly string[];
   /** Other skills its instructions lead to. */
   readonly skills: readonly string[];
   readonly needs: Needs;
   /** The person may open it with /skill. */
   readonly userInvocable: boolean;
-  /** The model is told of it. */
+  /** The skill is offered to the model. */
   readonly modelInvocable: boolean;
 }
 
@@ -37,9 +37,9 @@ export interface Needs {
   readonly anyBins: readonly string[];
   readonly env: readonly string[];
   readonly config: readonly string[];
-  /** It wants to be there whatever is missing, the platform apart. */
+  /** Offered even if requirements are missing, except the platform. */
   readonly always: boolean;
-  /** How to install a program, by its name. */
+  /** How to install each program, by name. */
   readonly install: ReadonlyMap<string, string>;
 }
 

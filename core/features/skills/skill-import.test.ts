@@ -100,7 +100,7 @@ test('a name that is taken stops all of it; --replace puts the new one in its pl
   expect(existsSync(bench.at('workspace/alpha/left.txt'))).toBe(false);
 });
 
-test('links, unreadable ones and empty folders are told apart', () => {
+test('links, unreadable files and empty folders are distinguished', () => {
   bench.skill('incoming/alpha');
   bench.skill('incoming/linked');
   symlinkSync('/etc/hostname', bench.at('incoming/linked/passwd'));

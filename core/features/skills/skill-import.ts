@@ -1,5 +1,5 @@
-// Copies skills from a folder into the workspace: looked at whole before anything is written, checked against a published hash where there
-// is one, each put in its place by one rename. Trusts nothing and runs nothing.
+// Copies skills from a folder into the workspace: checks each completely before writing anything, compares it with a published hash if
+// there is one, and installs it with one rename. Trusts nothing and runs nothing.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ interface Planned {
   readonly converted: boolean;
 }
 
-/** Fails with not_found where there is none, with conflict for a name that is taken or a hash that does not fit; then nothing was written. */
+/** Fails with not_found, with conflict for an existing name or a wrong hash; then nothing was written. */
 export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; skipped: RefusedSkill[] } {
   const found = findSkills(wish.from);
   if (found.length === 0) {

@@ -1,10 +1,10 @@
-// Which skills fit what was said: an index in memory, scored like BM25 over fields of different weight. Bounded; knows words and nothing
-// of trust or requirements.
+// Finds the skills that fit a message: an index in memory, scored like BM25 over weighted fields. Bounded; knows words, not trust or
+// requirements.
 
 export interface IndexedSkill {
   readonly name: string;
   readonly description: string;
-  /** Headings and further words that tell what it is for. */
+  /** Headings and further words about its purpose. */
   readonly topics: string;
 }
 
@@ -20,9 +20,9 @@ const QUERY_TERMS_MAX = 64;
 const K1 = 1.2;
 const B = 0.75;
 const weights = { name: 3, description: 2, topics: 1 } as const;
-/** What reaches less of the best one's score shares a word by chance. */
+/** A skill below this share of the best score matches by chance. */
 const SHARE_MIN = 0.15;
-/** Words that many skills share ("write", "file") come to less, one word that tells a skill from most others to more. */
+/** Words that many skills share ("write", "file") score less, a word that distinguishes a skill scores more. */
 const SCORE_MIN = 1.5;
 const COLLECTION_MIN = 12;
 
@@ -58,10 +58,10 @@ export class SkillIndex {
     this.#averageLength = Math.max(1, total / Math.max(1, this.#documents.length));
   }
 
-  /** Best first; those that share nothing that tells them apart are left out. `accepts` is asked before the limit counts. */
+  /** Best first; leaves out skills that match only common words. `accepts` filters before the limit applies. */
   find(query: string, limit: number, accepts: (name: string) => boolean = () => true): Scored[] {
     const scores = new Map<number, number>();
-    // A handful of skills says little of how rare a word is.
+    // A handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
     for (const term of new Set(termsOf(query).slice(0, QUERY_TERMS_MAX))) {
       const holders = this.#holders.get(term);
@@ -95,7 +95,7 @@ function documentOf(skill: IndexedSkill): Document {
   return { name: skill.name, terms, length };
 }
 
-/** Words without those that every sentence has, brought to one form each. */
+/** Removes stop words and reduces each word to one form. */
 export function termsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => word.length > 1 && word.length < 40 && !common.has(word)).map(stem);

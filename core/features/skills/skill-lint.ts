@@ -1,4 +1,4 @@
-// Holds a skill against the Agent Skills standard, strictly, and explains each finding. Pure: what is on the disk is told to it.
+// Checks a skill strictly against the Agent Skills standard and explains each finding. Pure: the caller passes what is on the disk.
 
 import type { SkillFinding } from '../../contracts/features/skills.ts';
 import type { Head, SkillFile } from './skill-file.ts';
@@ -11,7 +11,7 @@ export interface Linted {
   readonly fileName: string;
   /** Files of the folder, relative to it, with forward slashes. */
   readonly files: readonly string[];
-  /** Tools there are; null where nobody knows them. */
+  /** The available tools; null if unknown. */
   readonly tools: ReadonlySet<string> | null;
 }
 
@@ -20,7 +20,7 @@ const extensionKeys = new Set(['homepage', 'user-invocable', 'disable-model-invo
 const foreignBlocks = new Set(['openclaw', 'clawdbot', 'clawdis', 'trayclaw']);
 const openClawKeys = new Set(['always', 'emoji', 'homepage', 'os', 'requires', 'primaryEnv', 'skillKey', 'install', 'envVars', 'nix', 'config']); // prettier-ignore
 const BODY_LINES_MAX = 500;
-/** Of 5,000 tokens, at four characters each. */
+/** 5,000 tokens, at four characters each. */
 const BODY_CHARS_MAX = 20_000;
 
 export function lintSkill(linted: Linted): SkillFinding[] {
@@ -193,7 +193,7 @@ function lintBody({ file: { body, bodyLine }, files }: Linted): SkillFinding[] {
   return found;
 }
 
-/** Relative targets of Markdown links; addresses, anchors and placeholders are none. */
+/** Relative targets of Markdown links; skips addresses, anchors and placeholders. */
 export function linkedFiles(line: string): string[] {
   return [...line.matchAll(/\]\(<?([^)\s>]+)>?[^)]*\)/g)]
     .map(([, target = '']) => target.replace(/[#?].*$/, '').replace(/^\{baseDir\}\//, ''))
@@ -214,5 +214,5 @@ function lintLink(target: string, files: ReadonlySet<string>, line: number): Ski
   }
   const isThere = files.has(path) || [...files].some((file) => file.startsWith(`${path.replace(/\/$/, '')}/`));
   if (!isThere) return [finding('warning', 'link-dead', `The link to ${JSON.stringify(target)} leads to nothing.`, line)];
-  return path.split('/').length > 2 ? [finding('note', 'link-deep', `${JSON.stringify(target)} lies more than one level down.`, line)] : [];
+  return path.split('/').length > 2 ? [finding('note', 'link-deep', `${JSON.stringify(target)} is more than one level down.`, line)] : [];
 }

@@ -1,4 +1,4 @@
-// What a skill needs against what there is: platform, programs, variables, settings, tools. Looks; installs nothing.
+// Compares a skill's needs with what is available: platform, programs, variables, settings, tools. Checks only; installs nothing.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Surroundings {
   hasProgram(name: string): boolean;
 }
 
-/** Only what it names; empty for a skill that needs nothing. Tools and skills are told by whoever knows them. */
+/** Checks only the needs it names; empty for a skill without needs. The caller passes the tools and skills. */
 export function checkNeeds({ needs }: SkillHead, around: Surroundings): SkillRequirement[] {
   const { os, bins, anyBins, env, config, install } = needs;
   const requirement = (kind: SkillRequirement['kind'], name: string, isMet: boolean, hint: string | null = null): SkillRequirement => ({
@@ -36,7 +36,7 @@ export function areMet(requirements: readonly SkillRequirement[], { needs }: Ski
   return requirements.every(({ kind, isMet }) => isMet || (needs.always && kind !== 'os'));
 }
 
-/** Looks along PATH once per name; what was found is remembered until `forget`. */
+/** Searches the PATH once per name; results are cached until `forget`. */
 export class ProgramFinder {
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #platform: NodeJS.Platform;
@@ -61,7 +61,7 @@ export class ProgramFinder {
   }
 
   #find(name: string): boolean {
-    // A name, not a way to a file: a skill has no say in where programs are looked for.
+    // A name, not a path: a skill has no say in where programs are searched.
     if (!/^[\w.+-]{1,100}$/.test(name)) return false;
     const folders = (this.#environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
     const endings = this.#platform === 'win32' ? ['', ...(this.#environment['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
@@ -74,7 +74,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not to be run: the same here.
+    // Missing or not executable: the same here.
     return false;
   }
 }

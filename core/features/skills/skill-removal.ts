@@ -1,5 +1,5 @@
-// Removes a skill's folder from the workspace: says first why one cannot go, then takes the folder away by one rename. Keeps no copy; whoever
-// calls has kept one.
+// Removes a skill's folder from the workspace: first checks whether it can go, then removes it by one rename. Keeps no copy; the caller has
+// one.
 
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
@@ -19,7 +19,10 @@ interface SkillShelf {
   composedBy(name: string): readonly string[];
 }
 
-/** The folder to remove. Fails with not_found, with invalid_params for one outside the workspace, with conflict for one that others compose. */
+/**
+ * The folder to remove. Fails with not_found, with invalid_params for one outside the workspace, with conflict for a skill that others use
+ * as a step.
+ */
 export function removableFolder(shelf: SkillShelf, name: string): string {
   const skill = shelf.skill(name);
   const all = [skill.folder, ...skill.shadowed];
@@ -33,7 +36,7 @@ export function removableFolder(shelf: SkillShelf, name: string): string {
   });
 }
 
-/** Fails with conflict where the files are no longer those of which a copy was kept; then nothing was removed. */
+/** Fails with conflict if the files differ from the kept copy; then nothing was removed. */
 export function takeAway(folder: string, sha256: string): void {
   const leaving = join(dirname(folder), `.leaving-${randomBytes(6).toString('hex')}`);
   renameOver({ renameSync }, folder, leaving);
@@ -44,7 +47,7 @@ export function takeAway(folder: string, sha256: string): void {
   rmSync(leaving, { recursive: true, force: true });
 }
 
-/** Of all files together, as trust knows them; empty for more than a skill may have. */
+/** Hash of all files together, as for trust; empty above the size limit of a skill. */
 export function contentOf(folder: string): string {
   const files = listTree(folder);
   return files === null ? '' : hashTree(folder, files);
@@ -54,7 +57,7 @@ function notOurs({ origin, folder }: LoadedSkill, name: string): AppError {
   const off = `Switch it off with: trayclaw skills disable ${name}`;
   if (origin === 'bundled')
     return new AppError('invalid_params', `${name} comes with the program and cannot be removed.`, { data: { hint: off } });
-  return new AppError('invalid_params', `${name} lies in ${folder}, outside the workspace, and TrayClaw only reads there.`, {
+  return new AppError('invalid_params', `${name} is in ${folder}, outside the workspace, where TrayClaw only reads.`, {
     data: { hint: `Delete that folder yourself. ${off}` },
   });
 }

@@ -1,5 +1,5 @@
-// Runs composed skills: a run is a helper whose model is the skill's own list of steps. So every step is a call like any other: gated, bounded,
-// paid for by the caller, recorded, resumed after a crash. Owns who may run what, how deep, and that no skill runs itself.
+// Runs composed skills: a run is a subagent whose model is the skill's own list of steps. So every step is a call like any other: gated,
+// bounded, paid for by the caller, recorded, resumed after a crash. Owns who may run what, how deep, and that no skill runs itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import { noUsage, type ChatMessage, type ModelInfo, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
@@ -31,7 +31,7 @@ export interface RunHelpers {
 
 export interface SkillRunsDeps {
   readonly skills: { fresh(name: string): LoadedSkill };
-  /** Fails with denied for one that is switched off or gone. */
+  /** Fails with denied for a skill that is disabled or missing. */
   readonly assertUsable: (name: string) => void;
   readonly depthMax: number;
   readonly helpers: RunHelpers;
@@ -52,7 +52,7 @@ export class SkillRuns {
     this.#deps = deps;
   }
 
-  /** Fails with not_found, with denied for one that may not run, with invalid_arguments for an input that does not fit, or as a helper does. */
+  /** Fails with not_found, with denied for a skill that may not run, with invalid_arguments for a wrong input, or as a subagent does. */
   async run(
     name: string,
     input: Readonly<Record<string, unknown>>,
@@ -72,12 +72,12 @@ export class SkillRuns {
     return { text: ended.text === '' ? `The skill ${name} was ended: ${ended.status ?? 'failed'}.` : ended.text, isError: true, untrusted };
   }
 
-  /** What the "model" of such a run is said to be: it costs nothing. */
+  /** Describes the "model" of such a run: it costs nothing. */
   info(ref: string): ModelInfo {
     return { ref, contextTokens: 1_000_000, inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
   }
 
-  /** The next step. Looks at the skill again each time: files that changed meanwhile end the run. Fails with tool_failed or denied. */
+  /** Returns the next step. Checks the skill each time: changed files end the run. Fails with tool_failed or denied. */
   reply(ref: string, messages: readonly ChatMessage[]): ModelReply {
     const name = ref.slice(PREFIX.length);
     const next = nextStep(name, this.#steps(name), inputIn(messages), doneIn(messages));
@@ -93,7 +93,7 @@ export class SkillRuns {
     this.#deps.assertUsable(name);
     if (!isTrusted(skill)) {
       throw new AppError('denied', `The skill ${name} is not run: you have not trusted its files as they are now.`, {
-        data: { hint: `Look at it, then trust it with: trayclaw skills trust ${name}` },
+        data: { hint: `Review it, then trust it with: trayclaw skills trust ${name}` },
       });
     }
     const steps = readSteps(skill.folder, skill.files);

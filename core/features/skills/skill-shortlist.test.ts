@@ -50,7 +50,7 @@ test('what has nothing to do with any skill leads to none', () => {
     expect([text, index.find(text, 5)]).toEqual([text, []]);
 });
 
-test('forms of a word meet', () => {
+test('forms of a word match each other', () => {
   for (const [a, b] of [
     ['summaries', 'summary'],
     ['summarize', 'summarise'],

@@ -1,4 +1,4 @@
-// What of the skills goes into a pack: a card for each that fits the message, and the beginning of the instructions of those the person
+// The skill section of a pack: a card for each skill that fits the message, and the beginning of the instructions of skills the person
 // named or of one that fits by far best. Records what was chosen.
 
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -25,7 +25,7 @@ export interface SkillSource<S extends string> {
 const NAMED_MAX = 8;
 const CARD_CHARS_MAX = 600;
 const EXCERPT_CHARS_MAX = 24_000;
-/** From here on, and twice as good as the next, one is taken as meant. */
+/** From this score on, and twice as good as the next, a skill counts as intended. */
 const CLEAR_SCORE = 7;
 
 export function createSkillSources(deps: SkillSourceDeps): readonly [SkillSource<'skill_cards'>, SkillSource<'skill_excerpt'>] {
@@ -65,7 +65,7 @@ function choose({ skills }: SkillSourceDeps, { query, tools }: PackSourceRequest
   return offered.has('skill') ? skills.shortlist(query, offered) : [];
 }
 
-/** Those the person named with `$name`, as they stand; else the one that is clearly meant. */
+/** The skills the person named with `$name`, in their order; else the clearly intended one. */
 function excerptNames({ skills }: SkillSourceDeps, { query }: PackSourceRequest, scored: readonly Scored[]): readonly string[] {
   const named = [...new Set([...query.matchAll(/(?<![\w$])\$([a-z0-9]+(?:-[a-z0-9]+)*)/g)].map(([, name = '']) => name))];
   const known = named.filter((name) => skills.has(name) && isOpen(skills.listed(name))).slice(0, NAMED_MAX);

@@ -1,5 +1,5 @@
-// The steps of a composed skill: a `steps.yaml` beside its SKILL.md that names tools and other skills in order. Reads the file, and says from
-// what was done so far which call comes next. Performs nothing.
+// The steps of a composed skill: a `steps.yaml` next to its SKILL.md that names tools and other skills in order. Reads the file, and
+// determines the next call from the results so far. Performs nothing.
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type SkillFinding, skillNameSchema } from '../../contracts/features/ski
 export const STEPS_FILE = 'steps.yaml';
 const BYTES_MAX = 100_000;
 const STEPS_MAX = 20;
-/** What one step's result may put into the arguments of a later one. */
+/** The maximum text that one step's result may put into the arguments of a later one. */
 const FILLED_CHARS_MAX = 200_000;
 
 const word = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'must be a short name in small letters, digits and _');
@@ -22,7 +22,7 @@ const stepSchema = z
   .strictObject({
     tool: z.string().min(1).max(64).optional(),
     skill: skillNameSchema.optional(),
-    /** Of a tool: its arguments. Of a skill: its input. `{{input.x}}` and `{{step}}` are filled in. */
+    /** The arguments of a tool, or the input of a skill. `{{input.x}}` and `{{step}}` are replaced. */
     with: values.default({}),
     /** The name by which later steps take its result. */
     as: word.optional(),
@@ -31,10 +31,10 @@ const stepSchema = z
 
 const stepsSchema = z
   .strictObject({
-    /** What it takes: a name and what it means. */
+    /** Its inputs: names and their meanings. */
     input: z.record(word, z.string().max(500)).default({}),
     steps: z.array(stepSchema).min(1).max(STEPS_MAX),
-    /** What it gives back; the result of the last step unless told. */
+    /** Its output; by default the result of the last step. */
     output: z.string().max(20_000).optional(),
   })
   .check(({ value, issues }) => {
@@ -75,7 +75,7 @@ export type NextStep =
   | { readonly kind: 'end'; readonly text: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What follows the results so far. */
+/** Returns the next step after the results so far. */
 export function nextStep(name: string, steps: SkillSteps, input: Readonly<Record<string, unknown>>, done: readonly StepDone[]): NextStep {
   const failed = done.findIndex(({ isError }) => isError);
   if (failed >= 0) {
@@ -110,7 +110,7 @@ function nameOf({ tool, skill }: SkillStep): string {
 
 const slot = /\{\{\s*([a-z][a-z0-9_.]*)\s*\}\}/g;
 
-/** A text that is one slot becomes its value as it is, so that numbers and lists stay what they are. */
+/** A text that is only one slot becomes its value unchanged, so that numbers and lists keep their type. */
 function fill(value: unknown, slots: ReadonlyMap<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((one) => fill(one, slots));
   if (typeof value === 'object' && value !== null)

@@ -1,4 +1,5 @@
-// Reads skills anew when something in their folders changes. Where the disk tells of nothing, a minute's look does. Watches; decides nothing.
+// Reloads skills when something in their folders changes. If the file system reports no changes, it checks every minute. Watches; decides
+// nothing.
 
 import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -46,7 +47,7 @@ export class SkillWatch {
   }
 
   #look(): void {
-    // Before the reading too: what changes while it goes on is told of afterwards.
+    // Before the reading too: changes during it are reported afterwards.
     this.#listen();
     try {
       const { added, changed, removed } = this.#deps.reload();
@@ -59,7 +60,7 @@ export class SkillWatch {
     this.#wait(LOOK_MS);
   }
 
-  /** Each folder of its own: not every platform watches what lies below. */
+  /** Watches each folder separately: not every platform watches recursively. */
   #listen(): void {
     if (this.#isDisposed) return;
     const places = this.#deps.roots.flatMap(({ path }) => placesOf(path)).slice(0, WATCHERS_MAX);
@@ -81,25 +82,27 @@ export class SkillWatch {
       };
       watcher.on('change', (kind, name) => {
         if (onlyName !== null && name !== null && String(name) !== onlyName) return;
-        // Renamed or removed, the watcher may hold on to what is no longer at this path.
+        // After a rename or removal, the watcher may follow an entry that is no longer at this path.
         if (kind === 'rename') forget();
         this.#wait(SETTLE_MS);
       });
       watcher.on('error', forget);
       this.#watchers.set(key, watcher);
     } catch {
-      // A disk that tells of nothing: the next look comes by itself.
+      // The file system reports no changes: the regular check finds them.
     }
   }
 }
 
 interface Place {
   readonly path: string;
-  /** Only what happens to this name counts; null for all of them. */
+  /** Limits events to this name; null for all. */
   readonly onlyName: string | null;
 }
 
-/** A root with its skills; of one that is not there yet the nearest folder above it, for the name on the way to it alone. */
+/**
+ * The folders to watch for a root: it and its skills; for a missing one the nearest existing parent, only for the next name on the path.
+ */
 function placesOf(root: string): Place[] {
   if (existsSync(root))
     return [root, ...findSkills(root).flatMap(({ folder }) => foldersOf(folder))].map((path) => ({ path, onlyName: null }));

@@ -1,5 +1,5 @@
-// Skills: what the agent knows how to do. Found in folders, read, linted, trusted by a person, shortlisted for a task and opened within
-// bounds; the steps of composed ones are calls of a helper.
+// Skills: instructions for kinds of work. Found in folders, read, linted, trusted by a person, shortlisted for a task and opened within
+// bounds; the steps of composed ones are calls of a subagent.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -10,7 +10,7 @@ import type { AnyDraft } from '../../contracts/events.ts';
 import type { ModelReply } from '../../contracts/llm.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { bundledSkills } from './bundled-skills.ts';
 import { createSkillOps } from './ops.ts';
 import { skillMigrations, SkillRows } from './rows.ts';
@@ -31,10 +31,10 @@ type Taken = Pick<
   'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
 >;
 
-/** Beyond the time of a helper, for its end to be told. */
+/** Extra time beyond a subagent's limit, so that its end can be reported. */
 const RUN_GRACE_MS = 60_000;
 
-export const skills = defineFeature({
+export const skills = defineBuiltInFeature({
   name: 'skills',
   migrations: skillMigrations,
   rows: ({ db }) => new SkillRows(db),

@@ -1,5 +1,5 @@
-// The skill tool: instructions for kinds of work, and the files that go with them, when they are asked for. It reads; what the
-// instructions say to run goes through the other tools and the gate like anything else.
+// The skill tool: instructions for kinds of work and their files, on request. It only reads; what the instructions say to run goes through
+// the other tools and the gate.
 
 import * as z from 'zod';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
@@ -13,13 +13,13 @@ export interface SkillPlace {
 
 export interface ShownText {
   readonly text: string;
-  /** Whose words these are where they are not the person's own. */
+  /** The untrusted sources of the text, if it is not the person's own. */
   readonly untrusted: readonly TaintSource[];
 }
 
-/** What the tool uses of the skills. All fail with an AppError that says why. */
+/** The port of the skill tool. All fail with an AppError that says why. */
 export interface SkillPort {
-  /** Those that fit, best first; all that may be used where there is no query. */
+  /** Matching skills, best first; all usable skills without a query. */
   find(query: string | null): readonly { readonly name: string; readonly description: string }[];
   open(name: string, place: SkillPlace): ShownText;
   read(name: string, file: string, offset: number, place: SkillPlace): ShownText;
@@ -60,7 +60,7 @@ export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition 
   return defineTool({
     name: 'skill',
     description:
-      'Instructions for kinds of work. Before a task that one fits, open it and follow it; read its files when it says so. Its scripts are run with exec.',
+      'Instructions for kinds of work. Before a task that a skill fits, open it and follow it; read its files when it says so. Run its scripts with exec.',
     input,
     class: 'read',
     shows: { verb: 'use_skills', target: ['name', 'query'] },

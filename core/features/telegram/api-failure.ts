@@ -1,13 +1,13 @@
-// What a failed call of the Bot API means: the one place that looks at codes and words of the server and of the network. What it tells
-// never holds the address of a call, because the token is part of it.
+// Interprets a failed call of the Bot API: the only place that reads codes and texts of the server and of the network. Its own texts never
+// contain the address of a call, because the token is part of it.
 
 import type { GrammyError, HttpError } from 'grammy/web';
 
 export type ApiFailure =
-  /** The server said no; nothing was done. */
+  /** The server refused; nothing was done. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly words: string }
   | { readonly kind: 'flood'; readonly retryAfterMs: number }
-  /** The request did not leave, or nobody could be reached. */
+  /** The request was not sent, or the server was unreachable. */
   | { readonly kind: 'unreachable'; readonly words: string }
   /** It may have been done. */
   | { readonly kind: 'unknown'; readonly words: string }
@@ -50,14 +50,14 @@ export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
   return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === '' ? '' : ` (${code})`}` };
 }
 
-/** What fetch fails with says nothing: its cause does. */
+/** The error of fetch carries no code; its cause does. */
 function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   const said = cause?.code ?? code;
   return typeof said === 'string' ? said : '';
 }
 
-/** By their names: the classes come with the client, which is loaded where there is a bot and not before. */
+/** By name: the classes belong to the client, which is loaded only if there is a bot. */
 function isFromServer(cause: unknown): cause is GrammyError {
   return cause instanceof Error && cause.name === 'GrammyError' && 'error_code' in cause;
 }
@@ -67,11 +67,11 @@ function isOfNetwork(cause: unknown): cause is HttpError {
 }
 
 function ofServer({ error_code: code, parameters, ...told }: GrammyError): ApiFailure {
-  // A server that is not Telegram's own may give no reason, whatever the type says.
+  // Another server than Telegram's may give no reason, despite the type.
   const reason: unknown = told.description;
   const description = typeof reason === 'string' ? reason : 'no reason was given';
   if (code === 429) return { kind: 'flood', retryAfterMs: Math.min((parameters.retry_after ?? 1) * 1000, FLOOD_MS_MAX) };
-  // A gateway that gave up cannot tell what the server behind it did.
+  // A failing gateway cannot tell what the server behind it did.
   if (code >= 500) return { kind: 'unknown', words: `Telegram had an internal error (${code})` };
   return { kind: 'refused', why: refusalOf(code, description), words: description.slice(0, 300) };
 }

@@ -34,19 +34,19 @@ async function failureOf(api: BotApi, signal = never): Promise<ApiFailure> {
   throw new Error('it went well');
 }
 
-test('nobody listens: certainly not sent', async () => {
+test('no listener: certainly not sent', async () => {
   const { api, close } = await serve((_request, response) => void response.end());
   await close();
   const failure = await failureOf(api);
   expect(failure).toEqual({ kind: 'unreachable', words: 'the server of Telegram could not be reached (ECONNREFUSED)' });
 });
 
-test('an address nobody has: certainly not sent', async () => {
+test('an unknown address: certainly not sent', async () => {
   const api = await createBotApi(token, 'http://nowhere.invalid', fetch);
   expect((await failureOf(api)).kind).toBe('unreachable');
 });
 
-test('cut before an answer, in the middle of one, or answered with no JSON: nobody knows', async () => {
+test('cut off, or answered without JSON: the outcome is unknown', async () => {
   const answers: RequestListener[] = [
     (request) => void request.socket.destroy(),
     (request, response) => {

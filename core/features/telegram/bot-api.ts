@@ -1,7 +1,7 @@
-// The calls of the Bot API this door makes, over grammY's client. Loaded when a token is configured and not before. Retries nothing: who
-// calls knows what a repetition would mean.
+// The Bot API calls of this channel, over grammY's client. Loaded only when a token is configured. Retries nothing: the caller knows what a
+// repetition would mean.
 //
-// It is the build of grammY that calls the platform's fetch: the one for Node brings a client of its own, whose dependencies Node warns of.
+// It is the build of grammY that calls the platform's fetch: the one for Node includes its own client, whose dependencies Node warns of.
 
 import type { Api, InputFile } from 'grammy/web';
 import type { InlineKeyboardMarkup, Update, UserFromGetMe } from 'grammy/types';
@@ -30,7 +30,7 @@ export interface FileMessage {
   readonly replyTo?: string | undefined;
 }
 
-/** Fails as grammY does; `readFailure` says what it means. */
+/** Fails as grammY does; `readFailure` interprets the error. */
 export interface BotApi {
   getMe(signal: AbortSignal): Promise<UserFromGetMe>;
   getUpdates(ask: { readonly offset: number; readonly timeoutSeconds: number }, signal: AbortSignal): Promise<Update[]>;
@@ -42,7 +42,7 @@ export interface BotApi {
   sendDraft(draft: { readonly chatId: string; readonly draftId: number; readonly text: string }, signal: AbortSignal): Promise<void>;
   sendTyping(chatId: string, signal: AbortSignal): Promise<void>;
   answerPress(queryId: string, words: string, signal: AbortSignal): Promise<void>;
-  /** Where a file can be fetched from, once; the address holds the token. */
+  /** The one-time address of a file; it contains the token. */
   fileAddress(fileId: string, signal: AbortSignal): Promise<string>;
 }
 
@@ -67,7 +67,7 @@ function inQuotes(name: string): string {
   return `"${name.replaceAll(/[\p{C}"\\]/gu, '_')}"`;
 }
 
-/** grammY types its signal after a library of its own, whatever the build; this one takes the platform's. */
+/** grammY types its signal after its own library in every build; this one takes the platform's. */
 type ApiSignal = Parameters<Api['getMe']>[0];
 const signalOf = (signal: AbortSignal): ApiSignal => signal as unknown as ApiSignal;
 

@@ -1,5 +1,5 @@
-// One token at work: the bot behind it, the loop that listens, what it hears and what is said. Lives until it is stopped or the token does not
-// hold; whoever starts it decides about the next one.
+// One active token: its bot, the polling loop, incoming updates and outgoing messages. Lives until it is stopped or the token becomes
+// invalid; its owner decides what follows.
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -118,9 +118,9 @@ export class BotSession {
         return this.#intake.take(updates, waitedMs);
       },
       tell: (state, problem) => {
-        // While nobody can be reached, what is queued waits without being tried.
+        // While the server is unreachable, queued messages wait without being tried.
         this.#setPort(state === 'running' || state === 'conflict');
-        // What the last run put down; not before the rest of an album can have come.
+        // Files left over from the last run; not before the rest of an album can have arrived.
         if (state === 'running' && !this.#hasRun) this.#files.wake();
         this.#hasRun ||= state === 'running';
         tell(state, problem);
@@ -153,7 +153,7 @@ export class BotSession {
     return approval === null || approval.state === 'pending' ? null : howAnswered(approval);
   }
 
-  /** Takes the buttons away from what was answered, and says how. */
+  /** Removes the buttons of answered approvals, and shows the answer. */
   #closeAnswered(): void {
     const { questions, api } = this.#deps;
     for (const { question, approval } of questions.answered()) {

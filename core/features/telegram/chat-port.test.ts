@@ -69,7 +69,7 @@ test.each([
   [refused(403, 'Forbidden: bot was blocked by the user'), { kind: 'refused', isRetryable: false, retryAfterMs: null }],
   [refused(401, 'Unauthorized'), { kind: 'refused', isRetryable: true }],
   [refused(400, 'Bad Request: chat not found'), { kind: 'refused', isRetryable: false }],
-])('what became of it is told honestly: %s', async (failure, outcome) => {
+])('the outcome is reported honestly: %s', async (failure, outcome) => {
   const { port, texts } = open([failure]);
   expect(await sendAll(port, itemOf())).toMatchObject([outcome]);
   expect(texts).toEqual([]);
@@ -81,7 +81,7 @@ test('what cannot be parsed is sent once more, plain; nothing else is', async ()
   expect(texts).toMatchObject([{ text: 'a < b', isHtml: false }]);
 });
 
-test('the buttons stand under the last words, the answer to a message at the first', async () => {
+test('the buttons are under the last text, the reply is at the first', async () => {
   const { port, texts } = open();
   const buttons = [[{ label: 'Yes', data: 'y' }]];
   await sendAll(port, itemOf({ kind: 'question', text: 'word '.repeat(1_500), buttons, replyToMessageId: '9' }));
@@ -91,7 +91,7 @@ test('the buttons stand under the last words, the answer to a message at the fir
   ]);
 });
 
-test('a question that was answered on its way says so and has no buttons', async () => {
+test('an approval answered on its way says so and has no buttons', async () => {
   const { port, texts } = open([], { answer: 'Answered in the window: denied.' });
   await sendAll(port, itemOf({ kind: 'question', text: 'May I?', buttons: [[{ label: 'Yes', data: 'y' }]] }));
   expect(texts).toMatchObject([{ text: 'May I?\n\nAnswered in the window: denied.', buttons: undefined }]);

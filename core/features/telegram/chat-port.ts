@@ -1,5 +1,5 @@
-// What the outbox sends through: an item as parts that fit, each part as one call, and what became of it told honestly. Sends nothing by
-// itself and repeats only what certainly did not arrive or may be done twice.
+// The outbox's port to Telegram: splits an item into parts that fit, sends each part in one call, and reports the outcome honestly. Starts
+// nothing on its own and repeats only parts that certainly did not arrive or that may be sent twice.
 
 import type { ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
 import { readFailure, type ApiFailure } from './api-failure.ts';
@@ -14,13 +14,13 @@ const photoTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'ima
 
 export interface ChatPortDeps {
   readonly api: Pick<BotApi, 'sendText' | 'sendFile' | 'editText'>;
-  /** Null where nothing of it is kept any more. */
+  /** Null if the content is no longer kept. */
   readonly readFile: (sha256: string) => Uint8Array | null;
   /** The message in which the turn showed its answer while it was written. */
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null;
-  /** Nothing more of the turn is shown once this resolves. */
+  /** No more live text of the turn is shown once this resolves. */
   readonly endLive: (turnId: string) => Promise<void>;
-  /** How a question was answered already; null while it is open. */
+  /** The answer of an approval; null while it is open. */
   readonly answerOf: (outboundId: string) => string | null;
 }
 
@@ -33,9 +33,9 @@ export function createChatPort(deps: ChatPortDeps): ChannelPort {
   };
 }
 
-/** The words first, then each file by itself. */
+/** The text first, then each file separately. */
 function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
-  // How a question was answered has to fit under it.
+  // The later answer has to fit into the same message.
   const pieces = splitMarkdown(text, kind === 'question' ? TEXT_MAX - ANSWER_MAX : TEXT_MAX).map((piece): PartContent => ({
     text: piece,
     files: [],
@@ -43,7 +43,7 @@ function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
   return [...pieces, ...files.map((file): PartContent => ({ text: '', files: [file] }))];
 }
 
-/** Parts carry what is sent, so that a later version of this program sends the same of an item that is half out. */
+/** Parts contain the final text, so that a later version of this program sends the rest of a half-sent item unchanged. */
 function splitMarkdown(markdown: string, lengthMax: number): string[] {
   const pieces = toTelegramPieces(markdown, lengthMax).map(({ html }) => html);
   return pieces.length === 0 && markdown !== '' ? ['…'] : pieces;
@@ -70,7 +70,7 @@ interface Words {
 
 function wordsOf({ answerOf }: ChatPortDeps, { item, text, part, parts }: OutboundPart): Words {
   const answer = item.kind === 'question' ? answerOf(item.outboundId) : null;
-  // The buttons stand under the last words; a question that was answered on its way has none.
+  // The buttons are under the last text; an approval that was already answered has none.
   const isLast = part === parts - item.files.length - 1;
   return {
     chatId: item.to.chatId,
@@ -86,7 +86,7 @@ async function sendWords(deps: ChatPortDeps, outbound: OutboundPart, signal: Abo
   return asOutcome(signal, () => withoutFormat(html, send));
 }
 
-/** Formatted text the server cannot read was certainly not sent: the same once more without format. */
+/** Formatted text the server cannot parse was certainly not sent: resends it without format. */
 async function withoutFormat<T>(html: string, send: (text: string, isHtml: boolean) => Promise<T>): Promise<T> {
   try {
     return await send(html, true);
@@ -104,7 +104,7 @@ function plainOf(html: string): string {
 
 const EDIT_TRIES = 3;
 
-/** An edit may be made twice: it is tried again where nobody knows. Null where there is nothing left to edit. */
+/** An edit may be repeated: it is retried when its outcome is unknown. Null if there is nothing left to edit. */
 async function becomeAnswer(
   deps: ChatPortDeps,
   outbound: OutboundPart,
@@ -138,7 +138,7 @@ async function sendFile({ api, readFile }: ChatPortDeps, { item, files, part }: 
   const message = { chatId: item.to.chatId, name: file.name, bytes, caption: '', replyTo: part === 0 ? item.replyToMessageId : undefined };
   const isPhoto = photoTypes.has(file.mediaType) && bytes.length <= PHOTO_MAX;
   const outcome = await asOutcome(signal, () => api.sendFile({ ...message, isPhoto }, signal));
-  // What is no picture to Telegram, too wide or damaged, is a file all the same.
+  // An image that Telegram refuses as a photo, too wide or damaged, is sent as a file.
   return isPhoto && outcome.kind === 'refused' && outcome.retryAfterMs === null && !outcome.isRetryable
     ? asOutcome(signal, () => api.sendFile({ ...message, isPhoto: false }, signal))
     : outcome;

@@ -1,4 +1,4 @@
-// What the bot says of its own health: whether it listens, and to whom.
+// Health checks of the bot: whether it polls, and for whom.
 
 import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -9,7 +9,7 @@ export function telegramChecks(status: () => Status): HealthSource {
   return { check: () => checkTelegram(status()) };
 }
 
-/** Nothing where there is no bot. */
+/** Returns nothing without a bot. */
 function checkTelegram({ state, problem, people, bot }: Status): Finding[] {
   if (state === 'off') return [];
   const name = bot === null ? 'The bot' : `@${bot.username}`;

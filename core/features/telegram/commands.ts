@@ -1,5 +1,5 @@
-// What a person can say with a slash. Each is answered by itself; what decides something goes through the same operations as at every other
-// door. The panic stop asks nothing and waits for nothing; releasing it is for the desktop.
+// The slash commands of the chat. Each is answered at once; commands that decide something use the same operations as every other door. The
+// panic stop asks nothing and waits for nothing; it can be released only at the desktop.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -32,17 +32,17 @@ export interface CommandCall {
   readonly rest: string;
   readonly userId: string;
   readonly chatId: string;
-  /** How long ago at most it was written. */
+  /** The maximum age of the message. */
   readonly waitedMs: number;
 }
 
 export interface CommandAnswer {
   readonly text: string;
-  /** The one thing that is told while everything is stopped. */
+  /** The only notice that is sent while everything is stopped. */
   readonly aboutPanic?: true;
 }
 
-/** Null where the text is no command. In a group only what is said to this bot is one. */
+/** Null if the text is not a command. In a group only commands addressed to this bot count. */
 export function readCommand(text: string, username: string): { name: string; rest: string } | null {
   const [, name, to, rest = ''] = /^\/([A-Za-z0-9_]{1,32})(?:@(\w+))?(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined || (to !== undefined && to.toLowerCase() !== username.toLowerCase())) return null;
@@ -171,7 +171,7 @@ async function stopTurns({ claw, openTurns }: CommandDeps, { chatId }: CommandCa
   if (sessionId === null) return { text: 'Nothing runs in this conversation.' };
   const open = openTurns(sessionId);
   for (const turnId of open) {
-    // One that ended a moment ago needs no stop.
+    // A turn that just ended needs no stop.
     await claw.op('turn.cancel', { turnId }, caller).catch(() => null);
   }
   return { text: open.length === 0 ? 'Nothing runs in this conversation.' : open.length === 1 ? 'Stopped.' : `${open.length} stopped.` };

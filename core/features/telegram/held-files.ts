@@ -1,5 +1,6 @@
-// Messages with files: they are put down first, then their files are fetched one after the other, then they are handed on in order; those
-// of an album as one. A start goes on where the last run ended, and what was handed on and what is put down changes in one transaction. The address of a file holds the token: it is used here and told to nobody.
+// Messages with files: they are recorded first, then their files are fetched one after the other, then they are passed on in order; those
+// of an album as one. A restart continues where the last run ended: passing on and removing the record are one transaction. The address of
+// a file contains the token: it is used only here and never shown.
 
 import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -31,7 +32,7 @@ const DOWNLOAD_MAX = 20 * 1024 * 1024;
 const FETCH_MS = 120_000;
 const TRIES_MAX = 8;
 const RETRY_MS = 2_000;
-/** An album is whole when nothing of it has come for this long; it is not waited for more often than this. */
+/** An album is complete when no part has arrived for this long; it is checked no more often than this. */
 const ALBUM_REST_MS = 1_000;
 const ALBUM_RESTS_MAX = 5;
 
@@ -120,7 +121,7 @@ export class HeldFiles {
     }, true);
   }
 
-  /** The files, or why there are none. */
+  /** The files, or the reasons why they are missing. */
   async #fetchAll(message: HeldMessage): Promise<Attachment[] | string> {
     const attachments: Attachment[] = [];
     for (const file of message.files) {
@@ -158,7 +159,7 @@ export class HeldFiles {
     }
   }
 
-  /** What the server says of the size binds nobody: it is counted. */
+  /** The size the server states is not trusted: the bytes are counted. */
   async #download(address: string, name: string, sizeMax: number): Promise<Buffer> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(FETCH_MS)]);
     const response = await this.#deps.fetch(address, { signal, redirect: 'error' });
@@ -174,7 +175,7 @@ export class HeldFiles {
   }
 }
 
-/** Known by its first message. Where any of it was passed on, all of it is somebody else's words. */
+/** Identified by its first message. If any part was forwarded, the whole album is untrusted. */
 function asOne(together: readonly HeldMessage[]): HeldMessage {
   const [first, ...rest] = together;
   assert(first !== undefined, 'there is at least the message itself');

@@ -55,7 +55,7 @@ const said = (update_id: number, text: string): Update => ({
   },
 });
 
-test('taking does not go on for long: the rest comes again with what came in meanwhile', () => {
+test('intake takes a bounded time: the rest comes again with newer updates', () => {
   const rig = open();
   const slow = open({
     link: {

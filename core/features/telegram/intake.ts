@@ -1,5 +1,5 @@
-// What comes in: each update is looked at once, has its effect or its durable beginning, and is then taken. Identity is the numeric id in
-// the row of people who are paired, nothing else; strangers leave no trace but a count.
+// Incoming updates: each is processed once, has its effect or its durable record, and is then confirmed. Identity is only the numeric id in
+// the row of a paired person; strangers leave nothing but a count.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -29,19 +29,19 @@ export interface IntakeDeps {
   readonly link: Pick<ChannelLink, 'receive'>;
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly command: (call: CommandCall) => Promise<CommandAnswer>;
-  /** A message with files was put down: they can be fetched. */
+  /** A message with files was recorded: they can be fetched. */
   readonly wakeFiles: () => void;
   /** A message became a turn. */
   readonly began: (turnId: string, message: Pick<HeldMessage, 'chatId' | 'kind'>) => void;
-  /** Best effort, to somebody who is not paired or under a button. */
+  /** Best effort, to an unpaired person or under a button. */
   readonly say: (chatId: string, text: string) => void;
   readonly answerPress: (queryId: string, words: string) => void;
 }
 
-/** What came in meanwhile is looked at after this long: it may be the panic stop. */
+/** After this long, new updates are checked: one may be the panic stop. */
 const TAKING_MS_MAX = 40;
 
-/** partly: the rest comes again. later: all of it does, because there is something more urgent. */
+/** partly: the rest is requested again. later: all of it is, because something is more urgent. */
 export type Taken = 'taken' | 'partly' | 'later';
 
 export class Intake {
@@ -53,7 +53,7 @@ export class Intake {
     this.#deps = deps;
   }
 
-  /** Fails with a store error; what was not taken by then comes again. */
+  /** Fails with a store error; unconfirmed updates come again. */
   take(updates: readonly Update[], waitedMs: number): Taken {
     const { clock, log, bot } = this.#deps;
     if (this.#stopFirst(updates, waitedMs)) return 'later';
@@ -76,8 +76,8 @@ export class Intake {
   }
 
   /**
-   * The panic stop waits for nothing that was said before it, and nothing of that keeps the processes from being ended. It is pressed once
-   * more in its turn, which changes nothing and is answered.
+   * A panic stop is handled before earlier messages, so that nothing delays ending the processes. It is handled again in its turn, which
+   * changes nothing and answers it.
    */
   #stopFirst(updates: readonly Update[], waitedMs: number): boolean {
     for (const update of updates.slice(1)) {
@@ -90,13 +90,13 @@ export class Intake {
     return false;
   }
 
-  /** What the owner themselves said in their own chat, and nothing that was passed on. */
+  /** A command the owner typed in their own chat, not a forwarded one. */
   #commandOf(message: HeldMessage): ReturnType<typeof readCommand> {
     const isOwner = this.#deps.store.person(message.senderId) !== null;
     return isOwner && message.kind === 'private' && message.forwardedFrom === null ? this.#readCommand(message) : null;
   }
 
-  /** An update that cannot be handled is passed over, or it would come for ever; one that could not be kept comes again. */
+  /** An update that cannot be handled is skipped, or it would come for ever; one that could not be stored comes again. */
   #takeSafely(update: Update, waitedMs: number): 'taken' | 'none' | 'stranger' {
     try {
       return this.#takeOne(update, waitedMs);
@@ -109,7 +109,7 @@ export class Intake {
 
   #takeOne(update: Update, waitedMs: number): 'taken' | 'none' | 'stranger' {
     if (update.callback_query !== undefined) return this.#takePress(update.update_id, update.callback_query, waitedMs);
-    // An edited message was said before: it does nothing anew.
+    // An edited message was already handled; the edit has no effect.
     if (update.message === undefined) return 'none';
     const message = readMessage(update.message, update.update_id, this.#deps.bot);
     if (message === null) return 'none';
@@ -124,7 +124,7 @@ export class Intake {
     return this.#takeMessage(message);
   }
 
-  /** Of an album in a group only one message carries words, and it comes first. */
+  /** Only one message of an album in a group has text, and it comes first. */
   #isMeant(message: HeldMessage): boolean {
     return message.mentioned || (message.albumId !== undefined && albumOf(message, this.#deps.store.held()).length > 0);
   }
@@ -135,7 +135,7 @@ export class Intake {
 
   #meetStranger(message: HeldMessage): 'taken' | 'stranger' {
     const { pairing, say, strangers } = this.#deps;
-    // A group is nobody, and an answer there would be read by all.
+    // A group is not a person, and everyone in it would read an answer.
     if (message.kind === 'group') return 'stranger';
     const text = message.text.trim().replace(/^\/start\s+/, '');
     if (!looksLikeCode(text)) {
@@ -168,7 +168,7 @@ export class Intake {
       isTaken = true;
     });
     if (problem !== null) return this.#tell(message, problem);
-    // It was there before, or was not for us: nothing of it is left to do.
+    // It was recorded before, or is not for us: nothing is left to do.
     if (!isTaken) this.#commit(message.updateId, () => []);
     return 'taken';
   }

@@ -1,5 +1,5 @@
-// What a turn says while it says it, in the chat it came from: a draft where the server has them, else a message that is edited and becomes
-// the answer. Loses nothing when it fails: the answer itself goes out another way.
+// Shows a turn's text while it is written, in the chat it came from: as a draft if the server supports them, else as a message that is
+// edited and becomes the answer. A failure loses nothing: the answer itself is sent by the outbox.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -51,7 +51,7 @@ export class LiveReplies {
     this.#deps = deps;
   }
 
-  /** A message became this turn: from now on the chat shows that somebody works on it. */
+  /** A message became this turn: from now on the chat shows that the agent is working. */
   begin(turnId: string, chat: { readonly chatId: string; readonly isPrivate: boolean }): void {
     if (this.#live.has(turnId) || this.#live.size >= LIVE_MAX) return;
     this.#live.set(turnId, {
@@ -77,12 +77,12 @@ export class LiveReplies {
   follow(event: AnyEvent): void {
     const live = event.turnId === null ? undefined : this.#live.get(event.turnId);
     if (live === undefined) return;
-    // The next request says something of its own.
+    // The next request starts a new text.
     if (event.type === 'model.requested') live.text = '';
     if (event.type === 'turn.finished' || event.type === 'turn.waiting') void this.end(live.turnId);
   }
 
-  /** Nothing more of the turn is shown once this resolves. */
+  /** No more text of the turn is shown once this resolves. */
   async end(turnId: string): Promise<void> {
     const live = this.#live.get(turnId);
     if (live === undefined) return;
@@ -133,13 +133,13 @@ export class LiveReplies {
       live.shown = text;
     } catch (cause) {
       const failure = readFailure(cause, live.ending.signal);
-      // This server has no drafts, or not for this bot: from now on messages are edited.
+      // The server does not support drafts for this bot: from now on messages are edited.
       if (failure.kind === 'refused' && failure.why !== 'blocked') this.#hasDrafts = false;
       else throw cause;
     }
   }
 
-  /** Is not given up in the middle: a message nobody knows of would stay beside the answer. */
+  /** Not aborted halfway: a message with an unknown id would remain next to the answer. */
   async #write(live: Live, text: string): Promise<void> {
     const { api, log } = this.#deps;
     const { turnId, chatId, messageId } = live;
@@ -160,7 +160,7 @@ export class LiveReplies {
   }
 }
 
-/** Not zero, and the same for one turn. */
+/** Not zero, and stable for one turn. */
 function draftIdOf(turnId: string): number {
   let hash = 7;
   for (const character of turnId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 2_147_483_647;

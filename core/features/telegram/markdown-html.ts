@@ -1,7 +1,7 @@
-// The agent's Markdown as the HTML the Bot API reads, in pieces that each fit into one message: never cut inside a tag, an escape or a
-// surrogate pair, code closed at the end of a piece and opened again in the next. Pure; every text gives something the server can parse.
+// Converts the agent's Markdown to the HTML of the Bot API, in pieces that each fit into one message: never cut inside a tag, an escape or
+// a surrogate pair, code closed at the end of a piece and reopened in the next. Pure; the output is always valid.
 
-/** One run of text with the formats that hold over it. */
+/** One run of text with its formats. */
 interface Run {
   readonly text: string;
   readonly formats: readonly Format[];
@@ -13,7 +13,7 @@ interface Link {
   readonly url: string;
 }
 
-/** What one message shows: as HTML, and the same without any format. */
+/** The text of one message: as HTML, and unformatted. */
 export interface FormattedPiece {
   readonly html: string;
   readonly plain: string;
@@ -30,7 +30,7 @@ export function escapeHtml(text: string): string {
 }
 
 function runToHtml({ text, formats }: Run): string {
-  // Of an empty run nothing is shown, and a tag around nothing is none.
+  // An empty run shows nothing, so it gets no tag.
   if (text === '') return '';
   const inside = escapeHtml(text);
   return formats.reduceRight((html, format) => wrap(html, format), inside);
@@ -90,7 +90,7 @@ function readLine(line: string): Run[] {
   return readWords(line, []);
 }
 
-/** How deep formats stand in one another; deeper ones are words. */
+/** The maximum nesting of formats; deeper ones stay plain text. */
 const DEPTH_MAX = 6;
 
 const spans: readonly (readonly [pattern: RegExp, kind: 'b' | 'i' | 's'])[] = [
@@ -130,7 +130,7 @@ function readWords(text: string, formats: readonly Format[]): Run[] {
   return runs;
 }
 
-/** A format that is not closed within this many characters is none. Bounds what is looked through. */
+/** A format that is not closed within this many characters counts as text. Limits the search. */
 const LINE_LOOK = 1000;
 
 interface Span {
@@ -145,7 +145,7 @@ function readSpan(rest: string, formats: readonly Format[], isInWord: boolean): 
       return escaped === null ? null : { length: 2, runs: escaped[1] ?? '' };
     }
     case '`': {
-      // Code takes no other format beside it.
+      // Code cannot be combined with other formats.
       const code = codeSpan.exec(rest);
       return code === null ? null : { length: code[0].length, runs: [{ text: code[2] ?? '', formats: [{ kind: 'code' }] }] };
     }
@@ -197,11 +197,11 @@ function cutRuns(runs: readonly Run[], lengthMax: number): Run[][] {
     left -= rest.length;
   }
   if (piece.length > 0) next();
-  // The server shows nothing of a message that is only white space, and refuses it.
+  // The server refuses a message of only white space.
   return pieces.filter((one) => one.some(({ text }) => text.trim() !== ''));
 }
 
-/** Where the rest goes into the next piece. 0: all of it, which an empty piece (`isFresh`) may not say. */
+/** The position at which the next piece starts. 0 moves everything to it, which is not allowed for an empty piece (`isFresh`). */
 function findCut(text: string, room: number, isFresh: boolean): number {
   const head = text.slice(0, room);
   for (const between of ['\n\n', '\n', ' ']) {

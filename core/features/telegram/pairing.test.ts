@@ -21,7 +21,7 @@ function open() {
   return { pairing, store, clock, log, claim };
 }
 
-test('nobody is let in before the desktop has confirmed who sent the code', () => {
+test('no one is paired before the desktop has confirmed the sender of the code', () => {
   const { pairing, store, claim } = open();
   const { code, pairingId } = pairing.offer(cli);
   expect(looksLikeCode(code)).toBe(true);

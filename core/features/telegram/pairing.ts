@@ -1,9 +1,10 @@
-// Pairing: a one-use code shown at the desktop, sent to the bot by whoever has it, and confirmed at the desktop again. Identity is the
-// numeric user id in a private chat and nothing else. Knows no network.
+// Pairing: a one-use code shown at the desktop, sent to the bot, and confirmed at the desktop. Identity is only the numeric user id in a
+// private chat. Knows no network.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
+import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Caller, OpResult } from '../../contracts/ops.ts';
@@ -43,7 +44,7 @@ export class Pairing {
   /** Fails with `rate_limited` while three codes wait. */
   offer(caller: Caller): { pairingId: string; code: string; expiresAtMs: number } {
     const { log, ids, clock, randomInt } = this.#deps;
-    notOverTelegram(caller);
+    onlyHere(caller);
     this.#endExpired();
     if (this.#deps.store.pairings().length >= PENDING_MAX) {
       throw new AppError('rate_limited', `${PENDING_MAX} pairing codes wait already.`, {
@@ -58,7 +59,7 @@ export class Pairing {
     return { pairingId, code, expiresAtMs };
   }
 
-  /** What somebody sent, where it has the form of a code; the drafts belong into the transaction of the update. */
+  /** Checks a text that has the form of a code; the drafts belong in the transaction of the update. */
   claim(text: string, from: { userId: string; chatId: string; name: string }): { result: ClaimResult; drafts: AnyDraft[] } {
     if (this.#isLimited(from.userId)) return { result: 'too_many', drafts: [] };
     const code = text.toUpperCase();
@@ -71,9 +72,9 @@ export class Pairing {
     return { result: 'claimed', drafts: [{ type: 'telegram.pairing_claimed', body: { pairingId: offered.pairingId, ...from } }] };
   }
 
-  /** Fails with `not_found`, `conflict` (nobody sent the code yet) or `forbidden` (asked for over Telegram). Returns who it is. */
+  /** Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over Telegram). Returns the paired person. */
   confirm(pairingId: string, caller: Caller): { userId: string; chatId: string; name: string } {
-    notOverTelegram(caller);
+    onlyHere(caller);
     const row = this.#find(pairingId);
     const { userId, chatId, name } = row;
     if (userId === null || chatId === null || name === null) {
@@ -85,14 +86,14 @@ export class Pairing {
   }
 
   refuse(pairingId: string, caller: Caller): void {
-    notOverTelegram(caller);
+    onlyHere(caller);
     const row = this.#find(pairingId);
     this.#end(row, 'refused', caller.actor);
   }
 
   /** Fails with `not_found`. */
   revoke(userId: string, caller: Caller): void {
-    notOverTelegram(caller);
+    onlyHere(caller);
     if (this.#deps.store.person(userId) === null) throw new AppError('not_found', `No one with the Telegram id ${userId} is paired.`);
     this.#deps.log.append(systemSessionId, [{ type: 'telegram.revoked', body: { userId, by: caller.actor } }], true);
   }
@@ -154,8 +155,8 @@ export function looksLikeCode(text: string): boolean {
 }
 
 /** Who talks to the agent is decided where the agent runs: a paired phone must not pair another. */
-function notOverTelegram(caller: Caller): void {
-  if (caller.channel === 'telegram') throw new AppError('forbidden', 'People are paired and revoked at the computer only.');
+function onlyHere(caller: Caller): void {
+  if (!doors[caller.channel].isHere) throw new AppError('forbidden', 'People are paired and revoked at the computer only.');
 }
 
 /** With its own salt, so that the same code twice does not show. */

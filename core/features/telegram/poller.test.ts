@@ -78,7 +78,7 @@ test('the first poll asks shortly, then it waits for what comes; what was taken 
   expect([taken, told]).toEqual([[10, 11], ['running']]);
 });
 
-test('where another program polls it stops for longer and longer and never spins; it goes on when that one is gone', async () => {
+test('it backs off while another program polls, and resumes when that one ends', async () => {
   const { run, waits, told } = await poll([conflict, conflict, conflict, webhook, []]);
   await run();
   expect(waits.slice(0, 4)).toEqual([30_000, 60_000, 120_000, 240_000]);
@@ -97,7 +97,7 @@ test('a flood is waited out to the second', async () => {
   expect(waits[0]).toBe(17_000);
 });
 
-test('one missed answer is no news; without a network it says so once and goes on by itself', async () => {
+test('one failed poll is silent; without a network it reports once and recovers', async () => {
   const short = await poll([offline, []]);
   await short.run();
   expect(short.told).toEqual(['running']);
@@ -159,7 +159,7 @@ test('what was left of a poll comes again at once, and is no younger than it was
   ]);
 });
 
-test('after a week without anything the server may count anew', async () => {
+test('after a week without updates the server may renumber', async () => {
   const { run, asked, taken, clock, store } = await poll([[update(3)], []], { offset: 900_000 });
   clock.advance(7 * 86_400_000);
   await run();
@@ -168,7 +168,7 @@ test('after a week without anything the server may count anew', async () => {
   expect(store.askFrom('7', clock.nowMs())).toBe(4);
 });
 
-test('whoever lost the lease stops asking', async () => {
+test('a poller that lost the lease stops', async () => {
   const rig = await poll([[update(4)], []], { take: () => rig.store.holdLease('hash', 'another', rig.clock.nowMs()) });
   expect(await rig.run()).toBe('lease_lost');
   expect([rig.asked.length, rig.store.lease('hash')?.holder]).toEqual([1, 'another']);

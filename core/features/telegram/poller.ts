@@ -1,5 +1,5 @@
-// The one loop that asks for updates: backs off, obeys floods, stops where another program polls, and goes on by itself. It hands each update
-// on and waits for nothing that happens to it, so that a button is heard while a turn waits for it.
+// The polling loop: backs off, obeys flood limits, stops where another program polls, and resumes automatically. It passes each update on
+// and does not wait for its effects, so that a button is handled while a turn waits for it.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -15,7 +15,7 @@ export interface PollerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly botId: string;
-  /** What the lease is for, and who holds it. */
+  /** The token that the lease is for, and its holder. */
   readonly tokenHash: string;
   readonly holder: string;
   readonly pollSeconds: number;
@@ -23,7 +23,7 @@ export interface PollerDeps {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Has its effect, or its beginning, before it returns. `waitedMs`: how long ago at most the updates of this poll came in. */
+  /** Has its effect, or its durable record, before it returns. `waitedMs`: the maximum age of the updates of this poll. */
   readonly take: (updates: readonly Update[], waitedMs: number) => Taken;
   readonly tell: (state: TelegramState, problem: string | null) => void;
 }
@@ -37,7 +37,7 @@ const CONFLICT_MS = 30_000;
 const CONFLICT_MS_MAX = 15 * 60_000;
 /** A server that answers at once with nothing is not asked again at once. */
 const QUICK_MS = 500;
-/** One missed answer is no news. */
+/** A single failed poll is not reported. */
 const OFFLINE_AFTER = 3;
 /** After the store itself failed. */
 const STORE_MS = 5_000;
@@ -57,7 +57,7 @@ export class Poller {
 
   async run(signal: AbortSignal): Promise<PollEnd> {
     const { store, tokenHash, holder, clock } = this.#deps;
-    // The age of what the first poll brings is counted from the last one of whoever polled before.
+    // The age of the first poll's updates counts from the last poll of the previous holder.
     store.holdLease(tokenHash, holder, store.lease(tokenHash)?.polledAtMs ?? clock.nowMs());
     while (!signal.aborted) {
       if (store.lease(tokenHash)?.holder !== holder) return 'lease_lost';
@@ -91,7 +91,7 @@ export class Poller {
     return null;
   }
 
-  /** How long to leave what was not taken, which then comes again; 0 where all was. */
+  /** How long to wait for updates that were not handled; 0 if all were. */
   #takeAll(updates: readonly Update[]): number {
     const { store, botId, tokenHash, holder, clock } = this.#deps;
     const nowMs = clock.nowMs();
@@ -104,9 +104,9 @@ export class Poller {
       const ageMs = waitedMs < 0 ? Number.MAX_SAFE_INTEGER : waitedMs;
       const taken = fresh.length === 0 ? 'taken' : this.#deps.take(fresh, ageMs);
       if (taken === 'later') return LATER_MS;
-      // What is left comes again, and is as old then as it is now.
+      // The remaining updates come again, with the same age.
       if (taken === 'partly') return 0;
-      // What somebody else has taken over meanwhile is not taken back.
+      // A lease that another process has taken is not taken back.
       if (store.lease(tokenHash)?.holder === holder) store.holdLease(tokenHash, holder, clock.nowMs());
       return 0;
     } catch (cause) {
@@ -139,7 +139,7 @@ export class Poller {
     return this.#pause(growing(BACKOFF_MS, this.#failures, OFFLINE_MS_MAX, this.#deps.random), signal);
   }
 
-  /** Somebody else gets the updates: whoever goes on asking only takes turns in throwing the other out. */
+  /** Another program receives the updates: if both kept polling, they would only interrupt each other. */
   #yield(why: 'conflict' | 'webhook', signal: AbortSignal): Promise<null> {
     this.#conflicts += 1;
     const what =

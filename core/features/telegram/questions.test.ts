@@ -45,7 +45,7 @@ function open() {
 const ada = { userId: '42', chatId: '42', waitedMs: 0 };
 const notYours = 'This question was not asked of you.';
 
-test('everybody who is paired is asked once, each with a nonce of their own that fits into a button', () => {
+test('every paired person is asked once, each with a unique nonce that fits a button', () => {
   const { questions, queued, pair, store } = open();
   pair('43', 'Bob');
   questions.askOpen();
@@ -75,7 +75,7 @@ test('a press decides as the person who made it', async () => {
   expect(decided).toEqual([['approval.decide', { approvalId: 'apr_1', decision: 'deny' }, { channel: 'telegram', actor: 'telegram:42' }]]);
 });
 
-test('nobody but the person who was asked, in the chat where it was asked', async () => {
+test('only the person who was asked can answer, in the chat where it was asked', async () => {
   const { questions, decided, data, pair } = open();
   pair('43', 'Bob');
   expect(await questions.press({ ...ada, userId: '66', chatId: '66', data: data(0) })).toBe(notYours);

@@ -1,5 +1,5 @@
-// Questions of the gate in the chats of the people who are paired: asked with buttons, answered once from whichever door comes first, and
-// then saying how. A press counts only from the person, the chat and the question it was made for, and only while it is fresh.
+// Approvals in the chats of paired people: sent with buttons, answered once from whichever door is first, then updated with the outcome. A
+// press counts only from the person, the chat and the approval it was made for, and only while it is fresh.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -20,7 +20,7 @@ export interface QuestionDeps {
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
   readonly claw: Pick<Claw, 'op'>;
-  /** Letters and digits that nobody can guess. */
+  /** Unguessable letters and digits. */
   readonly nonce: () => string;
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   /** Keeps a text as a file to send along. */
@@ -31,7 +31,7 @@ export interface Press {
   readonly userId: string;
   readonly chatId: string;
   readonly data: string;
-  /** How long ago at most it was made. */
+  /** The maximum age of the press. */
   readonly waitedMs: number;
 }
 
@@ -39,10 +39,10 @@ type Choice = 'once' | 'minutes' | 'deny';
 const letters = { y: 'once', m: 'minutes', n: 'deny' } as const;
 const MINUTES = 15;
 const ASKS_MAX = 20;
-/** What was pressed or written longer ago decides nothing. */
+/** An older press or message decides nothing. */
 export const freshMs = 10 * 60_000;
 const SHOWN_MAX = 2_200;
-/** Of each sentence: all of a question fits into one message. */
+/** Maximum per sentence: an approval fits into one message. */
 const PLAIN_MAX = 250;
 
 export class Questions {
@@ -52,7 +52,7 @@ export class Questions {
     this.#deps = deps;
   }
 
-  /** Asks everybody who is paired what they were not asked yet. */
+  /** Sends every paired person the approvals they do not have yet. */
   askOpen(): void {
     for (const approval of this.#deps.approvals.pendingApprovals()) this.ask(approval);
   }
@@ -62,7 +62,7 @@ export class Questions {
     const asked = new Map(store.questionsOf(approval.approvalId).map((question) => [question.userId, question]));
     for (const { userId, chatId } of store.people()) {
       const before = asked.get(userId);
-      // One of which nobody knows whether it arrived is asked again: twice is answered once, and not at all holds the turn up for ever.
+      // An approval whose delivery is uncertain is sent again: a second copy is harmless, a missing one blocks the turn for ever.
       if (before === undefined || (before.lost && before.asks < ASKS_MAX))
         this.#askOne(approval, { userId, chatId, asks: before?.asks ?? 0 });
     }
@@ -89,7 +89,7 @@ export class Questions {
     });
   }
 
-  /** What the person is told under the button. Decides at once or not at all. */
+  /** Returns the notice under the button. Decides at once or not at all. */
   async press({ userId, chatId, data, waitedMs }: Press): Promise<string> {
     const { store, clock, approvals } = this.#deps;
     const [, nonce = '', letter = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([ymn])$/.exec(data) ?? [];
@@ -153,7 +153,7 @@ function buttonsOf({ widerScope }: Approval, nonce: string): NonNullable<Outboun
   ];
 }
 
-/** The call exactly as it would run; `rest` is the whole of it where it is too long to be read in a chat. */
+/** The exact call; `rest` is its full text if it is too long for a chat. */
 export function questionText(approval: Approval): { text: string; rest: string | null } {
   const { summary, risk, reason, args, widerScope, origin, facts } = approval;
   const exact = facts.command?.line ?? args;
@@ -173,7 +173,7 @@ export function questionText(approval: Approval): { text: string; rest: string |
   return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
 }
 
-/** Words of a call are shown as they are and format nothing. */
+/** Text of a call is shown literally, without formatting. */
 function plain(text: string): string {
   return text
     .slice(0, PLAIN_MAX)

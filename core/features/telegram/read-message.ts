@@ -1,5 +1,5 @@
-// A message of Telegram as this door needs it: who wrote it where, its words, its files, what it answers, whether it was passed on. Pure.
-// Names people chose are shown and nothing else; ids decide.
+// A Telegram message in the form this channel needs: author, chat, text, files, the message it answers, whether it was forwarded. Pure.
+// Names that people chose are only shown; ids decide.
 
 import type { Message, User } from 'grammy/types';
 import type { HeldMessage } from '../../contracts/features/telegram.ts';
@@ -12,13 +12,13 @@ export interface Bot {
 const NAME_MAX = 100;
 const QUOTE_MAX = 4_000;
 
-/** Null for what nobody wrote to the bot: channels, other bots, messages without a sender. */
+/** Null for messages without a human author: channels, other bots, messages without a sender. */
 export function readMessage(message: Message, updateId: number, bot: Bot): HeldMessage | null {
   const { from, chat } = message;
   if (from === undefined || from.is_bot || message.sender_chat !== undefined) return null;
   const kind = chat.type === 'private' ? 'private' : chat.type === 'group' || chat.type === 'supergroup' ? 'group' : null;
   if (kind === null) return null;
-  // A private chat has the id of the person in it; anything else is none.
+  // A private chat has the id of its person; anything else is invalid.
   if (kind === 'private' && chat.id !== from.id) return null;
   return {
     botId: bot.botId,

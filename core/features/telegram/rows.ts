@@ -1,5 +1,5 @@
-// The rows of the Telegram bot, kept in step with its events in the transaction of the append: who is paired, how far updates are taken,
-// messages whose files are still to come, questions that were asked. Decides nothing; the lease alone is no event.
+// The rows of the Telegram bot, kept in step with its events in the transaction of the append: paired people, confirmed updates, messages
+// with pending files, sent approvals. Decides nothing; only the lease is not an event.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { heldMessageSchema, type HeldMessage, type TelegramPerson } from '../../contracts/features/telegram.ts';
@@ -37,7 +37,7 @@ export const telegramMigrations: readonly Migration[] = [
   },
 ];
 
-/** After a week without any update the server may give lower numbers than before; those it was told of are forgotten there by then. */
+/** After a week without updates the server may restart its numbering lower; it has dropped the confirmed updates by then. */
 const RENUMBERED_MS = 6 * 86_400_000;
 
 export interface PairingRow {
@@ -59,7 +59,7 @@ export interface QuestionRow {
   /** Null until it has arrived in the chat. */
   readonly messageId: string | null;
   readonly closed: boolean;
-  /** How often it was asked, and whether nobody knows if the last time arrived. */
+  /** How often it was sent, and whether the last delivery is uncertain. */
   readonly asks: number;
   readonly lost: boolean;
 }
@@ -73,7 +73,7 @@ const pairingColumns =
 function prepareAll(db: SqlDatabase) {
   return {
     offset: db.prepare('SELECT next_offset AS offset, taken_at_ms AS takenAtMs FROM telegram_offsets WHERE bot_id = ?'),
-    // Never back, or what was taken would be taken again; but see RENUMBERED_MS.
+    // Never decreases, or handled updates would be handled again; but see RENUMBERED_MS.
     putOffset: db.prepare(
       `INSERT INTO telegram_offsets (bot_id, next_offset, taken_at_ms) VALUES (?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET
        next_offset = iif(excluded.taken_at_ms - taken_at_ms > ${RENUMBERED_MS}, excluded.next_offset, max(next_offset, excluded.next_offset)),
@@ -125,7 +125,7 @@ export class TelegramStore {
     change?.(this.#sql, event);
   }
 
-  /** The first update that was not taken yet; 0 for a bot that has had none, or none for so long that they are numbered anew. */
+  /** The first unconfirmed update; 0 for a bot without updates, or without any for so long that they are renumbered. */
   askFrom(botId: string, nowMs: number): number {
     const row = this.#sql.offset.get(botId) as { offset: number; takenAtMs: number } | undefined;
     return row === undefined || nowMs - row.takenAtMs > RENUMBERED_MS ? 0 : row.offset;
@@ -168,7 +168,7 @@ export class TelegramStore {
     return this.#sql.openQuestions.all().map(toQuestion);
   }
 
-  /** The message in which a turn said what it had so far; null where it had none. */
+  /** The message with the turn's live text; null if there is none. */
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
     return (this.#sql.preview.get(turnId) as { chatId: string; messageId: string } | undefined) ?? null;
   }

@@ -1,4 +1,4 @@
-// People nobody paired: they are counted, told one polite line an hour, and that is all. Nothing of them is kept.
+// Unpaired people: they are counted and get one polite line an hour. Nothing about them is stored.
 
 import type { Clock } from '../../base/clock.ts';
 

@@ -1,5 +1,5 @@
-// The Telegram bot as a channel: starts and ends it, pauses it, says how it stands. Everything it does to the agent goes through the same
-// ways as every other door.
+// The Telegram bot as a channel: starts, pauses and stops it, and reports its state. It acts on the agent only through operations, like
+// every other door.
 
 import { createHash } from 'node:crypto';
 import type { Channel, ChannelLink, ChannelRules, OutboundItem } from '../../contracts/channels.ts';
@@ -21,7 +21,7 @@ export interface TelegramDeps extends PairingDeps {
   readonly logger: Logger;
   readonly approvals: QuestionDeps['approvals'];
   readonly rules: ChannelRules;
-  /** Null where no token is configured. */
+  /** Null if no token is configured. */
   readonly source: { readonly apiRoot: string; resolveToken(): Promise<string> } | null;
   readonly pollSeconds: number;
   readonly fileBytesMax: number;
@@ -37,15 +37,15 @@ export interface TelegramDeps extends PairingDeps {
 
 type TelegramOps = Pick<OpHandlers, keyof typeof telegramOps>;
 
-/** After these somebody may have to be asked something. */
+/** After these events an approval may have to be sent. */
 const news: ReadonlySet<string> = new Set(['approval.requested', 'telegram.paired', 'outbound.uncertain']);
 const RETRY_MS = 5_000;
 const RETRY_MS_MAX = 60_000;
-/** How often it is looked whether a token that did not hold has been replaced, and after how many looks the same one is tried again. */
+/** How often to check whether an invalid token was replaced, and after how many checks the same one is retried. */
 const TOKEN_LOOK_MS = 15_000;
 const TOKEN_LOOKS = 40;
 
-/** While it takes part. */
+/** While it is started. */
 interface Line {
   readonly link: ChannelLink;
   readonly claw: Pick<Claw, 'op' | 'onDelta'>;
@@ -97,7 +97,7 @@ export class Telegram {
     };
   }
 
-  /** What it does for a person goes the way everything they ask for does: through the operations. */
+  /** Acts for a person only through the operations. */
   channel(claw: Line['claw']): Channel {
     const { rules, store } = this.#deps;
     const identities = { isOwner: (senderId: string) => store.person(senderId) !== null };
@@ -265,7 +265,7 @@ export class Telegram {
     return session.run(signal);
   }
 
-  /** On record once, when it changes; a start that goes well is no news. */
+  /** Recorded once per change; a normal start is not recorded. */
   #set(state: TelegramState, problem: string | null): void {
     if (state === this.#state && problem === this.#problem) return;
     const wasWell = this.#problem === null;

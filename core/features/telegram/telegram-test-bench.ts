@@ -1,4 +1,4 @@
-// For tests only: a real log with the rows of the bot, on a folder of its own that is gone afterwards, and an approval to ask about.
+// For tests only: a real log with the rows of the bot, in a temporary folder, and an approval to ask about.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
-// Telegram: a bot of the person's own as a channel. Pairing, chats, approvals with buttons, files; what it is told to do goes through the
-// operations, what it sends through the outbox.
+// Telegram: the person's own bot as a channel. Pairing, chats, approvals with buttons, files; its commands go through the operations, its
+// messages through the outbox.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
 import { channelRulesSchema } from '../../contracts/channels.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { telegramChecks } from './checks.ts';
 import { TelegramStore, telegramMigrations } from './rows.ts';
 import { Telegram, type TelegramDeps } from './telegram-bot.ts';
@@ -13,7 +13,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy
 
 const POLL_SECONDS = 30;
 
-export const telegram = defineFeature({
+export const telegram = defineBuiltInFeature({
   name: 'telegram',
   migrations: telegramMigrations,
   rows: ({ db }) => new TelegramStore(db),
@@ -50,7 +50,7 @@ export const telegram = defineFeature({
   },
 });
 
-/** What is gone or damaged is not sent; the health check tells of it. */
+/** A missing or damaged artifact is not sent; the health check reports it. */
 function readKept(artifacts: Spine['artifacts'], sha256: string): Uint8Array | null {
   try {
     return artifacts.read(sha256);

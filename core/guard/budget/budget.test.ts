@@ -50,7 +50,7 @@ test('an unknown price counts towards tokens only, and is said', () => {
   expect(book.check(place)).toEqual({ scope: 'turn', unit: 'tokens', limit: 100, spent: 120, unknownCost: true });
 });
 
-test('a restart goes on from the history', () => {
+test('a restart continues from the history', () => {
   const history: SpendingHistory = {
     ...noHistory,
     spentInTurn: (turnId) => (turnId === 't1' ? { ...none, usd: 0.5 } : none),

@@ -1,5 +1,5 @@
-// What was spent per turn, session and local day, kept in memory, and whether one more model call may start.
-// Decides only; recording the refusal and stopping the turn belong to the caller.
+// Tracks spending per turn, session and local day in memory, and decides whether one more model call may start. Decides only; the caller
+// records the refusal and stops the turn.
 
 import { assert } from '../../base/assert.ts';
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
@@ -25,12 +25,12 @@ import { addSpent, fromHistory, nothing, reserveIn, toUnits, toUsd, type Spent, 
 export type { BudgetExtension } from './extensions.ts';
 export type { BudgetBreach, CallEstimate, Room } from './limit.ts';
 
-/** What is known of the time before this process; each answer must be complete up to now. */
+/** Spending before this process; each answer must be complete up to now. */
 export interface SpendingHistory {
   spentInTurn(turnId: string): HistorySum;
   spentInSession(sessionId: string): HistorySum;
   spentSince(query: { readonly sinceMs: number }): HistorySum;
-  /** What was allowed beyond the limits, of every turn, session and day. */
+  /** The extensions of all turns, sessions and days. */
   extensions(): readonly BudgetExtension[];
 }
 
@@ -42,9 +42,9 @@ export interface BudgetPlace {
   readonly nowMs: number;
   /** Turns whose work this one takes up: they share one budget. */
   readonly continues?: readonly string[];
-  /** What the turn was given by itself; the lower of this and the configured limit counts. */
+  /** The turn's own limit; the lower of this and the configured limit counts. */
   readonly limits?: TurnLimit;
-  /** Turns of others that pay as well, each within its own limit. */
+  /** Other turns that pay as well, each within its own limit. */
   readonly payers?: readonly BudgetPayer[];
 }
 
@@ -59,7 +59,7 @@ export interface TurnLimit {
   readonly tokens: number | null;
 }
 
-/** What a person allows: an amount beyond the limit, or beyond what was spent where that is more. */
+/** An extension a person allows: an amount beyond the limit, or beyond the spending if that is more. */
 export interface More {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
@@ -70,7 +70,7 @@ export type BudgetLimits = Config['budget'];
 
 /** Room for one model call. To be settled exactly once. */
 export interface Reservation {
-  /** Gives back what was kept aside and counts what the call came to: `costUsd` null where the price is unknown, null for nothing billed. */
+  /** Releases the reservation and counts the cost of the call: `costUsd` null if the price is unknown, null for nothing billed. */
   settle(spent: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number } | null): void;
 }
 
@@ -80,7 +80,7 @@ export type Admission =
       readonly reservation: Reservation;
       /** Scopes whose limit in US dollars cannot hold for this call, because its price is unknown. */
       readonly unpriced: readonly BudgetScope[];
-      /** What the call may come to, request and answer together. */
+      /** The maximum size of the call, request and answer together. */
       readonly room: Room;
     }
   | { readonly ok: false; readonly breach: BudgetBreach };
@@ -133,6 +133,14 @@ export class BudgetBook {
     return null;
   }
 
+  /** What the limits leave for one call now; null without a limit. */
+  room(place: BudgetPlace): Room {
+    return roomIn(
+      this.#callLimit,
+      this.#limited(place).map(({ scope, at }) => this.#scope(scope, at)),
+    );
+  }
+
   /** For work of no turn and no session: null, or the limit of the day that is in the way. */
   checkDay(nowMs: number, estimate: CallEstimate): BudgetBreach | null {
     return breachOf(this.#scope('day', { turnId: '', sessionId: '', nowMs }), estimate);
@@ -149,7 +157,7 @@ export class BudgetBook {
     for (const { scope, at } of this.#limited(call)) addSpent(this.#sum(scope, at), call.costUsd, call.tokens);
   }
 
-  /** How the limits of a turn, a session and the day stand; what is not named is left out. */
+  /** The limits of a turn, a session and the day; scopes that are not named are left out. */
   states(place: { readonly turn?: BudgetPlace; readonly sessionId?: string; readonly nowMs: number }): BudgetState[] {
     const { turn, sessionId, nowMs } = place;
     const anyTurn = { turnId: '', sessionId: sessionId ?? '', nowMs };
@@ -160,7 +168,7 @@ export class BudgetBook {
     ];
   }
 
-  /** What the event of an extension says; null where there is no such limit. Changes nothing: `extend` does, once it is in the log. */
+  /** Computes the event of an extension; null if there is no such limit. Changes nothing: `extend` does, once it is in the log. */
   planMore(place: BudgetPlace, more: More): (BudgetExtension & { readonly limit: number }) | null {
     const { scope, unit } = more;
     const { sum, [unit]: limit } = this.#scope(scope, place);
@@ -199,7 +207,9 @@ export class BudgetBook {
     return Object.values(this.#limits).some((limit) => limit !== undefined);
   }
 
-  /** The sums a call counts in, narrowest first: all once anything is configured, else those of turns with limits of their own. */
+  /**
+   * The sums a call counts in, narrowest first: all of them once anything is configured, else only those of turns with their own limits.
+   */
   #limited(place: BudgetPlace): { readonly scope: BudgetScope; readonly at: BudgetPlace }[] {
     const turns = [place, ...(place.payers ?? []).map((payer) => ({ ...payer, nowMs: place.nowMs, limits: payer }))];
     if (!this.#isConfigured) return turns.filter(hasOwnLimit).map((at) => ({ scope: 'turn', at }));
@@ -282,7 +292,7 @@ export class BudgetBook {
     const inTurn = (): Sum => fromHistory(...turnsOf(place).map((turnId) => history.spentInTurn(turnId)));
     const inSession = (): Sum => fromHistory(history.spentInSession(place.sessionId));
     const today = (): Sum => fromHistory(history.spentSince({ sinceMs: localDayStartMs(place.nowMs) }));
-    // What is not kept up to date is asked for each time.
+    // Sums that are not kept up to date are computed each time.
     const isKept = this.#isConfigured || (scope === 'turn' && hasOwnLimit(place));
     if (!isKept) return { turn: inTurn, session: inSession, day: today }[scope]();
     if (scope === 'turn') return recall(this.#turns, place.turnId, inTurn);
@@ -293,7 +303,7 @@ export class BudgetBook {
   #day(key: string, ask: () => Sum): Sum {
     const known = this.#days.get(key);
     if (known !== undefined) return known;
-    // A day that begins while this process runs begins at nothing. History may hold its first call already; asking would count it twice.
+    // A day that begins while this process runs starts at zero. History may hold its first call already; adding it would count it twice.
     const isNewer = this.#days.size > 0 && [...this.#days.keys()].every((day) => day < key);
     const sum = isNewer ? nothing() : ask();
     this.#days.set(key, sum);

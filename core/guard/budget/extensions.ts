@@ -1,4 +1,4 @@
-// What a person allowed beyond the configured limits, by turn, session and day. Kept in memory, made from the log; writes nothing.
+// Extensions a person allowed beyond the configured limits, by turn, session and day. Kept in memory, built from the log; writes nothing.
 
 import type { BudgetScope, BudgetUnit } from '../../contracts/policy.ts';
 import { toUnits } from './sum.ts';
@@ -8,14 +8,14 @@ export interface BudgetExtension {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
   readonly raisedBy: number;
-  /** The height that came of it. */
+  /** The resulting limit. */
   readonly limit: number;
   readonly turnId: string | null;
   readonly sessionId: string | null;
   readonly day: string | null;
 }
 
-/** One yes, in billionths of a dollar or in tokens: by how much, and the configured limit it was given on top of. */
+/** One extension, in billionths of a dollar or in tokens: its amount, and the configured limit it was given on top of. */
 interface Raise {
   readonly by: number;
   readonly onTopOf: number;
@@ -23,7 +23,7 @@ interface Raise {
 
 export class Extensions {
   readonly #load: () => readonly BudgetExtension[];
-  /** Null until it is first asked for. */
+  /** Null until first used. */
   #raised: Map<string, Raise[]> | null = null;
 
   constructor(load: () => readonly BudgetExtension[]) {
@@ -31,19 +31,19 @@ export class Extensions {
   }
 
   /**
-   * By how much the limit of a place was raised. `key` is a turn, a session or a local day. Whoever lowers the limit in the settings takes
-   * back what was allowed on top of the higher one.
+   * By how much the limit of a place was raised. `key` is a turn, a session or a local day. Lowering the limit in the settings cancels the
+   * extensions made on top of the higher one.
    */
   raisedBy(scope: BudgetScope, unit: BudgetUnit, key: string, configured: number): number {
     const raises = this.#known().get(nameOf(scope, unit, key)) ?? [];
-    // A turn has limits of its own, and those of the turns it takes up: only it knows what it was raised from.
+    // A turn has its own limits, and those of the turns it continues: only the turn knows from which value it was raised.
     const holding = scope === 'turn' ? raises : raises.filter(({ onTopOf }) => onTopOf <= configured);
     return holding.reduce((sum, { by }) => sum + by, 0);
   }
 
   /** `extension` is in the log already. */
   add(extension: BudgetExtension): void {
-    // What is not loaded yet will be found in the log.
+    // An extension that is not loaded yet will be found in the log.
     if (this.#raised !== null) addTo(this.#raised, extension);
   }
 
@@ -64,7 +64,7 @@ function addTo(raised: Map<string, Raise[]>, extension: BudgetExtension): void {
   const name = nameOf(scope, unit, key);
   const before = raised.get(name) ?? [];
   const by = told(extension.raisedBy);
-  // Those that held then are part of the height; one that no longer did is not.
+  // Extensions that were effective then are part of the height; expired ones are not.
   let onTopOf = told(extension.limit) - by;
   for (const raise of before) if (onTopOf - raise.by >= raise.onTopOf) onTopOf -= raise.by;
   raised.set(name, [...before, { by, onTopOf }]);

@@ -1,9 +1,9 @@
-// One scope of the budget with its limits, and the questions asked of it. Pure; amounts of money in billionths of a dollar.
+// One scope of the budget with its limits, and the checks against them. Pure; amounts of money in billionths of a dollar.
 
 import type { BudgetLimitScope, BudgetScope, BudgetState } from '../../contracts/policy.ts';
 import { toUnits, toUsd, type Sum } from './sum.ts';
 
-/** A limit as configured and by how much a person raised it; null where there is none. */
+/** A limit as configured and a person's extension of it; null if there is none. */
 export interface Limit {
   readonly configured: number;
   readonly raisedBy: number;
@@ -16,9 +16,9 @@ export interface ScopeLimits {
   readonly tokens: Limit | null;
 }
 
-/** What one more call comes to. */
+/** The estimated cost of one more call. */
 export interface CallEstimate {
-  /** The request alone: a lower bound of what is billed. */
+  /** The request alone: a lower bound of the bill. */
   readonly inputTokens: number;
   /** US dollars for that, null where the price is unknown. */
   readonly inputUsd: number | null;
@@ -29,7 +29,7 @@ export interface CallEstimate {
   readonly least?: { readonly tokens: number; readonly usd: number | null };
 }
 
-/** What is left for one call, in whichever limit is the narrowest; null where there is none. */
+/** The room for one call in the narrowest limit; null if there is none. */
 export interface Room {
   readonly usd: number | null;
   readonly tokens: number | null;
@@ -40,7 +40,7 @@ export interface CallLimit {
   readonly tokens: number | undefined;
 }
 
-/** Null, or the limit of one call that this one could not keep however short its answer is. */
+/** Null, or the limit of one call that this one would exceed even with a short answer. */
 export function breachOfCall({ usd, tokens }: CallLimit, { inputTokens, inputUsd, least }: CallEstimate): BudgetBreach | null {
   const needed = least ?? { tokens: inputTokens, usd: inputUsd };
   const breach = { scope: 'call', spent: 0, unknownCost: needed.usd === null } as const;
@@ -66,7 +66,7 @@ export interface BudgetBreach {
   readonly unit: 'usd' | 'tokens';
   readonly limit: number;
   readonly spent: number;
-  /** What the call would come to at least; there where this and not `spent` is over the limit. */
+  /** The minimum cost of the call; present if this and not `spent` is over the limit. */
   readonly needed?: number;
   /** Some calls of this scope had no known price: `spent` in US dollars is a lower bound. */
   readonly unknownCost: boolean;

@@ -45,13 +45,13 @@ test('with no limit nothing is asked of the history', () => {
   expect(admitted(book.reserve(place, call(1e9), never)).unpriced).toEqual([]);
 });
 
-test('an unknown price is told with the scopes whose limit it empties', () => {
+test('an unknown price is reported with the scopes whose limit it disables', () => {
   const book = new BudgetBook({ perTurnUsd: 1, perDayUsd: 1, perSessionTokens: 100 }, noHistory);
   expect(admitted(book.reserve(place, { inputTokens: 1, inputUsd: null, tokens: 2, usd: null }, never)).unpriced).toEqual(['turn', 'day']);
   expect(admitted(book.reserve({ ...place, sessionId: 's2' }, call(0.1), never)).unpriced).toEqual([]);
 });
 
-test('while another call might still use the room, one waits; it goes on, is refused or given up as that one ends', async () => {
+test('a call waits for room that another may still use, then runs, fails or is aborted', async () => {
   const book = new BudgetBook({ perDayUsd: 1 }, noHistory);
   const first = admitted(book.reserve(place, call(0.1, 0.8), never)).reservation;
   const later = book.reserve({ ...place, sessionId: 's2' }, call(0.1, 0.8), never);
@@ -76,7 +76,7 @@ test('what came to nothing is given back whole', () => {
   expect(book.states({ nowMs: NOON_MS })[0]).toMatchObject({ spent: 0, reserved: 0 });
 });
 
-test('more is counted from the limit, or from what was spent where that is more, and reaches those who wait', async () => {
+test('an extension counts from the limit or the higher spending, and wakes waiters', async () => {
   const book = new BudgetBook({ perTurnUsd: 1 }, noHistory);
   book.record({ ...place, costUsd: 1.3, tokens: 1 });
   const planned = book.planMore(place, { scope: 'turn', unit: 'usd', amount: 0.5 });

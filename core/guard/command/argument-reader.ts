@@ -52,12 +52,7 @@ function formOf(attached: string | undefined, needed: string | undefined): FlagF
   return needed === undefined ? { value: 'none', kind: '' } : { value: 'needed', kind: needed };
 }
 
-export interface ReadOptions {
-  /** False where the first operand ends the flags. */
-  readonly permutes?: boolean;
-}
-
-export function readArguments(args: readonly string[], table: FlagTable, options: ReadOptions = {}): GivenArguments | null {
+export function readArguments(args: readonly string[], table: FlagTable): GivenArguments | null {
   const given: GivenFlag[] = [];
   const operands: string[] = [];
   const pending = [...args].reverse();
@@ -68,7 +63,6 @@ export function readArguments(args: readonly string[], table: FlagTable, options
     }
     if (!argument.startsWith('-') || argument === '-') {
       operands.push(argument);
-      if (options.permutes === false) operands.push(...pending.splice(0).reverse());
       continue;
     }
     const found = argument.startsWith('--') ? longFlag(argument, pending, table) : shortFlags(argument, pending, table);

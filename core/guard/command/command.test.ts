@@ -8,7 +8,7 @@ import type { PathFact } from '../../contracts/tools.ts';
 import { needs } from '../../../tests/needs.ts';
 import { CommandAnalyst, literalWords, type CommandPlaces } from './command.ts';
 import { findProtected } from './protected-walk.ts';
-import { readTask } from './task-profiles.ts';
+import { readTask } from './project-tasks.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-command-')));

@@ -6,12 +6,12 @@ import { ContentHashes } from './content-hash.ts';
 import { lookAtJoined, type LookedAt } from './joined-command.ts';
 import { readJoinedLine } from './joined-line.ts';
 import { lookAtLine, type LineLook } from './line-risks.ts';
-import type { CommandPlaces } from './places.ts';
+import type { CommandPlaces } from './protected-walk.ts';
 import { lookAtPlain } from './plain-command.ts';
 import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
 
-export type { CommandPlaces } from './places.ts';
+export type { CommandPlaces } from './protected-walk.ts';
 export { readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 

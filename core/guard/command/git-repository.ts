@@ -1,12 +1,13 @@
 // Which repository git would use in a folder, and whether anything that lies in it could make git run something. Looks the way git
 // does: upwards, the folder itself before its parents, pointer files followed. Whatever is unusual is a reason to ask.
 
-import { lstatSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isGitForm, pointerTarget } from '../../base/git-places.ts';
 import { configProblem } from '../../base/git-settings.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { readIndex, type TrackedFiles } from './git-index.ts';
+import { look, readSmall } from './project-files.ts';
 
 export interface RepositoryLook {
   /** Why git may do more here than what is asked of it, as the end of "this repository …"; null when nothing says so. */
@@ -17,10 +18,28 @@ export interface RepositoryLook {
   readonly root: string | null;
 }
 
-const CONFIG_BYTES_MAX = 256_000;
+const SETTINGS_BYTES_MAX = 256_000;
 const INDEX_BYTES_MAX = 32_000_000;
 const SUBMODULES_MAX = 20;
 const DEPTH_MAX = 3;
+
+/**
+ * What keeps git from writing to its index (`git status` heeds the first, `git diff` the setting), from starting a pager in a terminal,
+ * and from asking a monitor for changes, running hooks or taking a mere folder for a repository, whatever lies there by then.
+ */
+export const quietGit: Readonly<Record<string, string>> = {
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_PAGER: 'cat',
+  GIT_CONFIG_COUNT: '4',
+  GIT_CONFIG_KEY_0: 'diff.autoRefreshIndex',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
+  GIT_CONFIG_KEY_2: 'core.hooksPath',
+  GIT_CONFIG_VALUE_2: '/dev/null',
+  GIT_CONFIG_KEY_3: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_3: 'explicit',
+};
 
 export function lookAtRepository(cwd: string, opened: readonly string[]): RepositoryLook {
   return new Look(opened).from(cwd);
@@ -69,7 +88,7 @@ class Look {
     const configs = [join(common, 'config'), join(folder, 'config.worktree'), join(common, 'config.worktree')];
     this.#bindings.push(...new Set(configs), join(root, '.gitattributes'), join(root, '.gitmodules'), join(common, 'info', 'attributes'));
     for (const file of new Set(configs)) {
-      const text = readSmall(file);
+      const text = readSmall(file, SETTINGS_BYTES_MAX);
       if (text === undefined) return 'has settings that cannot be read';
       const isOwnFolder = (path: string): boolean => join(isAbsolute(path) ? path : join(folder, path)) === root;
       const problem = text === null ? null : configProblem(text, { isOwnFolder, as: 'read' });
@@ -118,18 +137,18 @@ function gitFolder(root: string): string | null {
   const stat = look(path);
   if (stat?.isDirectory() === true) return path;
   if (stat?.isFile() !== true) return null;
-  return plainFolder(pointerTarget(path, readSmall(path) ?? ''));
+  return plainFolder(pointerTarget(path, readSmall(path, SETTINGS_BYTES_MAX) ?? ''));
 }
 
 function commonFolder(folder: string): string | null {
   const pointer = join(folder, 'commondir');
-  const text = readSmall(pointer);
+  const text = readSmall(pointer, SETTINGS_BYTES_MAX);
   if (text === null) return folder;
   return text === undefined ? null : plainFolder(pointerTarget(pointer, text));
 }
 
 function isRepository(folder: string, common: string): boolean {
-  const head = readSmall(join(folder, 'HEAD'));
+  const head = readSmall(join(folder, 'HEAD'), SETTINGS_BYTES_MAX);
   if (typeof head !== 'string' || look(join(folder, 'HEAD'))?.isFile() !== true) return false;
   if (!/^(?:ref: refs\/[^\s]+|[0-9a-f]{40})\n?$/.test(head)) return false;
   return look(join(common, 'objects'))?.isDirectory() === true && look(join(common, 'refs'))?.isDirectory() === true;
@@ -151,27 +170,6 @@ function trackedFiles(index: string): TrackedFiles | null {
     return stat.isFile() && stat.size <= INDEX_BYTES_MAX ? readIndex(readFileSync(index)) : null;
   } catch {
     // Not readable: not known.
-    return null;
-  }
-}
-
-/** The text of a small file; null where nothing is, undefined where something is that cannot be read as such. */
-function readSmall(path: string): string | null | undefined {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return look(path) === null ? null : undefined;
-    return stat.isFile() && stat.size <= CONFIG_BYTES_MAX ? readFileSync(path, 'utf8') : undefined;
-  } catch {
-    // There, and not to be read.
-    return undefined;
-  }
-}
-
-function look(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    // A part of the way is a file: nothing is there.
     return null;
   }
 }

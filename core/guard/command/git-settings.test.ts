@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { configProblem } from '../../base/git-settings.ts';
 import { readIndex } from './git-index.ts';
-import { quietGit } from './git-profiles.ts';
-import { lookAtRepository } from './git-repository.ts';
+import { lookAtRepository, quietGit } from './git-repository.ts';
 
 let root = '';
 beforeEach(() => {

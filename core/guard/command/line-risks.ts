@@ -5,11 +5,9 @@ import { isAbsolute, join } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
 import type { PathFact, ToolClass } from '../../contracts/tools.ts';
 import { commandsOf, type LineCommand, type LineWord } from './line-commands.ts';
-import { hostsOf } from './line-hosts.ts';
-import type { CommandPlaces } from './places.ts';
+import type { CommandPlaces } from './protected-walk.ts';
 import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
 import { nameOf } from './wrappers.ts';
-import { needsWholeMachine } from './whole-machine.ts';
 import { writeTargets } from './write-targets.ts';
 
 export interface LineLook {
@@ -169,4 +167,57 @@ function goneInto(word: LineWord, folder: string, places: CommandPlaces): string
 function isOfThePerson(fact: PathFact, places: CommandPlaces): boolean {
   if (fact.protectedBy === null) return false;
   return [...places.opened, places.home, places.userHome].some((folder) => isBelow(fact.real, folder));
+}
+
+const urlHost = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/@\s]*@)?(\[[0-9a-f:.]+\]|[^/:?#\s\\]+)/i;
+const remotePath = /^(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*):(?!\/\/)[^\\]/;
+const hostName = /^(?:[\w.-]+@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?::\d+)?(?:\/.*)?$/;
+const webFetchers = new Set('curl wget http https xh aria2c'.split(' '));
+const dialers = new Set('ssh sftp mosh telnet nc ncat netcat ping dig nslookup host traceroute whois ftp lftp'.split(' '));
+const copiers = new Set('scp rsync git'.split(' '));
+/** Flags of the dialers and fetchers whose value is the next word. */
+const valued = /^-[bcDEeFIiLlmOopQRSWwXHdAuTKrx]$|^--(?:header|data|output|request|user|user-agent|form|upload-file|max-time|proxy)$/;
+const COMMAND_HOSTS_MAX = 20;
+
+/** Hosts a command names, as far as they stand there in plain words: one that is not found may still be talked to. */
+function hostsOf(words: readonly string[]): readonly string[] {
+  const program = nameOf(words[0] ?? '');
+  const hosts = new Set<string>();
+  for (const [index, word] of words.slice(1).entries()) {
+    const named = urlHost.exec(word)?.[1] ?? (isOperand(words, index + 1) ? hostOfOperand(program, word) : undefined);
+    if (named !== undefined && hosts.size < COMMAND_HOSTS_MAX) hosts.add(named.toLowerCase().replace(/^\[|\]$/g, ''));
+    if (dialers.has(program) && hosts.size > 0) break;
+  }
+  return [...hosts];
+}
+
+function isOperand(words: readonly string[], index: number): boolean {
+  return !(words[index] ?? '').startsWith('-') && !valued.test(words[index - 1] ?? '');
+}
+
+function hostOfOperand(program: string, word: string): string | undefined {
+  if (copiers.has(program)) return remotePath.exec(word)?.[1];
+  if (dialers.has(program)) return hostName.exec(word)?.[1];
+  // Without a scheme the fetchers take a name with a dot in it.
+  return webFetchers.has(program) && /^[^/]+\.[^/]/.test(word) ? hostName.exec(word)?.[1] : undefined;
+}
+
+const otherRights = new Set(['sudo', 'doas', 'pkexec', 'su', 'runuser']);
+const lookers = new Set(['lsof', 'fuser', 'ss', 'netstat']);
+/** None of these runs what a file says. */
+const beside = new Set([
+  ...lookers,
+  ...'kill pkill killall ps pgrep pidof grep head tail cut tr sort uniq wc xargs echo sleep true'.split(' '),
+]);
+
+/**
+ * Lines that only make sense with everything of the machine in reach: another user's rights, or which process holds a port. Known by their
+ * words alone; whatever else such a line starts keeps it from being one. Of all commands of a line that could be read to its end.
+ */
+function needsWholeMachine(commands: readonly LineCommand[]): boolean {
+  if (commands.some(({ wrappers }) => wrappers.some((name) => otherRights.has(name)))) return true;
+  const names = commands.map(({ words }) => nameOf(words[0]?.text ?? ''));
+  return (
+    names.some((name) => otherRights.has(name)) || (names.some((name) => lookers.has(name)) && names.every((name) => beside.has(name)))
+  );
 }

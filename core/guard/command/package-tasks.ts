@@ -1,13 +1,12 @@
 // `npm test`, `npm run NAME` and their like: what they run is a line of package.json, looked up and shown. Known here is which flags leave
 // it at that, and which settings of the project would have something else run.
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { flagTable, readArguments } from './argument-reader.ts';
-import { foldersAbove, isInOrAbove } from './folders-above.ts';
 import { filesNamedBy } from './named-scripts.ts';
-import type { TaskForm } from './task-form.ts';
+import { foldersAbove, isInOrAbove, readSmall, type TaskForm } from './project-files.ts';
 
 const FILE_BYTES_MAX = 1_000_000;
 const CALLED_MAX = 20;
@@ -69,7 +68,7 @@ function packageFolder(cwd: string): string {
 /** A project above may count this one as its own part, and then its settings hold here too. */
 function hasPlainSettings(folder: string, program: string): boolean {
   const projects = foldersAbove(folder).filter((above) => existsSync(join(above, 'package.json')));
-  if (![folder, ...projects].every((project) => isPlainNpmrc(readSmall(join(project, '.npmrc'))))) return false;
+  if (![folder, ...projects].every((project) => isPlainNpmrc(readSmall(join(project, '.npmrc'), FILE_BYTES_MAX)))) return false;
   // These name a program, or code, that runs before the script does.
   return program === 'npm' || !['.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml'].some((file) => isInOrAbove(folder, file));
 }
@@ -81,7 +80,7 @@ function isPlainNpmrc(text: string | null | undefined): boolean {
 type Scripts = Readonly<Record<string, unknown>>;
 
 function scriptsIn(folder: string): Scripts | null {
-  const text = readSmall(join(folder, 'package.json'));
+  const text = readSmall(join(folder, 'package.json'), FILE_BYTES_MAX);
   const parsed = typeof text === 'string' ? parseJson(text) : null;
   const scripts = parsed?.ok === true && isPlainObject(parsed.value) ? parsed.value['scripts'] : null;
   return isPlainObject(scripts) ? scripts : null;
@@ -113,16 +112,4 @@ function linesOf(scripts: Scripts | null, script: string): string {
     }
   }
   return lines.join('\n');
-}
-
-/** Null where nothing is, undefined where something is that is not read. */
-function readSmall(path: string): string | null | undefined {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return null;
-    return stat.isFile() && stat.size <= FILE_BYTES_MAX ? readFileSync(path, 'utf8') : undefined;
-  } catch {
-    // There, and not to be read.
-    return undefined;
-  }
 }

@@ -6,14 +6,11 @@ import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
-import { quietGit, readGit } from './git-profiles.ts';
-import { lookAtRepository } from './git-repository.ts';
-import type { CommandPlaces } from './places.ts';
-import type { FolderWalk, Reading } from './profile.ts';
-import { readers } from './profiles.ts';
+import { lookAtRepository, quietGit } from './git-repository.ts';
 import type { FoundProgram } from './program-path.ts';
-import { findProtected } from './protected-walk.ts';
-import { readTask, taskPrograms } from './task-profiles.ts';
+import { findProtected, type CommandPlaces } from './protected-walk.ts';
+import { readTask, taskPrograms } from './project-tasks.ts';
+import { isReader, readGit, readReader, type FolderWalk, type Reading } from './read-command.ts';
 import { unwrap } from './wrappers.ts';
 
 export interface PlainLook {
@@ -71,7 +68,7 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
 function isUnprofiled(argv: readonly string[]): boolean {
   const [program = ''] = argv;
   if (unwrap(argv.map((text) => ({ text, isLiteral: true, isHome: false }))) !== null) return false;
-  return !/[/\\]/.test(program) && program !== 'git' && !readers.has(program) && !taskPrograms.has(program);
+  return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
 function whatIsKnown({ argv, cwd }: PlainSubject, places: CommandPlaces): Known {
@@ -83,7 +80,7 @@ function whatIsKnown({ argv, cwd }: PlainSubject, places: CommandPlaces): Known 
     const risks = task.remark === null ? [] : [task.remark];
     return { ...unknown, paths, risks, configs: task.bindings, family: paths.every(isOpen) ? task.family : null };
   }
-  const reading = readers.get(program)?.read(args) ?? null;
+  const reading = readReader(program, args);
   return reading === null ? unknown : readerKnown(program, reading, cwd, places);
 }
 

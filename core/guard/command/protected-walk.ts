@@ -1,9 +1,23 @@
-// Looks whether a folder a command would go through by itself holds a protected place. Names only, never through links, bounded; what
-// it cannot finish counts as not known.
+// Which places a command may touch, as a port to whoever knows the workspace; and whether a folder it would go through by itself holds a
+// protected one: names only, never through links, bounded; what cannot be finished counts as not known.
 
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FolderWalk } from './profile.ts';
+import type { PathFact } from '../../contracts/tools.ts';
+import type { FolderWalk } from './read-command.ts';
+
+export interface CommandPlaces {
+  /** Where `given` leads when a command in `cwd` (a real path) uses it. A `~` in it is a letter. */
+  fact(given: string, cwd: string, access: PathFact['access']): PathFact;
+  /** Why no grant covers a real path, by its letters alone, or null. */
+  protectionOf(real: string): string | null;
+  /** Real paths of the folders the agent may work in. */
+  readonly opened: readonly string[];
+  /** TrayClaw's own data folder, real path. */
+  readonly home: string;
+  /** What an unquoted `~` stands for. */
+  readonly userHome: string;
+}
 
 export interface WalkFinding {
   /** Real paths of protected places on the way, a few at most. */

@@ -1,4 +1,4 @@
-// Programs that run another program, and where in their arguments that one begins. Best effort.
+// Programs that run another program, and where in their arguments that one begins; and those whose operand is code. Best effort.
 
 export interface LineWord {
   /** The text as far as it is known; what the shell would replace stands as it is written. */
@@ -94,4 +94,19 @@ function behindFlags(args: readonly LineWord[], wrapper: Wrapper): readonly Line
     }
   }
   return args.slice(at);
+}
+
+/** The programs whose operand is code, by the names they have on each system. Too many are no harm: a permission only asks again sooner. */
+const interpreters = new RegExp(
+  `^(?:${[
+    'python[\\d.]*|pythonw|pyw?|pypy\\d*',
+    'node|nodejs|deno|bun|tsx|ts-node',
+    'bash|sh|dash|zsh|ksh|fish|cmd|powershell|pwsh|cscript|wscript|mshta',
+    'ruby|perl|php|lua|rscript|osascript|java|javaw|dotnet|awk|gawk|sed|make|nmake|tclsh|expect|groovy|swift',
+  ].join('|')})$`,
+  'i',
+);
+
+export function isInterpreter(program: string): boolean {
+  return interpreters.test(nameOf(program));
 }

@@ -18,7 +18,6 @@ const outputFlags: Readonly<Record<string, readonly string[]>> = {
   tree: ['-o'],
   find: ['-fprint', '-fprintf', '-fls', '-fprint0'],
   git: ['--output', '-o'],
-  jq: [],
 };
 const TARGETS_MAX = 50;
 

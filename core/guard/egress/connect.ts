@@ -1,5 +1,5 @@
-// Opens a connection to one of the addresses that were checked, and to no other. Owns the race between them and TLS; resolves no
-// name and knows no proxy.
+// Opens a connection to one of the checked addresses, and to no other. Owns the race between them and TLS; resolves no name and knows no
+// proxy.
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { timeoutError } from './fetch-failure.ts';
@@ -23,20 +23,20 @@ export const systemDialer: Dialer = {
 };
 
 export interface ConnectionTarget {
-  /** As the URL has it, lower case; an IPv6 address in brackets. The name the certificate must hold. */
+  /** As in the URL, lower case; an IPv6 address in brackets. The name the certificate must contain. */
   readonly host: string;
   readonly port: number;
   readonly addresses: readonly string[];
   readonly isSecure: boolean;
-  /** Certificate authorities (PEM) beside those Node trusts. */
+  /** Certificate authorities (PEM) in addition to those Node trusts. */
   readonly authorities: readonly string[];
 }
 
-/** How long one address may keep the next from being tried (RFC 8305). */
+/** How long one address may delay the next try (RFC 8305). */
 const HEAD_START_MS = 250;
 const ADDRESSES_MAX = 8;
 
-/** Fails with `fetch_failed` at the time limit, else with what the last address failed with. */
+/** Fails with `fetch_failed` at the time limit, else with the error of the last address. */
 export async function openConnection(target: ConnectionTarget, dialer: Dialer, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(timeoutError(target.host, 'could not be reached', timeoutMs)), timeoutMs);
@@ -50,7 +50,7 @@ export async function openConnection(target: ConnectionTarget, dialer: Dialer, t
   }
 }
 
-/** Between being opened and being used a socket has nobody to tell of an error; whoever uses it finds it closed. */
+/** Between opening and use a socket has no error handler; the code that uses it finds it closed. */
 function ignoreErrors(socket: Socket): Socket {
   return socket.on('error', () => undefined);
 }
@@ -102,7 +102,7 @@ async function secure(socket: Socket, target: ConnectionTarget, signal: AbortSig
   const { authorities } = target;
   const secured = connectTls({
     socket,
-    // Names only (RFC 6066); an address is held against the certificate all the same.
+    // Names only (RFC 6066); the certificate is still checked against an address.
     ...(isIP(name) === 0 ? { servername: name } : { host: name }),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
@@ -123,7 +123,7 @@ function settled<S extends Socket>(socket: S, event: string, signal: AbortSignal
     };
     const fail = (cause: unknown): void => {
       end(() => reject(cause));
-      // What a dying socket still has to say is of no use to anybody.
+      // Errors of a closing socket are irrelevant.
       socket.on('error', () => undefined);
       socket.destroy();
     };

@@ -1,5 +1,5 @@
-// The one way out for tools: a request to an address that was checked, hop by hop, within bounds. Asks the URL rules before every
-// dial and every redirect; keeps no cookie, uses no proxy, sends no credential but what the caller gave for that very origin.
+// The only way out for tools: a request to a checked address, hop by hop, within bounds. Applies the URL rules before every dial and every
+// redirect; keeps no cookie, uses no proxy, sends no credential except those the caller gave for that very origin.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemDialer, type Dialer } from './connect.ts';
@@ -28,7 +28,7 @@ export interface ResolvedVerdict extends UrlVerdict {
   readonly isUnresolved?: boolean;
 }
 
-/** The URL rules. What they do not allow is not dialled. */
+/** The URL rules. Only allowed addresses are dialled. */
 export interface UrlJudge {
   url(url: string): UrlVerdict;
   /** Looks the name up, once; the addresses are the only ones to dial. */
@@ -47,12 +47,12 @@ export interface RedirectHop {
 
 export interface FetchRequest {
   readonly url: string;
-  /** GET unless told. */
+  /** GET by default. */
   readonly method?: string;
-  /** None of those the client sets itself; sent to this origin and to no other a redirect leads to. */
+  /** No headers that the client sets itself; sent to this origin only, never to a redirect's other origin. */
   readonly headers?: HeaderFields;
   readonly body?: string | Uint8Array;
-  /** Whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
+  /** Returns whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
   readonly mayFollow?: (hop: RedirectHop) => boolean;
 }
 
@@ -68,17 +68,17 @@ export interface FetchAnswer {
   readonly isCut: boolean;
   /** Every host that was asked, in order, each once. */
   readonly hosts: readonly string[];
-  /** Where the answer leads, when the caller did not want to follow. */
+  /** The redirect target, when the caller did not want to follow. */
   readonly redirectTo: string | null;
 }
 
 export interface GuardedFetchOptions {
   readonly judge: UrlJudge;
   readonly limits: FetchLimits;
-  /** The system's own unless told. */
+  /** The system's resolver by default. */
   readonly resolver?: NameResolver;
   readonly dialer?: Dialer;
-  /** Certificate authorities (PEM) in place of those Node brings. */
+  /** Certificate authorities (PEM) instead of Node's own. */
   readonly authorities?: readonly string[];
   readonly userAgent?: string;
 }
@@ -111,7 +111,7 @@ export class GuardedFetch {
     };
   }
 
-  /** What the rules say of a URL without asking DNS. */
+  /** Checks a URL by the rules without asking DNS. */
   check(url: string): UrlVerdict {
     return this.#judge.url(url);
   }
@@ -163,7 +163,7 @@ export class GuardedFetch {
     return { url, answer: await exchange(request, this.#ports, bounds, signal) };
   }
 
-  /** Asked anew from the start; what was given for one origin stays behind when it leads to another, for good. */
+  /** Checked again from the start; headers for one origin are dropped permanently when it redirects to another. */
   #nextHop(hop: Hop, from: URL, to: URL, status: number): { hop: Hop; leads: Pick<RedirectHop, 'isListed' | 'staysOnOrigin'> } {
     const becomesGet = status < 304 && hop.method !== 'GET' && hop.method !== 'HEAD';
     const method: FetchMethod = becomesGet ? 'GET' : hop.method;
@@ -176,7 +176,7 @@ export class GuardedFetch {
   }
 }
 
-/** The host that was asked for, with or without `www.`, on whichever of its web ports. */
+/** The requested host, with or without `www.`, on any of its web ports. */
 export function staysOnHost({ from, to }: Pick<RedirectHop, 'from' | 'to'>): boolean {
   const bare = (url: URL): string => url.hostname.replace(/^www\./, '').replace(/\.+$/, '');
   return bare(from) === bare(to);

@@ -1,5 +1,5 @@
-// One request and its answer over one connection that is opened for it and closed after it. Knows nothing of rules or redirects;
-// the addresses it is given are the only ones it dials. The HTTP client is imported at first use: it costs start-up time.
+// One request and its answer over a connection opened for it and closed after it. Knows nothing of rules or redirects; dials only the
+// addresses it is given. The HTTP client is imported at first use: it costs start-up time.
 
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -106,7 +106,7 @@ function send(client: Client, { url, method, headers, body }: ExchangeRequest, u
     });
 }
 
-/** However slowly they drip, the headers have so long and no longer. */
+/** The time limit for the headers, however slowly they arrive. */
 async function firstHeaders(
   ask: (signal: AbortSignal) => Promise<RawAnswer>,
   headersMs: number,

@@ -1,5 +1,5 @@
-// What can go wrong with a request, as one AppError in plain words. The one place that knows the error codes of sockets, TLS and
-// the HTTP client.
+// Turns any failure of a request into an AppError in plain words. The only place that knows the error codes of sockets, TLS and the HTTP
+// client.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 

@@ -1,4 +1,4 @@
-// Names to addresses by the system's own resolver, so that what it would dial is what is checked. Keeps nothing.
+// Resolves names by the system's own resolver, so that the checked addresses are the ones the system would dial. Keeps nothing.
 
 import { lookup } from 'node:dns/promises';
 
@@ -8,7 +8,7 @@ export interface NameResolver {
 }
 
 export const systemResolver: NameResolver = {
-  // The lookup itself cannot be called off: whoever asked stops waiting for it.
+  // The lookup itself cannot be cancelled: the caller stops waiting for it.
   resolve: (host, signal) =>
     new Promise((resolve, reject) => {
       const onAbort = (): void => reject(signal.reason);

@@ -1,5 +1,5 @@
-// Reads an answer's body within bounds: bytes as they came, bytes after decoding, silence in between. Keeps what it has when a
-// bound is reached; trusts no length and no encoding the server claims.
+// Reads an answer's body within bounds: raw bytes, decoded bytes, silence in between. Keeps what it has when a bound is reached; trusts no
+// length and no encoding the server claims.
 
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -7,9 +7,9 @@ import { failure, timeoutError } from './fetch-failure.ts';
 
 export interface BodyBounds {
   readonly host: string;
-  /** Of the decoded body, and of what comes over the wire. */
+  /** Limits both the decoded body and the bytes on the wire. */
   readonly bytesMax: number;
-  /** How long nothing may come. */
+  /** The maximum silence. */
   readonly idleMs: number;
 }
 
@@ -19,12 +19,12 @@ export interface ReadBody {
   readonly isCut: boolean;
 }
 
-/** What is asked for; any other encoding is refused, and so is one upon another. */
+/** The accepted encodings; any other is refused, and so are stacked ones. */
 export const acceptedEncodings = 'gzip, br';
 
-/** Fails with `fetch_failed`: silence, damage, an encoding nobody asked for. The stream is closed in any case. */
+/** Fails with `fetch_failed`: silence, damage, an encoding that was not requested. The stream is closed in any case. */
 export async function readBody(body: Readable, encoding: string, bounds: BodyBounds): Promise<ReadBody> {
-  // A stream that is closed early reports that as an error; by then nobody is interested.
+  // A stream that is closed early reports that as an error, which is ignored by then.
   body.on('error', () => undefined);
   const meter = { wireBytes: 0, isCut: false };
   const parts: Buffer[] = [];
@@ -45,7 +45,7 @@ export async function readBody(body: Readable, encoding: string, bounds: BodyBou
   return { bytes: Buffer.concat(parts), isCut: meter.isCut };
 }
 
-/** Counts what the wire brings: compressed nothing is still something. */
+/** Counts the bytes on the wire: compressed data may decode to nothing. */
 async function* metered(body: Readable, bounds: BodyBounds, meter: { wireBytes: number; isCut: boolean }): AsyncGenerator<Buffer> {
   const timer = setTimeout(() => body.destroy(timeoutError(bounds.host, 'sent nothing more', bounds.idleMs)), bounds.idleMs);
   try {
@@ -68,11 +68,11 @@ function decode(source: AsyncGenerator<Buffer>, encoding: string, host: string):
   if (name === '' || name === 'identity') return source;
   const decoder = decoderFor(name);
   if (decoder === null) throw failure(`${host} sent its answer in an encoding that was not requested.`, { code: 'content-encoding' });
-  // Whatever breaks reaches the reader through the last stream.
+  // Any error reaches the reader through the last stream.
   return pipeline(source, decoder, () => undefined) as AsyncIterable<Buffer>;
 }
 
-/** As lenient with a missing end as browsers are. */
+/** As lenient with a truncated end as browsers are. */
 function decoderFor(name: string) {
   if (name === 'gzip' || name === 'x-gzip') return createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   if (name === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });

@@ -1,4 +1,4 @@
-// What a caller may put into a request besides its URL: method and headers. Pure; sends nothing.
+// Checks the method and headers that a caller adds to a request. Pure; sends nothing.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -10,7 +10,7 @@ export type HeaderFields = Readonly<Record<string, string>>;
 const HEADERS_MAX = 50;
 const HEADERS_LENGTH_MAX = 16_000;
 
-/** Headers that frame the message, steer the connection or speak to machines on the way: whoever sends them is the client alone. */
+/** Headers that frame the message, control the connection or address intermediaries: only the client sets them. */
 const ownedByClient = new Set([
   'host',
   'content-length',
@@ -28,7 +28,7 @@ const ownedByClient = new Set([
 ]);
 const ownedPrefixes = ['proxy-', 'x-forwarded-', 'sec-'];
 
-/** Where a header itself shows what it is: who asks, or with which key. */
+/** Header names that reveal an identity or a key. */
 const credentialNames = /^(?:authorization|cookie|.*(?:api-?key|token|secret|password|auth|session|signature|credential).*)$/;
 
 export function carriesCredential(headerName: string): boolean {

@@ -1,4 +1,4 @@
-// The panic switch: out of band, durable, released only by a person. Owns the state; what it stops registers here.
+// The panic switch: out of band, durable, released only by a person. Owns the state; everything it stops registers here.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';

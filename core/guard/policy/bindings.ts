@@ -1,4 +1,4 @@
-// What a yes to a command is bound to: the things that decide what it does, as one hash, and in words what became of them. Pure.
+// Binds an approval of a command to the things that decide what it does, as one hash, and describes what has changed since. Pure.
 
 import { hash } from 'node:crypto';
 import { relative } from 'node:path';
@@ -8,18 +8,18 @@ import { isInside } from '../../base/inside-folder.ts';
 
 const SHOWN_MAX = 3;
 
-/** Of a command that was understood; of any other line nothing is known, and there is none. */
+/** The bindings of a command that was understood; empty for any other line. */
 export function callBindings({ command }: CallFacts): readonly CommandBinding[] | null {
   return command === null ? null : bindingsOf(command);
 }
 
-/** The same for the same things in whatever order. */
+/** Independent of the order. */
 export function bindingsHash(bindings: readonly CommandBinding[]): string {
   const lines = bindings.map((binding) => canonicalJson(binding)).sort();
   return hash('sha256', lines.join('\n'), 'hex');
 }
 
-/** What is another thing now, each in words; "what it runs" where nobody wrote down what it was. */
+/** The changed things, each in words; "what it runs" if the earlier value was not recorded. */
 export function changedBindings(
   before: readonly CommandBinding[] | undefined,
   now: readonly CommandBinding[],

@@ -1,4 +1,4 @@
-// What the bounds of a turn exclude of a call, as a pure function. Refuses only; what bounds leave in is decided by the other rules.
+// Checks a call against the bounds of its turn, as a pure function. It only refuses; the other rules decide about calls within the bounds.
 
 import { isInside } from '../../base/inside-folder.ts';
 import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
@@ -6,14 +6,14 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 
 export interface JudgedBounds {
   readonly bounds: TurnBounds;
-  /** Whether the hosts of the bounds cover this one. */
+  /** Returns whether the hosts of the bounds cover this one. */
   coversHost(host: string): boolean;
 }
 
 export interface BoundedCall {
   readonly tool: string;
   readonly facts: CallFacts;
-  /** The class of what it would do, where that is graver than what it says. */
+  /** The class of its actual effect, if that is graver than the declared one. */
   readonly effect: ToolClass;
   /** A command that is known to do nothing but read inside the workspace. */
   readonly onlyReads: boolean;
@@ -39,7 +39,7 @@ function byClass(call: BoundedCall, { classes }: TurnBounds): Exclusion | null {
   return missing === undefined ? null : { ruleId: 'bounds.class', reason: `This turn may do nothing of the class ${missing}.` };
 }
 
-/** What fetches or sends and keeps something writes as well. */
+/** A call that fetches or sends and also stores something is a write as well. */
 function classesOf({ facts, effect }: BoundedCall): ToolClass[] {
   const writesToo = (effect === 'network' || effect === 'message') && facts.paths.some((path) => path.access === 'write');
   return writesToo ? [effect, 'write'] : [effect];
@@ -50,7 +50,7 @@ function byFolder({ facts, onlyReads }: BoundedCall, { folders }: TurnBounds): E
   const where = folders.length === 0 ? 'nowhere' : `only in ${folders.join(', ')}`;
   const outside = facts.paths.find((path) => path.access === 'write' && !folders.some((folder) => isInside(path.real, folder)));
   if (outside !== undefined) return { ruleId: 'bounds.folder', reason: `This turn may write ${where}, and ${outside.given} is not there.` };
-  // Of a command only some of what it writes is known beforehand.
+  // Only some of a command's writes are known beforehand.
   if (facts.command === null || onlyReads) return null;
   return { ruleId: 'bounds.folder', reason: `This turn may write ${where}; what a command writes is not known before it runs.` };
 }

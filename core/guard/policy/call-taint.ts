@@ -1,17 +1,17 @@
-// Whose words a call may be following, as the gate is told it, and which of them a permission has not seen. Marks nothing itself.
+// The untrusted sources a call may be following, as the gate receives them, and which of them a grant has not seen. Marks nothing itself.
 
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 
 export interface CallTaint {
   /** Every untrusted source the session has taken in. */
   readonly session: readonly TaintSource[];
-  /** Those the deciding arguments of this call may come from. */
+  /** The possible sources of this call's deciding arguments. */
   readonly derived: readonly TaintSource[];
   /** The session has read something private. */
   readonly sensitive: boolean;
 }
 
-/** Who can tell: asked once for each call, before the gate is. */
+/** Called once for each call, before the gate. */
 export interface TaintPort {
   of(call: {
     readonly sessionId: string;
@@ -30,7 +30,7 @@ export function taintKey({ kind, where }: TaintSource): string {
   return `${kind}:${where}`;
 }
 
-/** Of what led to a call those whose key is not among `seen`. */
+/** The sources that led to a call and whose key is not among `seen`. */
 export function unseenSources(derived: readonly TaintSource[], seen: readonly string[]): readonly TaintSource[] {
   return derived.filter((source) => !seen.includes(taintKey(source)));
 }

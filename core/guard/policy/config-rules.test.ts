@@ -142,7 +142,7 @@ test.each([
   expect(checked(policy).join('; ')).toMatch(told);
 });
 
-test('limits may name tools, and those of the house stay', () => {
+test('limits may name tools, and the built-in ones remain', () => {
   expect(configSchema.parse({ policy: { limits: { callsPerMinute: { exec: 5, deploy: 1 } } } }).policy.limits.callsPerMinute).toEqual({
     network: 60,
     message: 20,

@@ -1,5 +1,5 @@
-// policy.rules of config.yaml, made ready once: which is the first that is about a call. A rule that refuses or asks counts when any
-// part of the call fits; one that allows only when every part does. Knows nothing of the rules of the house.
+// policy.rules of config.yaml, prepared once: finds the first rule that matches a call. A rule that denies or asks applies when any part of
+// the call fits; one that allows only when every part does. Knows nothing of the built-in rules.
 
 import { isAbsolute } from 'node:path';
 import type { PolicyRule } from '../../contracts/config.ts';
@@ -12,7 +12,7 @@ import { isNamedBy, type EntryWords } from './pre-approved.ts';
 export interface CallOrigin {
   readonly channel: string;
   readonly agentId: string;
-  /** Whoever called the agent, where it is a helper. */
+  /** The caller of the agent, if it is a subagent. */
   readonly helper?: AskedOrigin['helper'];
 }
 
@@ -26,7 +26,7 @@ export interface RuledCall {
 export type DomainSets = (entries: readonly string[]) => { covers(host: string): boolean };
 
 export interface MatchedRule {
-  /** As a person counts them: the first is 1. */
+  /** As people count: the first is 1. */
   readonly number: number;
   readonly then: PolicyRule['then'];
   readonly reason: string | null;
@@ -46,13 +46,13 @@ export interface RuleReading {
 type Condition = (call: RuledCall) => boolean;
 
 interface ReadyRule extends MatchedRule {
-  /** On the tool and on who calls it. */
+  /** Conditions on the tool and the caller. */
   readonly onCaller: readonly Condition[];
-  /** On what the arguments of the call say. */
+  /** Conditions on the arguments. */
   readonly onArguments: readonly Condition[];
 }
 
-/** A tool as it is listed, before any call of it. */
+/** A tool as listed, before any call of it. */
 export interface ListedTool {
   readonly name: string;
   readonly class: ToolClass;
@@ -60,7 +60,7 @@ export interface ListedTool {
 
 export class ConfigRules {
   readonly #rules: readonly ReadyRule[];
-  /** Whether any rule refuses whatever the arguments are. */
+  /** Whether any rule refuses a tool regardless of its arguments. */
   readonly refusesTools: boolean;
 
   constructor(rules: readonly PolicyRule[], reading: RuleReading) {
@@ -82,8 +82,8 @@ export class ConfigRules {
   }
 
   /**
-   * Whether each call of the tool meets a rule that refuses it, whatever its arguments. The class is the one the tool is listed with, as in
-   * the bounds of a turn.
+   * Returns whether each call of the tool meets a rule that refuses it, for any arguments. The class is the one the tool is listed with, as
+   * in the bounds of a turn.
    */
   refusesAlways(tool: ListedTool, origin: CallOrigin): boolean {
     const call: RuledCall = { tool: tool.name, facts: { class: tool.class, paths: [], command: null, hosts: [] }, origin };
@@ -126,7 +126,7 @@ function argumentConditions({ when, then }: PolicyRule, { workspace, domains, en
   if (commands !== undefined) {
     conditions.push(allows ? saysAll(commands, entryWords) : hasAny(commands));
   }
-  // Of a command only the known files and hosts are in the facts: what lies where cannot allow it by itself.
+  // The facts of a command list only the known files and hosts: paths or hosts alone cannot allow it.
   if (allows && commands === undefined && (hosts !== undefined || paths !== undefined))
     conditions.push(({ facts }) => facts.command === null);
   return conditions;
@@ -136,7 +136,7 @@ function holds<T>(parts: readonly T[], fits: (part: T) => boolean, all: boolean)
   return parts.length > 0 && (all ? parts.every(fits) : parts.some(fits));
 }
 
-/** A command is one whatever graver class its line puts it in, and whatever names hosts uses the network. */
+/** A command is always a command, even if its line makes it a graver class; a call that names hosts uses the network. */
 function isOfClass(classes: readonly string[], facts: CallFacts): boolean {
   return (facts.command !== null && classes.includes('exec')) || (facts.hosts.length > 0 && classes.includes('network'));
 }
@@ -145,7 +145,7 @@ function namesIt(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
-/** Only what the words are known to mean: what names it, its first words, or the whole command word for word. */
+/** Only words with a known meaning: the naming words, the first words, or the whole command word for word. */
 function saysAll(commands: readonly string[], entryWords: EntryWords): Condition {
   const lines = commands.map(entryWords).filter((words) => words !== null);
   return ({ facts: { command } }) => {

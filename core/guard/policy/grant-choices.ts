@@ -1,4 +1,4 @@
-// The scopes wider than once that are offered for a call, narrowest first, each in words. Pure; in doubt only the exact one is offered.
+// The scopes wider than once that are offered for a call, narrowest first, each in words. Pure; in doubt it offers only the exact call.
 
 import { basename, dirname } from 'node:path';
 import type { GrantChoice } from '../../contracts/policy.ts';

@@ -29,7 +29,7 @@ test.each([
   ]);
 });
 
-test('a grant for a folder covers neither what lies outside, nor another tool, class or host, nor a command, nor half a call', () => {
+test('a folder grant covers no outside path, other tool, class, host, command or part', () => {
   const inside = path('/ws/notes/a');
   const match = folder('/ws/notes');
   expect(covers(match, facts('write', [inside]))).toBe(true);
@@ -75,7 +75,7 @@ test('a grant for a family is for the same words in the same folder, made of the
     covers(match, { ...npmTest('1'), paths: [path('/ws/a')] }),
     covers(match, { ...npmTest('1'), paths: [path('/etc/hosts', { access: 'read' })] }),
   ]).toEqual(Array.from({ length: 8 }, () => false));
-  // Where the folder itself lies outside, a person said yes to that.
+  // If the folder itself is outside, a person approved that.
   const outside = npmTest('1', '/home/ada/project');
   expect(covers({ ...match, cwd: '/home/ada/project' }, outside)).toBe(true);
 });

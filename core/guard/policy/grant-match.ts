@@ -1,4 +1,4 @@
-// What a grant covers. Pure; whatever is not plainly meant is not covered, and nothing here ever covers a protected path.
+// Decides which calls a grant covers. Pure; anything unclear is not covered, and nothing here ever covers a protected path.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/json.ts';
@@ -16,7 +16,7 @@ export interface GrantableCall {
   readonly boundTo?: string;
 }
 
-/** The same words may come to mean another thing: what they touched when a person said yes is part of it. */
+/** The same words may come to mean something else: the match includes what they touched at the time of the approval. */
 export function exactMatch(call: GrantableCall): GrantMatch {
   return { kind: 'exact', tool: call.tool, argsHash: call.argsHash, factsHash: hashFacts(call.facts) };
 }
@@ -29,7 +29,7 @@ export function matches(match: GrantMatch, call: GrantableCall): boolean {
   return matchesWords(match, call) && isBoundTo(match, call);
 }
 
-/** It would cover the call, were the things the command is made of still those of the day it was given. */
+/** Returns whether the grant would cover the call if the command's bindings had not changed since it was given. */
 export function matchesButChanged(match: GrantMatch, call: GrantableCall): boolean {
   return isOfWords(match) && matchesWords(match, call) && !isBoundTo(match, call);
 }
@@ -62,7 +62,7 @@ function matchesExactly({ argsHash, factsHash }: Extract<GrantMatch, { kind: 'ex
   return argsHash === call.argsHash && (factsHash === undefined || factsHash === hashFacts(call.facts));
 }
 
-/** Every part that needs a permission is one of those, and the whole line touches nothing but what it may read. */
+/** Every part that needs a permission is covered, and the whole line touches only what it may read. */
 function matchesNeeds(cwd: string, facts: CallFacts, isMeant: (family: readonly string[]) => boolean): boolean {
   const { command } = facts;
   const needs = command === null ? null : needsOf(command);
@@ -75,17 +75,17 @@ function matchesNeeds(cwd: string, facts: CallFacts, isMeant: (family: readonly 
   );
 }
 
-/** git has a name for what it does only where that is to look. */
+/** git has a family only for read-only commands. */
 export function readsRepository(family: readonly string[]): boolean {
   return family[0] === 'git';
 }
 
-/** Allowed by its words, and bound to what it was made of. */
+/** Allowed by its words, and bound to its recorded form. */
 export function isOfWords(match: GrantMatch): match is Extract<GrantMatch, { kind: 'command' | 'family' | 'git-reads' }> {
   return match.kind === 'command' || match.kind === 'family' || match.kind === 'git-reads';
 }
 
-/** From one host; a file that is uploaded or kept would be more than that. */
+/** From one host; a file that is uploaded or stored would be more than that. */
 function onlyFetches(facts: CallFacts, host: string): boolean {
   const isRequest = facts.class === 'network' && facts.command === null && facts.paths.length === 0;
   return isRequest && facts.request?.reads === true && sameWords(facts.hosts, [host]);

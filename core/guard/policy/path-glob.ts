@@ -1,19 +1,19 @@
-// Paths as a rule of config.yaml names them: a file or folder with all below; `*` and `?` stay within one name, `**` does not. Pure.
+// Path patterns in rules of config.yaml: a file, or a folder with everything below; `*` and `?` stay within one name, `**` does not. Pure.
 
 import { isAbsolute, resolve, sep } from 'node:path';
 
-/** `ignoresCase` where a look-alike on some disk must not slip through. */
+/** `ignoresCase` prevents a look-alike on a case-insensitive disk. */
 export function pathGlob(pattern: string, workspace: string, ignoresCase: boolean): (real: string) => boolean {
   const fold = (text: string): string => (ignoresCase ? text.toLowerCase() : text);
   const parts = partsOf(fold(isAbsolute(pattern) ? pattern : resolve(workspace, pattern)));
-  // What is named covers all below.
+  // A named folder covers everything below.
   const whole = [...parts, '**'].map(namePattern);
   return (real) => matchesAll(whole, partsOf(fold(real)), nameMatching);
 }
 
 interface NamePattern {
   readonly text: string;
-  /** Stands for any number of names. */
+  /** Matches any number of names. */
   readonly isStar: boolean;
   /** Null for a name without signs: nearly all are, and are only compared. */
   readonly chars: readonly string[] | null;

@@ -1,4 +1,4 @@
-// For tests only: facts in few words, and the gate over a real store in a temporary folder.
+// For tests only: short ways to write facts, and the gate over a real store in a temporary folder.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What must hold for whatever is thrown at the gate: random calls, grants, rules and words of others.
+// Properties of the gate under any input: random calls, grants, rules and untrusted content.
 
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';

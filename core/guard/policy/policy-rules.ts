@@ -1,5 +1,5 @@
-// The rules in order, as a pure function from what is known of a call to a decision with a rule id and a sentence.
-// First match wins. What no rule allows asks.
+// The rules in order, as a pure function from the known facts of a call to a decision with a rule id and a sentence. First match wins. A
+// call that no rule allows needs an approval.
 
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
@@ -20,16 +20,16 @@ export interface RuleInput {
   readonly rule: MatchedRule | null;
   readonly overLimit: OverLimit | null;
   readonly taint: CallTaint;
-  /** The command runs in an opened folder, and so does all it is known to touch lie there. */
+  /** The command runs in an opened folder, and everything it is known to touch is in one too. */
   readonly staysInside: boolean;
   /** The person's standing permission for this very call; `unseen` are sources it was not given for. */
   readonly grant: { readonly kind: GrantScope['kind']; readonly covers: string; readonly unseen: readonly TaintSource[] } | null;
-  /** A permission that would cover the command, had what it is made of not changed. */
+  /** A grant that would cover the command if its bindings had not changed. */
   readonly outdated: { readonly covers: string; readonly changes: readonly string[] } | null;
-  /** How a command stands that config.yaml allows by its words; null where it allows none of it. */
+  /** The state of a command that config.yaml allows by its words; null if it allows none of it. */
   readonly preApproved: PreApproval | null;
   readonly domainsAllowed: boolean;
-  /** What the turn was started with; null where it has no bounds. */
+  /** The bounds of the turn; null for none. */
   readonly bounds: JudgedBounds | null;
 }
 
@@ -41,7 +41,7 @@ export interface RuleDecision {
   readonly grantable: boolean;
 }
 
-/** Every rule id with what it means; the suite checks that each is reachable. */
+/** Every rule id with its meaning; the suite checks that each is reachable. */
 export const ruleIds = [
   'panic.engaged',
   'tool.denied',
@@ -77,13 +77,13 @@ export const ruleIds = [
   'domain.allowed',
   'write.workspace',
   'message.same-chat',
-  // Of the further look at grave calls, which the turn runtime asks for after these rules.
+  // Of the review of grave calls, which the turn runtime requests after these rules.
   'review.denied',
   'review.asked',
-  // Of the person's own hooks, asked right after these rules as well.
+  // Of the person's own hooks, which run right after these rules as well.
   'hook.denied',
   'hook.asked',
-  // What a turn's own bounds exclude.
+  // Excluded by the turn's own bounds.
   'bounds.tool',
   'bounds.class',
   'bounds.folder',
@@ -96,7 +96,7 @@ type Rule = (input: RuleInput) => RuleDecision | null;
 export function decideByRules(input: RuleInput): RuleDecision {
   if (input.bounds?.bounds.grants !== false)
     return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers, ...permissions], input) ?? askByClass(input);
-  // Nothing allowed beforehand covers it, and no yes to it becomes a permission.
+  // No earlier permission covers it, and no approval of it becomes a grant.
   const decided =
     firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers], input) ?? askByClass({ ...input, outdated: null });
   return { ...decided, grantable: false };
@@ -128,7 +128,7 @@ const refusals: readonly Rule[] = [
   },
 ];
 
-/** Whatever would be asked is refused: nobody is there to answer. */
+/** Denies every call that would need an approval: no person is there to answer. */
 function lockedDown(input: RuleInput): RuleDecision | null {
   if (input.mode !== 'locked-down') return null;
   const decided = firstOf([...questions, ...freeReads], input);
@@ -136,7 +136,7 @@ function lockedDown(input: RuleInput): RuleDecision | null {
   return deny('mode.locked-down', 'TrayClaw is locked down: only reading inside the workspace is allowed.');
 }
 
-/** These ask whatever was allowed; a yes is for this one call. */
+/** These ask despite any permission; an approval covers this one call. */
 const questions: readonly Rule[] = [
   ({ facts: { opens } }) =>
     opens === undefined ? null : askOnce('ask.workspace', `No person has let TrayClaw work in ${opens.path}, as this folder is now.`),
@@ -157,7 +157,7 @@ const questions: readonly Rule[] = [
   ({ rule }) => (rule?.then === 'ask' ? askOnce('rule.ask', `${nameRule(rule)} wants you to be asked${because(rule)}`) : null),
 ];
 
-/** Reading inside the opened folders, whoever's idea it was. */
+/** Reads inside the opened folders, regardless of untrusted content. */
 const freeReads: readonly Rule[] = [
   ({ facts }) => (isFreeRead(facts) ? allow('read.workspace', 'It only reads inside the workspace.') : null),
   (input) => {
@@ -166,13 +166,13 @@ const freeReads: readonly Rule[] = [
   },
 ];
 
-/** What needs nobody's permission, whatever it says: it could be said without this call. */
+/** Calls that need no permission, whatever their text: it could be said without the call. */
 const answers: readonly Rule[] = [
   ({ facts }) =>
     isAnswer(facts) ? allow('message.same-chat', 'It goes to the chat this was asked in, where the answer goes anyway.') : null,
 ];
 
-/** What somebody allowed before. None covers a call that may follow words it was not given for. */
+/** Rules of earlier permissions. None covers a call that may follow untrusted content it was not given for. */
 const permissions: readonly Rule[] = [
   ({ grant }) => {
     if (grant === null) return null;
@@ -210,7 +210,7 @@ const permissions: readonly Rule[] = [
 ];
 
 function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'command.allowed', by: string): RuleDecision | null {
-  // Taken back by the person, though it still stands in config.yaml.
+  // Revoked by the person, though it is still in config.yaml.
   if (pre.state === 'revoked') return null;
   const distrusted = trusted(input, by);
   if (distrusted !== null) return distrusted;
@@ -220,7 +220,7 @@ function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'com
   return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Approving accepts it as it is now.`);
 }
 
-/** Nothing but the person's own words is covered by what was written down beforehand. */
+/** Earlier permissions cover only calls that follow the person's own text. */
 function trusted({ taint }: RuleInput, by: string): RuleDecision | null {
   return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} holds only for what does not come from others`);
 }
@@ -249,7 +249,7 @@ const askReasons: Readonly<Record<Exclude<ToolClass, 'read'>, string>> = {
   destructive: 'It destroys something that may not come back.',
 };
 
-/** What says it only reads but would do more is taken for what it would do. */
+/** A call that claims to only read but would do more is judged by what it would do. */
 function effectiveClass(facts: CallFacts): ToolClass {
   if (facts.class !== 'read') return facts.class;
   if (facts.command !== null) return 'exec';
@@ -267,7 +267,7 @@ function isAnswer({ class: kind, recipient, command, hosts, paths }: CallFacts):
   return kind === 'message' && recipient?.isOrigin === true && command === null && hosts.length === 0 && onlyReads;
 }
 
-/** What a command reads, in words, where it is known to do nothing else and to stay inside; otherwise null. */
+/** Describes what a command reads, if it is known to do nothing else and to stay inside; otherwise null. */
 function freelyReads({ facts, staysInside }: RuleInput): string | null {
   const inside = facts.class === 'exec' && staysInside && facts.hosts.length === 0 && facts.paths.every((path) => path.access === 'read');
   return inside && facts.command !== null ? readsOf(facts.command) : null;

@@ -56,14 +56,14 @@ export const policyMigrations: readonly Migration[] = [
 
 const RECENT_MAX = 500;
 
-/** When and where a call is made, and whose words it may follow. */
+/** When and where a call is made, and the untrusted sources it may follow. */
 export interface GrantMoment {
   readonly sessionId: string;
   readonly nowMs: number;
   readonly derived: readonly TaintSource[];
   /** Only this grant counts; null: none does. */
   readonly only?: string | null;
-  /** The call is grave: what was allowed for more than one call does not count, whenever that was. */
+  /** The call is grave: grants for more than one call do not count, however old. */
   readonly onlyOnce: boolean;
 }
 
@@ -164,7 +164,7 @@ export class PolicyStore {
     });
   }
 
-  /** The grant that covers the call, longest-lived first, and what led to the call that it was not given for; null when there is none. */
+  /** The grant that covers the call, longest-lived first, and the call's sources it was not given for; null when there is none. */
   findCovering(call: GrantableCall, at: GrantMoment): { readonly grant: Grant; readonly unseen: readonly TaintSource[] } | null {
     const covering = this.#reaching(at)
       .filter((grant) => matches(grant.match, call))
@@ -173,12 +173,12 @@ export class PolicyStore {
     return best[0] ?? null;
   }
 
-  /** A grant that would cover the command, were it still made of the same things. */
+  /** A grant that would cover the command if its bindings had not changed. */
   findOutdated(call: GrantableCall, at: GrantMoment): Grant | null {
     return this.#reaching(at).find((grant) => matchesButChanged(grant.match, call)) ?? null;
   }
 
-  /** What commands that config.yaml allows were bound to when they first ran; those that were taken back as well. */
+  /** The bindings of commands that config.yaml allows, from their first runs; including revoked ones. */
   configGrants(): readonly Grant[] {
     if (this.#config !== null) return this.#config;
     const grants = (this.#sql.configGrants.all(configApprovalId) as { body: string }[]).map((row) =>
@@ -193,7 +193,7 @@ export class PolicyStore {
     return this.#liveGrants().filter((grant) => grant.match.kind === 'workspace');
   }
 
-  /** When the agent last wrote this file, in any session; null where it never did. What a command wrote is not known here. */
+  /** When the agent last wrote this file, in any session; null if never. Writes by commands are not known here. */
   writtenAtMs(path: string): number | null {
     return (this.#sql.written.get(path) as number | undefined) ?? null;
   }
@@ -207,14 +207,14 @@ export class PolicyStore {
     const live = this.#liveGrants();
     if (live.length === 0) return [];
     const counts = (grant: Grant): boolean => (only === undefined || grant.grantId === only) && (!onlyOnce || grant.scope.kind === 'once');
-    // What config.yaml allows holds no longer than it stands there.
+    // A grant of config.yaml is valid only while its entry exists.
     return live.filter((grant) => counts(grant) && !isOfConfig(grant) && isLive(grant, nowMs) && reaches(grant, sessionId));
   }
 
   #liveGrants(): Grant[] {
     if (this.#live !== null) return this.#live;
     const live = (this.#sql.liveGrants.all() as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
-    // What a transaction shows may be rolled back: only what is committed is remembered.
+    // A transaction may be rolled back: only committed rows are cached.
     if (!this.#db.inTransaction) this.#live = live;
     return live;
   }

@@ -129,7 +129,7 @@ test('the panic stop goes before every grant', () => {
   expect(bench.ruleOf(other)).toBe('panic.engaged');
 });
 
-test('a question says who is at work, whose words led to it, and every scope that can be given', () => {
+test('an approval names the agent, the untrusted sources, and every possible scope', () => {
   const bench = open();
   const taint = {
     session: [{ kind: 'file' as const, where: '/tmp/x' }, ...fromWeb('a.example').session],
@@ -170,7 +170,7 @@ test('a grant covers what comes from others only where the person knew of them',
   ]);
 });
 
-test('sending out after private things were read and words of others came in asks each time', () => {
+test('after private data and untrusted content, every sending call asks', () => {
   const bench = open({ allowDomains: ['a.example'] });
   const taint = { ...fromWeb('a.example'), sensitive: true };
   bench.allow(fetchFrom('a.example'), { kind: 'always' }, { taint: fromWeb('a.example') });
@@ -250,7 +250,7 @@ test('allowed domains are free to fetch from, all of them or none', () => {
   ]).toEqual(['domain.allowed', 'domain.allowed', 'ask.network', 'ask.network', 'ask.network', 'ask.network']);
 });
 
-test('a grant that was let through by is looked at again by itself before the call runs', () => {
+test('a grant that allowed a call is checked again before the call runs', () => {
   const bench = open();
   const notes = bench.allow(note, { kind: 'session' }, { taint: fromWeb('a.example') });
   bench.allow(facts('write', [path('/ws/drafts/a')]), { kind: 'always' });
@@ -295,12 +295,12 @@ test('a command that a grant covered and that has changed says what changed', ()
     'command.changed',
     'You allowed run exactly `npm test` in the workspace, but package.json has changed since then.',
   ]);
-  // A yes for longer is a grant of its own; nothing of config.yaml is bound by it.
+  // A longer approval is a separate grant; it binds nothing of config.yaml.
   bench.allow(npmTest('2'), { kind: 'always' });
   expect([bench.ruleOf(npmTest('2')), bench.store.configGrants()]).toEqual(['grant.always', []]);
 });
 
-test('what config.yaml allows by its words is bound at its first use, asks when it changed, and the yes binds it anew', () => {
+test('a command allowed by config.yaml is bound at first use and asks after a change', () => {
   const bench = open({ allowCommands: ['npm test'] });
   const first = bench.decide(npmTest('1'));
   expect(first).toMatchObject({
@@ -326,7 +326,7 @@ test('in another folder other files decide what it does: it asks there, and then
   expect([bench.ruleOf(npmTest('1')), bench.ruleOf(there)]).toEqual(['command.allowed', 'command.changed']);
   bench.runOnce(there);
   expect([bench.ruleOf(npmTest('1')), bench.ruleOf(there)]).toEqual(['command.allowed', 'command.allowed']);
-  // What no file decides is the same everywhere.
+  // Commands without files are the same everywhere.
   const ls = (cwd: string) => plainCommand('ls -x', { family: ['ls'], bindings: bindings() }, cwd);
   const free = open({ allowCommands: ['ls'] });
   expect([free.ruleOf(ls('/ws')), free.ruleOf(ls('/ws/sub')), free.ruleOf(ls('/tmp'))]).toEqual([

@@ -1,4 +1,4 @@
-// The one gate: every effect of every door asks here. Owns the decision and what an approval would grant; performs nothing.
+// The gate: every effect of every door is decided here. Owns the decision and the grants an approval would create; performs nothing.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -34,7 +34,7 @@ export { bindingsHash } from './bindings.ts';
 export { ruleIds } from './policy-rules.ts';
 export { PolicyStore, policyMigrations } from './policy-store.ts';
 
-/** What the decision is made of. */
+/** The inputs of a decision. */
 export interface JudgedCall {
   readonly sessionId: string;
   readonly tool: string;
@@ -42,9 +42,12 @@ export interface JudgedCall {
   readonly facts: CallFacts;
   readonly origin: CallOrigin;
   readonly taint: CallTaint;
-  /** What its turn may use; left out for a turn without bounds. */
+  /** The bounds of its turn; absent for none. */
   readonly bounds?: TurnBounds;
-  /** Looked at again right before it runs, on the grant it was let through by: it was counted, and its words weighed, back then. */
+  /**
+   * A second check right before the call runs, on the grant it was allowed by: rate limits and untrusted sources were already counted at
+   * the first check.
+   */
   readonly dispatch?: { readonly grantId: string | null };
 }
 
@@ -52,7 +55,7 @@ export interface GateRequest extends JudgedCall {
   readonly callId: string;
   readonly turnId: string;
   readonly args: string;
-  /** The call in words, without the subject: "write notes.md". */
+  /** Describes the call, without the subject: "write notes.md". */
   readonly summary: string;
 }
 
@@ -75,7 +78,7 @@ export interface GateDeps {
   readonly extraFolders: readonly string[];
   readonly domains: DomainSets;
   readonly entryWords: EntryWords;
-  /** Whether a command that runs without a yes is confined here. */
+  /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
 }
 
@@ -98,7 +101,7 @@ const graveWords: Readonly<Record<GraveKind, string>> = {
   'network-code': 'This runs code straight from the network.',
 };
 
-/** What locked-down leaves of: reads, and commands that only read. */
+/** The classes that locked-down still allows: reads, and commands that only read. */
 const lockedClasses: readonly ToolClass[] = ['read', 'exec'];
 
 export class PolicyGate {
@@ -200,7 +203,7 @@ export class PolicyGate {
     return canWiden ? [...choicesFor(this.#grantable(request))] : [];
   }
 
-  /** The question a person is asked for a decision of `ask`. */
+  /** The approval for a decision of `ask`. */
   question(request: GateRequest, decision: GateDecision): Approval {
     const choices = this.choices(request, decision);
     const told = request.facts.risks ?? [];
@@ -265,7 +268,9 @@ export class PolicyGate {
     return this.#grant({ ...given, seen: [], scope: { kind: 'always' }, match, covers: `work in ${path} and below` });
   }
 
-  /** A yes to a command of config.yaml that had changed takes it as it is now: what replaces what; null where it is no such yes. */
+  /**
+   * An approval of a changed command of config.yaml rebinds it to its current form: returns the replacement; null for any other approval.
+   */
   rebind(approval: Approval): { readonly created: Grant; readonly revoked: readonly string[] } | null {
     if (approval.ruleId !== 'command.changed') return null;
     const { tool, facts, sessionId } = approval;
@@ -273,11 +278,11 @@ export class PolicyGate {
     const pre = this.#preApproval(tool, facts, this.#rules.firstFor({ tool, facts, origin }));
     if ((pre?.state !== 'changed' && pre?.state !== 'written') || pre.match === null) return null;
     const created = this.#configGrant({ sessionId, facts }, pre.match, pre.covers);
-    // In another folder it stays bound to what is there.
+    // In another folder it stays bound to the content there.
     return { created, revoked: pre.grant !== null && cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
   }
 
-  /** Whether a grant just given also answers another open question: nobody is asked twice for the same. */
+  /** Returns whether a new grant also answers another pending approval, so that none is asked twice. */
   answers(grant: Grant, approval: Approval, argsHash: string): boolean {
     const { opens } = approval.facts;
     if (grant.match.kind === 'workspace' || opens !== undefined)
@@ -359,12 +364,12 @@ interface NewGrant extends GrantChoice {
   readonly facts?: CallFacts;
 }
 
-/** What "the workspace" means for a call: the session's own folder, or the configured one. */
+/** "The workspace" of a call: the session's own folder, or the configured one. */
 function workspaceOf(facts: CallFacts, { workspace }: Pick<GateDeps, 'workspace'>): string {
   return facts.workspace ?? workspace;
 }
 
-/** It was allowed by the words of a command in config.yaml, and is bound to what that first was. */
+/** Allowed by the words of a command in config.yaml, and bound to its form at the first run. */
 function byWordsOfConfig(ruleId: string, rule: MatchedRule | null): boolean {
   return ruleId === 'command.allowed' || (ruleId === 'rule.allow' && rule?.allowsCommand === true);
 }

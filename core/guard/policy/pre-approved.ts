@@ -1,5 +1,5 @@
-// policy.allowCommands and rules that allow a command by its words: what they cover, and that they hold for the command as it was when
-// it first ran. Pure over the grants that were made of first uses.
+// policy.allowCommands and rules that allow a command by its words: which commands they cover, and that these keep the form of their first
+// run. Pure over the grants created at first runs.
 
 import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
@@ -11,23 +11,23 @@ import { showFolder } from './shown-folder.ts';
 
 export interface PreApproval {
   /**
-   * free: nothing that could change decides what it does. first: never run before. bound: as it was then. written: the agent wrote some
-   * of what it runs, and no person has said yes to that.
+   * free: nothing that could change decides what it does. first: never run before. bound: unchanged since then. written: the agent wrote
+   * some of what it runs, and no person has approved that.
    */
   readonly state: 'free' | 'first' | 'bound' | 'changed' | 'written' | 'revoked';
   /** The grant of its first use, where it is bound. */
   readonly grant: Grant | null;
-  /** What the grant of a first use would be. */
+  /** The grant that a first run would create. */
   readonly match: GrantMatch | null;
   readonly covers: string;
-  /** In words, of a changed one. */
+  /** Describes the changes of a changed command. */
   readonly changes: readonly string[];
 }
 
-/** The words of an entry of a list, quotes taken off; null where it is more than words, and then it names nothing. */
+/** The words of an entry of a list, without quotes; null if it is more than words, and then it names nothing. */
 export type EntryWords = (entry: string) => readonly string[] | null;
 
-/** Whether these words name what a plain command does, or are all of its own where those say what it does. */
+/** Returns whether these words name what a plain command does, or are all of its words if those say what it does. */
 export function isNamedBy({ plain, unclear }: CommandFact, words: readonly string[]): boolean {
   if (plain === undefined || unclear !== undefined) return false;
   return (plain.family !== null && sameWords(plain.family, words)) || (plain.sayable === true && sameWords(plain.argv, words));
@@ -64,17 +64,17 @@ export interface AgentWrites {
 }
 
 export interface KnownOfCommands {
-  /** Of first uses, taken back ones included. */
+  /** The grants of first uses, including revoked ones. */
   readonly grants: readonly Grant[];
   readonly workspace: string;
   /** The opened folders. */
   readonly roots: readonly string[];
   readonly writes: AgentWrites;
-  /** Whether a command that runs without a yes is confined here. */
+  /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
 }
 
-/** How a command stands that config.yaml allows by its words. */
+/** Judges a command that config.yaml allows by its words. */
 export function judgePreApproval(tool: string, command: CommandFact, known: KnownOfCommands): PreApproval {
   const needs = needsOf(command);
   const within: Judging = { tool, command, known };
@@ -89,7 +89,7 @@ interface Judging {
 }
 
 interface Words {
-  /** Null where only the whole line says what it does. */
+  /** Null if only the whole line says what it does. */
   readonly family: readonly string[] | null;
   readonly bindings: readonly CommandBinding[];
 }
@@ -109,8 +109,8 @@ function judgeWords({ family, bindings }: Words, { tool, command, known }: Judgi
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
   if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, { family, bindings }, known);
-  // In another folder other files decide what it does: that is a change as well, but for the opened folders themselves, which stand each
-  // for itself.
+  // In another folder other files decide what it does: that is a change as well, except for the opened folders themselves, each of which is
+  // independent.
   const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? (roots.includes(cwd) ? undefined : held[0]);
   if (last !== undefined)
     return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, bindings, workspace) };
@@ -118,7 +118,9 @@ function judgeWords({ family, bindings }: Words, { tool, command, known }: Judgi
   return withWritten({ ...none, match, state: 'first' }, { family, bindings }, known);
 }
 
-/** What was first used as the agent wrote it was never the person's; nor is what runs unconfined after the agent wrote anything. */
+/**
+ * A command whose first form the agent wrote was never the person's; the same holds for an unconfined run after the agent wrote anything.
+ */
 function withWritten(pre: PreApproval, { family, bindings }: Words, known: KnownOfCommands): PreApproval {
   const { writes, workspace } = known;
   const files = bindings.filter(({ kind }) => kind === 'script' || kind === 'config');

@@ -1,4 +1,4 @@
-// How many calls of a class or tool were let through in the last minute. In memory only: a new start begins to count anew.
+// Counts the allowed calls of a class or tool in the last minute. In memory only: a new start resets the counts.
 
 import type { Clock } from '../../base/clock.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
@@ -13,7 +13,7 @@ export interface OverLimit {
 export class RateLimits {
   readonly #clock: Clock;
   readonly #limits: Readonly<Record<string, number>>;
-  /** Of each limited name the times of the newest calls, at most as many as its limit. */
+  /** The times of the newest calls for each limited name, at most as many as its limit. */
   readonly #times = new Map<string, number[]>();
 
   constructor(clock: Clock, limits: Readonly<Record<string, number>>) {
@@ -41,7 +41,7 @@ export class RateLimits {
     }
   }
 
-  /** A command counts as one whatever graver class its line puts it in. */
+  /** A command counts as one, even if its line makes it a graver class. */
   #limitedNames({ tool, facts }: { readonly tool: string; readonly facts: CallFacts }): string[] {
     const names = [tool, facts.class, ...(facts.command === null ? [] : ['exec'])];
     return [...new Set(names)].filter((name) => Object.hasOwn(this.#limits, name));

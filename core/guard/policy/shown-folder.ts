@@ -1,9 +1,9 @@
-// A folder as a person knows it.
+// Shortens a folder for people.
 
 import { relative } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
 
-/** As a person knows it: "the workspace", "notes/", or the whole path outside. */
+/** The form that people know: "the workspace", "notes/", or the whole path outside. */
 export function showFolder(folder: string, workspace: string): string {
   const way = relative(workspace, folder);
   if (way === '') return 'the workspace';

@@ -3,142 +3,114 @@
 
 import { entropy, hasDigit, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
 
+const keyLabel = '(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
+// A block cut off before its end is redacted as far as it looks like one.
+const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
+const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
+
 export function createContextRules(): PatternRule[] {
+  return [...createBlockRules(), ...createHeaderRules(), ...createSettingRules(), assignmentRule()];
+}
+
+function createBlockRules(): PatternRule[] {
   return [
-    privateKeyRule(),
-    puttyKeyRule(),
-    bearerRule(),
-    basicRule(),
-    cookieRule(),
-    urlPasswordRule(),
-    awsSecretRule(),
-    npmrcRule(),
-    netrcRule(),
-    herokuRule(),
-    assignmentRule(),
+    {
+      name: 'private-key',
+      triggers: ['-----BEGIN '],
+      pattern: new RegExp(String.raw`-----BEGIN ${keyLabel}(?:(?:(?!-----)[\s\S]){0,20000}-----END ${keyLabel}|${keyBody})`, 'y'),
+      // Open until its end line, for as long as one could still come.
+      reach: /-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?/y,
+      rank: rankOfProvider,
+    },
+    {
+      // PuTTY: the lines after Private-Lines are the key; as many as there are follow.
+      name: 'private-key',
+      triggers: ['Private-Lines:'],
+      pattern: /Private-Lines: {0,2}\d{1,3}((?:(?:\\r)?(?:\\n)|\s){1,4}(?:[A-Za-z0-9+/=]{4,80}(?:(?:\\r)?\\n|\s){0,4}){1,60})/y,
+      reach: /Private-Lines: {0,2}\d{0,3}(?:\\[rn]?|\s|[A-Za-z0-9+/=]){0,6000}/y,
+      rank: rankOfProvider,
+    },
   ];
 }
 
-function privateKeyRule(): PatternRule {
-  const head = '-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
-  const foot = '-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
-  // A block cut off before its end is redacted as far as it looks like one.
-  const body = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
-  return {
-    name: 'private-key',
-    triggers: ['-----BEGIN '],
-    pattern: new RegExp(String.raw`${head}(?:(?:(?!-----)[\s\S]){0,20000}${foot}|${body})`, 'y'),
-    // Open until its end line, for as long as one could still come.
-    reach: new RegExp(String.raw`-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?`, 'y'),
-    rank: rankOfProvider,
-  };
+function createHeaderRules(): PatternRule[] {
+  return [
+    {
+      name: 'bearer-token',
+      triggers: ['Bearer', 'bearer', 'BEARER'],
+      pattern: /bearer(?:\s|%20){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
+      reach: /[a-z]*[\s%20]*["']?[A-Za-z0-9._~+/=%-]*/iy,
+      rank: rankOfGeneric,
+      accept: (secret) => looksRandom(secret) && !/^[\d.]+$/.test(secret),
+    },
+    {
+      name: 'basic-credentials',
+      triggers: ['Basic ', 'basic '],
+      pattern: /basic ([A-Za-z0-9+/]{8,2000}={0,2})/iy,
+      reach: /basic ?[A-Za-z0-9+/=]*/iy,
+      rank: rankOfGeneric,
+      accept: (secret) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(secret, 'base64').toString('latin1')),
+    },
+    {
+      name: 'cookie',
+      triggers: ['Cookie:', 'cookie:'],
+      // Not inside a cookie already found: a run of such beginnings would be read again for each.
+      pattern: /(?<![;=.:])cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
+      reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
+      rank: rankOfGeneric,
+      accept: (secret) => looksRandom(secret),
+    },
+    {
+      name: 'url-password',
+      triggers: ['://'],
+      pattern: /:\/\/[^\s/:@"'<>[\]{}]{0,100}:([^\s/@"'<>[\]{}$]{3,200})(?=@)/y,
+      reach: /:\/\/[^\s/@"'<>]{0,301}/y,
+      rank: rankOfGeneric,
+      accept: (secret) => !/^(?:\*+|x+|pass(?:word)?|pw|secret)$/i.test(secret),
+    },
+  ];
 }
 
-/** The lines after Private-Lines are the key; as many as there are follow. */
-function puttyKeyRule(): PatternRule {
-  return {
-    name: 'private-key',
-    triggers: ['Private-Lines:'],
-    pattern: /Private-Lines: {0,2}\d{1,3}((?:(?:\\r)?(?:\\n)|\s){1,4}(?:[A-Za-z0-9+/=]{4,80}(?:(?:\\r)?\\n|\s){0,4}){1,60})/y,
-    reach: /Private-Lines: {0,2}\d{0,3}(?:\\[rn]?|\s|[A-Za-z0-9+/=]){0,6000}/y,
-    rank: rankOfProvider,
-  };
-}
-
-function bearerRule(): PatternRule {
-  return {
-    name: 'bearer-token',
-    triggers: ['Bearer', 'bearer', 'BEARER'],
-    pattern: /bearer(?:\s|%20){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
-    reach: /[a-z]*[\s%20]*["']?[A-Za-z0-9._~+/=%-]*/iy,
-    rank: rankOfGeneric,
-    accept: (secret) => looksRandom(secret) && !/^[\d.]+$/.test(secret),
-  };
-}
-
-function basicRule(): PatternRule {
-  return {
-    name: 'basic-credentials',
-    triggers: ['Basic ', 'basic '],
-    pattern: /basic ([A-Za-z0-9+/]{8,2000}={0,2})/iy,
-    reach: /basic ?[A-Za-z0-9+/=]*/iy,
-    rank: rankOfGeneric,
-    accept: (secret) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(secret, 'base64').toString('latin1')),
-  };
-}
-
-function cookieRule(): PatternRule {
-  return {
-    name: 'cookie',
-    triggers: ['Cookie:', 'cookie:'],
-    // Not inside a cookie already found: a run of such beginnings would be read again for each.
-    pattern: /(?<![;=.:])cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
-    reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
-    rank: rankOfGeneric,
-    accept: (secret) => looksRandom(secret),
-  };
-}
-
-function urlPasswordRule(): PatternRule {
-  return {
-    name: 'url-password',
-    triggers: ['://'],
-    pattern: /:\/\/[^\s/:@"'<>[\]{}]{0,100}:([^\s/@"'<>[\]{}$]{3,200})(?=@)/y,
-    reach: /:\/\/[^\s/@"'<>]{0,301}/y,
-    rank: rankOfGeneric,
-    accept: (secret) => !/^(?:\*+|x+|pass(?:word)?|pw|secret)$/i.test(secret),
-  };
-}
-
-function awsSecretRule(): PatternRule {
-  const words = ['secret_access_key', 'SECRET_ACCESS_KEY', 'SecretAccessKey', 'secretAccessKey', 'secret-access-key', 'aws_secret_key'];
-  return {
-    name: 'aws-secret-key',
-    triggers: words,
-    pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
-    reach: /[\w-]*[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
-    rank: rankOfProvider,
-  };
-}
-
-/** The tokens of npm's own file are random only sometimes: old ones are UUIDs, _auth is base64 of user and password. */
-function npmrcRule(): PatternRule {
-  return {
-    name: 'npm-token',
-    triggers: ['_authToken', '_auth', '_password'],
-    pattern: /_(?:authToken|auth|password)\s{0,3}=\s{0,3}["']?([A-Za-z0-9_+/=.-]{8,400})/y,
-    reach: /_[A-Za-z]{0,10}\s{0,3}=?\s{0,3}["']?[A-Za-z0-9_+/=.-]{0,400}/y,
-    rank: rankOfGeneric,
-    accept: (secret) => !/^(?:true|false|legacy)$/.test(secret),
-  };
-}
-
-/** https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html */
-function netrcRule(): PatternRule {
-  const gap = String.raw`(?:\s|\\[nrt]){1,8}`;
-  return {
-    name: 'netrc-password',
-    triggers: ['login ', 'login\t'],
-    pattern: new RegExp(
-      String.raw`login${gap}[^\s\\]{1,200}${gap}(?:account${gap}[^\s\\]{1,200}${gap})?password${gap}([^\s"\\]{4,200})`,
-      'y',
-    ),
-    reach: new RegExp(String.raw`login(?:${gap}[^\s\\]{0,200}){0,6}`, 'y'),
-    rank: rankOfGeneric,
-    // Prose about logins: "login form and password reset".
-    accept: (secret, next) => !/^[a-z]+[,.;:]?$/i.test(secret) && next !== '(',
-  };
-}
-
-/** Keys of Heroku were UUIDs for long, which are secrets only beside its name. */
-function herokuRule(): PatternRule {
-  return {
-    name: 'heroku-key',
-    triggers: ['heroku', 'HEROKU', 'Heroku'],
-    pattern: /heroku[\w-]{0,30}["']?\s{0,3}(?:=>|[:=])\s{0,3}["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/iy,
-    reach: /heroku[\w-]{0,30}["']?\s{0,3}[:=>]{0,2}\s{0,3}["']?[0-9a-f-]{0,36}/iy,
-    rank: rankOfProvider,
-  };
+function createSettingRules(): PatternRule[] {
+  return [
+    {
+      name: 'aws-secret-key',
+      triggers: ['secret_access_key', 'SECRET_ACCESS_KEY', 'SecretAccessKey', 'secretAccessKey', 'secret-access-key', 'aws_secret_key'],
+      pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
+      reach: /[\w-]*[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
+      rank: rankOfProvider,
+    },
+    {
+      // The tokens of npm's own file are random only sometimes: old ones are UUIDs, _auth is base64 of user and password.
+      name: 'npm-token',
+      triggers: ['_authToken', '_auth', '_password'],
+      pattern: /_(?:authToken|auth|password)\s{0,3}=\s{0,3}["']?([A-Za-z0-9_+/=.-]{8,400})/y,
+      reach: /_[A-Za-z]{0,10}\s{0,3}=?\s{0,3}["']?[A-Za-z0-9_+/=.-]{0,400}/y,
+      rank: rankOfGeneric,
+      accept: (secret) => !/^(?:true|false|legacy)$/.test(secret),
+    },
+    {
+      // https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html
+      name: 'netrc-password',
+      triggers: ['login ', 'login\t'],
+      pattern: new RegExp(
+        String.raw`login${netrcGap}[^\s\\]{1,200}${netrcGap}(?:account${netrcGap}[^\s\\]{1,200}${netrcGap})?password${netrcGap}([^\s"\\]{4,200})`,
+        'y',
+      ),
+      reach: new RegExp(String.raw`login(?:${netrcGap}[^\s\\]{0,200}){0,6}`, 'y'),
+      rank: rankOfGeneric,
+      // Prose about logins: "login form and password reset".
+      accept: (secret, next) => !/^[a-z]+[,.;:]?$/i.test(secret) && next !== '(',
+    },
+    {
+      // Keys of Heroku were UUIDs for long, which are secrets only beside its name.
+      name: 'heroku-key',
+      triggers: ['heroku', 'HEROKU', 'Heroku'],
+      pattern: /heroku[\w-]{0,30}["']?\s{0,3}(?:=>|[:=])\s{0,3}["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/iy,
+      reach: /heroku[\w-]{0,30}["']?\s{0,3}[:=>]{0,2}\s{0,3}["']?[0-9a-f-]{0,36}/iy,
+      rank: rankOfProvider,
+    },
+  ];
 }
 
 const keyWords = ['password', 'passwd', 'passphrase', 'pwd', 'secret', 'token', 'credential'];
@@ -162,20 +134,15 @@ function assignmentRule(): PatternRule {
 /** Keys that only speak about a secret: token_type, password_file, secret-name. */
 const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
 
+/** As one word, with either hyphen between two; lower case, upper case, each word capital, and apiKey. */
 function assignmentTriggers(): string[] {
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-  const words = keyWords.flatMap((word) => [word, word.toUpperCase(), capital(word)]);
-  const pairs = keyPairs.flatMap((pair) => {
-    const [first = '', second = ''] = pair.split(' ');
-    const joined = ['', '_', '-'].map((by) => first + by + second);
-    return [
-      ...joined,
-      ...joined.map((text) => text.toUpperCase()),
-      ...['', '_', '-'].map((by) => capital(first) + by + capital(second)),
-      first + capital(second),
-    ];
+  return [...keyWords, ...keyPairs].flatMap((words) => {
+    const [first = '', second = ''] = words.split(' ');
+    const joints = second === '' ? [''] : ['', '_', '-'];
+    const cased = joints.flatMap((by) => [first + by + second, (first + by + second).toUpperCase(), capital(first) + by + capital(second)]);
+    return second === '' ? cased : [...cased, first + capital(second)];
   });
-  return [...words, ...pairs];
 }
 
 /** True for a value no person and no programmer would write by hand for another purpose. */

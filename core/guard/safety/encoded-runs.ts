@@ -1,54 +1,35 @@
 // Long runs of base64 or hex in a text, decoded where that gives readable text: a token nobody registered is found in them by its own
 // form. What decodes to anything but text (digests, images, keys) is left alone. Pure.
 
-export interface EncodedRun {
-  /** Where it ends in the original. */
-  readonly end: number;
-  /** What the run says. */
-  readonly text: string;
-  /** The stretch of the original that holds the characters `from` to `to` of `text`. */
-  placeOf(from: number, to: number): { start: number; end: number };
-}
+import type { TextView } from './text-view.ts';
 
 const RUN_LENGTH_MIN = 20;
 const PEEK_BYTES = 9;
-const PADDING_MAX = 2;
 /** Decoded of one text at most; what lies beyond is judged as it stands. */
 const DECODED_BYTES_MAX = 512 * 1024;
 
-const NONE = 0;
-const HEX = 1;
-const BASE64 = 2;
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_';
+/** By character code, what a base64 digit counts, one more; zero for what is none. The two of base64url come last. */
+const values = new Uint8Array(128);
+for (const [place, digit] of digits.split('').entries()) values[digit.charCodeAt(0)] = (place < 64 ? place : place - 2) + 1;
 
-interface Alphabet {
-  /** By character code: hex digits are base64 digits as well. */
-  readonly kinds: Uint8Array;
-  readonly digits: Uint8Array;
+const isDigit = (code: number): boolean => code < 128 && values[code] !== 0;
+
+/** From its first line, which is long enough, over line breaks and the indents after them. */
+const wholeRun = /[\w+/-]{20,}(?:\r?\n[ \t]*[\w+/-]+)*/y;
+const hexRun = /[0-9A-Fa-f\s]*/y;
+/** At the end of a text, a run that more text could lengthen. Read backwards. */
+const openEnd = /(?<=((?:[\w+/-]{20,}\r?\n[ \t]*(?:[\w+/-]+\r?\n[ \t]*)*)?(?:[\w+/-]+\r|[\w+/-]*={0,2})))/y;
+
+/** Where a run begins that more text could lengthen; the length of the text where none does. */
+export function openRun(text: string): number {
+  openEnd.lastIndex = text.length;
+  const open = openEnd.exec(text)?.[1] ?? '';
+  return /[\w+/-]/.test(open) ? text.length - open.length : text.length;
 }
 
-const { kinds, digits } = createAlphabet();
-
-function createAlphabet(): Alphabet {
-  const alphabet = { kinds: new Uint8Array(128), digits: new Uint8Array(128) };
-  const chars = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.split('');
-  for (const [value, char] of chars.entries()) {
-    alphabet.kinds[char.charCodeAt(0)] = /[0-9A-Fa-f]/.test(char) ? HEX : BASE64;
-    alphabet.digits[char.charCodeAt(0)] = value;
-  }
-  for (const [value, char] of [
-    [62, '-'],
-    [63, '_'],
-  ] as const) {
-    alphabet.kinds[char.charCodeAt(0)] = BASE64;
-    alphabet.digits[char.charCodeAt(0)] = value;
-  }
-  return alphabet;
-}
-
-const isDigit = (code: number): boolean => code < 128 && kinds[code] !== NONE;
-
-export function encodedRuns(text: string): EncodedRun[] {
-  const runs: EncodedRun[] = [];
+export function encodedRuns(text: string): TextView[] {
+  const found: TextView[] = [];
   let budget = DECODED_BYTES_MAX;
   // A run has a digit at every place: looking at one place in twenty is enough to pass words by.
   for (let start = 0; start + RUN_LENGTH_MIN <= text.length && budget > 0;) {
@@ -57,20 +38,20 @@ export function encodedRuns(text: string): EncodedRun[] {
       start = gap + 1;
       continue;
     }
-    const end = endOfRun(text, start + RUN_LENGTH_MIN);
+    wholeRun.lastIndex = start;
+    const end = start + (wholeRun.exec(text)?.[0].length ?? 0);
     // A line of words before it, or after it, is part of the run by its letters only.
     for (let from = start; end - from >= RUN_LENGTH_MIN;) {
       const run = decodeRun(text, from, end);
       if (run !== null) {
-        runs.push(run);
-        budget -= run.text.length;
+        found.push(run.view);
+        budget -= run.view.text.length;
       }
-      if (run !== null && run.end === end) break;
-      from = run?.end ?? nextLine(text, from, end);
+      from = run === null ? nextLine(text, from, end) : run.end;
     }
     start = end + 1;
   }
-  return runs;
+  return found;
 }
 
 /** The last place between `from` and `to` that holds no digit, or -1. */
@@ -81,83 +62,25 @@ function lastGap(text: string, from: number, to: number): number {
 
 /** Where the next line of a folded run begins; its end where this is the last. */
 function nextLine(text: string, from: number, end: number): number {
-  const fold = text.indexOf('\n', from);
-  if (fold < 0 || fold >= end) return end;
-  let next = fold + 1;
-  while (next < end && !isDigit(text.charCodeAt(next))) next += 1;
-  return next;
+  const fold = /\n[ \t]*/.exec(text.slice(from, end));
+  return fold === null ? end : from + fold.index + fold[0].length;
 }
 
-/** The run goes on over line breaks and the indents after them. */
-function endOfRun(text: string, from: number): number {
-  let end = from;
-  for (;;) {
-    while (end < text.length && isDigit(text.charCodeAt(end))) end += 1;
-    const next = continuation(text, end);
-    if (next === end) return end;
-    end = next;
-  }
-}
-
-/** Where a run begins that more text could lengthen; the length of the text where none does. */
-export function openRun(text: string): number {
-  const padding = /=*$/.exec(text.slice(-PADDING_MAX))?.[0].length ?? 0;
-  let open = text.length - padding;
-  for (let end = open; ;) {
-    let start = end;
-    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1;
-    if (end < text.length - padding && end - start < RUN_LENGTH_MIN) return open;
-    if (start < end) open = start;
-    const fold = foldBefore(text, start);
-    if (fold === start) return open === text.length - padding ? text.length : open;
-    end = fold;
-  }
-}
-
-/** Before the line break and indent that lead up to `at`; the same place where there are none. */
-function foldBefore(text: string, at: number): number {
-  let before = at;
-  while (before > 0 && (text.charCodeAt(before - 1) === 0x20 || text.charCodeAt(before - 1) === 0x09)) before -= 1;
-  if (before === text.length && text.charCodeAt(before - 1) === 0x0d) return before - 1;
-  if (text.charCodeAt(before - 1) !== 0x0a) return at;
-  before -= 1;
-  return text.charCodeAt(before - 1) === 0x0d ? before - 1 : before;
-}
-
-/** After a line break and its indent, where the run goes on; the same place where it does not. */
-function continuation(text: string, at: number): number {
-  let next = at;
-  if (text.charCodeAt(next) === 0x0d) next += 1;
-  if (text.charCodeAt(next) !== 0x0a) return at;
-  next += 1;
-  while (text.charCodeAt(next) === 0x20 || text.charCodeAt(next) === 0x09) next += 1;
-  const code = text.charCodeAt(next);
-  return isDigit(code) ? next : at;
-}
-
-function decodeRun(text: string, start: number, end: number): EncodedRun | null {
-  const hexEnd = endOfHex(text, start, end);
-  if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(hexByte, text, start)) return decoded(text, start, hexEnd, 'hex');
+function decodeRun(text: string, start: number, end: number): { view: TextView; end: number } | null {
+  hexRun.lastIndex = start;
+  const hexEnd = Math.min(end, start + (hexRun.exec(text)?.[0].length ?? 0));
+  if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(hexByte, text, start)) return { view: decoded(text, start, hexEnd, hex), end: hexEnd };
   for (let shift = 0; shift < 4; shift++) {
-    if (isReadable(base64Byte, text, start + shift)) return decoded(text, start + shift, end, 'base64');
+    if (isReadable(base64Byte, text, start + shift)) return { view: decoded(text, start + shift, end, base64), end };
   }
   return null;
-}
-
-function endOfHex(text: string, start: number, end: number): number {
-  let at = start;
-  while (at < end && (kinds[text.charCodeAt(at)] === HEX || /\s/.test(text.charAt(at)))) at += 1;
-  return at;
 }
 
 /** One of the first bytes, without decoding the rest: most runs of a text are words and digests and end here. */
 function base64Byte(text: string, start: number, index: number): number {
   const at = start + Math.floor(index / 3) * 4;
-  const bits =
-    ((digits[text.charCodeAt(at)] ?? 0) << 18) |
-    ((digits[text.charCodeAt(at + 1)] ?? 0) << 12) |
-    ((digits[text.charCodeAt(at + 2)] ?? 0) << 6) |
-    (digits[text.charCodeAt(at + 3)] ?? 0);
+  let bits = 0;
+  for (let i = at; i < at + 4; i++) bits = (bits << 6) | Math.max(0, (values[text.charCodeAt(i)] ?? 0) - 1);
   return (bits >> (16 - (index % 3) * 8)) & 0xff;
 }
 
@@ -181,43 +104,37 @@ function isReadable(byteAt: (text: string, start: number, index: number) => numb
   return true;
 }
 
-function decoded(text: string, start: number, end: number, encoding: 'base64' | 'hex'): EncodedRun {
+/** So many characters hold so many bytes. */
+interface Encoding {
+  readonly name: 'base64' | 'hex';
+  readonly chars: number;
+  readonly bytes: number;
+}
+const hex: Encoding = { name: 'hex', chars: 2, bytes: 1 };
+const base64: Encoding = { name: 'base64', chars: 4, bytes: 3 };
+
+function decoded(text: string, start: number, end: number, { name, chars, bytes: bytesEach }: Encoding): TextView {
   const raw = text.slice(start, end);
-  const isFolded = /\s/.test(raw);
-  const bytes = Buffer.from(raw.replace(/\s+/g, ''), encoding);
-  const wide = bytes[0] === 0 ? 'be' : bytes[1] === 0 ? 'le' : null;
-  // One character a byte: places can be counted, and forms of tokens are ASCII.
-  const said = wide === null ? bytes.toString('latin1') : everySecond(bytes, wide === 'le' ? 0 : 1).toString('latin1');
-  const bytesEach = wide === null ? 1 : 2;
-  const placeOfChar = (index: number): number => start + (isFolded ? unfoldedPlace(raw, index) : Math.min(index, raw.length));
+  /** Where the characters of a folded run lie. */
+  const places = /\s/.test(raw) ? Array.from(raw.matchAll(/\S/g), ({ index }) => index) : null;
+  const length = places?.length ?? raw.length;
+  const place = (index: number): number => (index >= length ? raw.length : (places?.[index] ?? index));
+  const padded = end + (name === 'base64' ? (/^={0,2}/.exec(text.slice(end, end + 2))?.[0].length ?? 0) : 0);
+  const bytes = Buffer.from(raw.replace(/\s+/g, ''), name);
+  const width = bytes[0] === 0 || bytes[1] === 0 ? 2 : 1;
   return {
-    end,
-    text: said,
-    placeOf: (from, to) => {
-      const first = from * bytesEach;
-      const last = to * bytesEach;
-      if (encoding === 'hex') return { start: placeOfChar(first * 2), end: placeOfChar(last * 2 - 1) + 1 };
-      const lastChar = Math.ceil(last / 3) * 4 - 1;
-      const until = Math.min(end, placeOfChar(lastChar) + 1);
-      const padding = until >= end - 1 ? (/^={1,2}/.exec(text.slice(end, end + 2))?.[0].length ?? 0) : 0;
-      return { start: placeOfChar(Math.floor(first / 3) * 4), end: padding > 0 ? end + padding : until };
+    // One character for each byte or two: places can be counted, and forms of tokens are ASCII.
+    text: width === 1 ? bytes.toString('latin1') : wideText(bytes),
+    reachesEnd: false,
+    startOf: (index) => start + place(Math.floor((index * width) / bytesEach) * chars),
+    endOf: (index) => {
+      const last = Math.ceil((index * width) / bytesEach) * chars - 1;
+      return last >= length - 1 ? padded : start + place(last) + 1;
     },
   };
 }
 
-function everySecond(bytes: Buffer, from: number): Buffer {
-  const half = Buffer.alloc(Math.floor(bytes.length / 2));
-  for (let i = 0; i < half.length; i++) half[i] = bytes[i * 2 + from] ?? 0;
-  return half;
-}
-
-/** The place in a folded run of its character number `index`, white space not counted. */
-function unfoldedPlace(raw: string, index: number): number {
-  let left = index;
-  for (let at = 0; at < raw.length; at++) {
-    if (/\s/.test(raw.charAt(at))) continue;
-    if (left === 0) return at;
-    left -= 1;
-  }
-  return raw.length;
+function wideText(bytes: Buffer): string {
+  const even = bytes.subarray(0, bytes.length - (bytes.length % 2));
+  return (bytes[0] === 0 ? even.swap16() : even).toString('utf16le');
 }

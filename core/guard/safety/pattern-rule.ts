@@ -1,15 +1,16 @@
-// What a pattern rule is, and small measures of text that rules judge by. Rules hold regular expressions with a position, so
-// they are made per redactor, never shared.
+// What a pattern rule is, what it finds at its trigger, and small measures of text that rules judge by.
+
+import type { Span } from './text-view.ts';
 
 /** Fires at a literal trigger; the sticky `pattern` then decides on the spot, so benign text costs one scan and nothing else. */
 export interface PatternRule {
   readonly name: string;
-  /** Exact literals; each occurrence is one try. */
+  /** Exact literals of three or more characters; each occurrence is one try. */
   readonly triggers: readonly string[];
   /** Sticky. With a capture group, the group is the secret and must end the match. */
   readonly pattern: RegExp;
-  /** Characters before the trigger that belong to the match: class and most. */
-  readonly before?: { readonly chars: RegExp; readonly max: number };
+  /** What before the trigger belongs to the match: holds at the end of the few characters there. */
+  readonly before?: RegExp;
   /** Sticky. While it reaches the end of the text, more text could still make a match. */
   readonly reach: RegExp;
   /** Judges the secret; `next` is the character after it, empty at the end. */
@@ -22,6 +23,37 @@ export const rankOfSecret = 0;
 export const rankOfProvider = 1;
 export const rankOfGeneric = 2;
 export const rankOfPersonal = 3;
+
+export const triggerLengthMin = 3;
+const BEFORE_MAX = 16;
+
+/** Where the match would begin whose trigger stands at `at`. */
+export function beginningOf(rule: PatternRule, text: string, at: number): number {
+  return at - (rule.before?.exec(text.slice(Math.max(0, at - BEFORE_MAX), at))?.[0].length ?? 0);
+}
+
+export function matchRule(rule: PatternRule, text: string, from: number): Span | null {
+  rule.pattern.lastIndex = from;
+  const match = rule.pattern.exec(text);
+  if (match === null) return null;
+  const end = match.index + match[0].length;
+  const secret = match[1] ?? match[0];
+  if (rule.accept !== undefined && !rule.accept(secret, text.charAt(end))) return null;
+  return { from, start: end - secret.length, end, name: rule.name, rank: rule.rank };
+}
+
+/** More text could still make a match of what begins at the trigger. */
+export function reachesEnd(rule: PatternRule, text: string, at: number): boolean {
+  rule.reach.lastIndex = at;
+  return rule.reach.test(text) && rule.reach.lastIndex === text.length;
+}
+
+/** Each way to take one of each: ['a', 'b'], ['-', '+'] is a-, a+, b-, b+. */
+export function everyWay(...choices: readonly (readonly string[] | string)[]): string[] {
+  return choices.reduce<string[]>((ways, choice) => ways.flatMap((way) => Array.from(choice).map((next) => way + next)), ['']);
+}
+
+export const lettersAndDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** The start of a word; also after an escape such as \n in JSON or %3D in a URL, whose last character is a letter or digit. */
 export const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}|\\[nrtbf]))`;

@@ -1,7 +1,7 @@
 // Keys and tokens that providers give a recognisable form. One line each: name, trigger, the rest of the form.
 // Precision first: git hashes, UUIDs and integrity hashes have none of these forms.
 
-import { escapeRegExp, looksRandom, rankOfProvider, wordStart, type PatternRule } from './pattern-rule.ts';
+import { escapeRegExp, everyWay, lettersAndDigits, looksRandom, rankOfProvider, wordStart, type PatternRule } from './pattern-rule.ts';
 
 type Row = readonly [name: string, triggers: string | readonly string[], rest: string, accept?: (secret: string) => boolean];
 
@@ -47,7 +47,7 @@ const rows: readonly Row[] = [
   ['azure-storage-key', ['AccountKey=', 'accountkey='], String.raw`[A-Za-z0-9+/]{40,100}={0,2}`],
   ['azure-shared-key', ['SharedAccessKey=', 'sharedaccesskey='], String.raw`[A-Za-z0-9+/]{40,100}={0,2}`],
   ['azure-signature', ['?sig=', '&sig='], '[A-Za-z0-9%+/=]{40,120}'],
-  ['twilio-key', ['SK', 'AC'], `[0-9a-f]{32}${END}`],
+  ['twilio-key', everyWay(['SK', 'AC'], '0123456789abcdef'), `[0-9a-f]{31}${END}`],
   ['sendgrid-key', 'SG.', String.raw`[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}`],
   ['mailgun-key', 'key-', `[0-9a-f]{32}${END}`],
   ['shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], '[0-9a-fA-F]{32}'],
@@ -105,52 +105,35 @@ export function createProviderRules(): PatternRule[] {
   const rules = rows.map(([name, triggers, rest, accept]): PatternRule => {
     const literals = typeof triggers === 'string' ? [triggers] : triggers;
     const start = /^[A-Za-z]/.test(literals[0] ?? '') ? wordStart : '';
-    return {
-      name,
-      triggers: literals,
-      pattern: new RegExp(`${start}(?:${literals.map(escapeRegExp).join('|')})${rest}`, 'y'),
-      reach: new RegExp(tokenReach, 'y'),
-      rank: rankOfProvider,
-      ...(accept === undefined ? {} : { accept }),
-    };
+    const pattern = new RegExp(`${start}(?:${literals.map(escapeRegExp).join('|')})${rest}`, 'y');
+    return { ...tokenRule(name, literals, pattern), ...(accept === undefined ? {} : { accept }) };
   });
   return [...rules, telegramRule(), discordRule(), azureClientRule()];
 }
 
+function tokenRule(name: string, triggers: readonly string[], pattern: RegExp): PatternRule {
+  return { name, triggers, pattern, reach: new RegExp(tokenReach, 'y'), rank: rankOfProvider };
+}
+
 /** Bot id, colon, 35 characters (https://core.telegram.org/bots/api#authorizing-your-bot). */
 function telegramRule(): PatternRule {
+  const pattern = /(?<!\d)\d{6,12}:[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])/y;
   return {
-    name: 'telegram-token',
-    triggers: Array.from({ length: 10 }, (_, digit) => `${digit}:`),
-    before: { chars: /\d/, max: 12 },
-    pattern: /(?<!\d)\d{6,12}:[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])/y,
-    reach: new RegExp(tokenReach, 'y'),
-    rank: rankOfProvider,
+    ...tokenRule('telegram-token', everyWay('0123456789', ':', `${lettersAndDigits}_-`), pattern),
+    before: /\d{0,12}$/,
     accept: (secret) => /[A-Z]/.test(secret) && /[a-z]/.test(secret),
   };
 }
 
 /** A bot token begins with its user id, decimal digits in base64, which leaves few choices for the first four characters. */
 function discordRule(): PatternRule {
-  return {
-    name: 'discord-token',
-    triggers: ['M', 'N', 'O'].flatMap((first) => ['D', 'T', 'j', 'z'].map((second) => first + second)),
-    pattern: new RegExp(
-      String.raw`${wordStart}[MNO][DTjz][AEIMQUYcgk][w-z0-5][A-Za-z0-9]{18,26}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{26,40}`,
-      'y',
-    ),
-    reach: new RegExp(tokenReach, 'y'),
-    rank: rankOfProvider,
-  };
+  const rest = String.raw`[w-z0-5][A-Za-z0-9]{18,26}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{26,40}`;
+  const pattern = new RegExp(`${wordStart}[MNO][DTjz][AEIMQUYcgk]${rest}`, 'y');
+  return tokenRule('discord-token', everyWay('MNO', 'DTjz', 'AEIMQUYcgk'), pattern);
 }
 
 function azureClientRule(): PatternRule {
-  return {
-    name: 'azure-client-secret',
-    triggers: Array.from({ length: 10 }, (_, digit) => `${digit}Q~`),
-    before: { chars: /[A-Za-z0-9_~.-]/, max: 3 },
-    pattern: /[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}/y,
-    reach: new RegExp(tokenReach, 'y'),
-    rank: rankOfProvider,
-  };
+  const triggers = everyWay('0123456789', ['Q~']);
+  const pattern = /[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}/y;
+  return { ...tokenRule('azure-client-secret', triggers, pattern), before: /[A-Za-z0-9_~.-]{0,3}$/ };
 }

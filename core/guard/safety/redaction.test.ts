@@ -106,6 +106,36 @@ test('short values are refused, a line of a long one is found, the newest name w
   expect(safety.redact(`see ${letters(40)}.`).text).toBe('see [redacted:file].');
 });
 
+test('what stands right behind a value of eight characters stays', () => {
+  const safety = open();
+  safety.register('12345678', 'pin');
+  expect(safety.redact('{"pin":"12345678", "next": 1}').text).toBe('{"pin":"[redacted:pin]", "next": 1}');
+});
+
+const within: [string, (text: string) => string][] = [
+  ['a URL in base64', (text) => Buffer.from(`https://example.org/?q=${encodeURIComponent(text)}&page=1`).toString('base64')],
+  ['JSON in base64', (text) => Buffer.from(JSON.stringify({ a: `one\ntwo ${text}` })).toString('base64')],
+  ['folded base64 in JSON', (text) => JSON.stringify(folded(Buffer.from(`${'some words before it '.repeat(3)}${text}`)))],
+  ['base64 in a URL in base64', (text) => Buffer.from(encodeURIComponent(folded(Buffer.from(`one two three ${text}`)))).toString('base64')],
+];
+const folded = (bytes: Buffer): string => bytes.toString('base64').replace(/(.{64})/g, '$1\n');
+const nested = [join('AccountKey=', 'kEX/oTDk984T9LeRE2K+41141WH9AXLh7ScQ0xDyjMhKsiNcWZPxLYnO0SW/6zumRBxoeVhMsreM5Yu64Faj', 'I=='), value];
+
+test.each(within)('a secret is found in %s, whole and in any pieces', (_, encode) => {
+  for (const secret of nested) {
+    const text = `a ${encode(secret)} b`;
+    const safety = open();
+    safety.register(value, 'my key');
+    const whole = safety.redact(text).text;
+    expect(whole).toMatch(/\[redacted:(?:my_key|azure-storage-key)\]/);
+    for (let size = 1; size < 40; size++) {
+      const stream = safety.stream();
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      expect(pieces.map((one) => stream.push(one)).join('') + stream.end()).toBe(whole);
+    }
+  }
+});
+
 const jwt = join('eyJ', 'hbGciOiJIUzI1NiJ9', '.eyJ', 'zdWIiOiIxMjM0NTY3ODkwIn0', '.', letters(43));
 const known: [string, string][] = [
   ['openai-key', join('sk-proj', '-', letters(48))],

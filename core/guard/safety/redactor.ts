@@ -1,17 +1,16 @@
-// Finds secrets in text: registered values in any of their forms first, then recognisable patterns, and replaces them.
-// Looks at the text as it stands, as it reads with its escapes undone, and into runs of base64 and hex. Keeps no text.
+// Finds secrets in text and replaces them: registered values in any of their forms first, then recognisable patterns. Looks at the text as it
+// stands, and at everything it reads as with escapes undone and runs of base64 and hex decoded, in whatever order they were put on.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
 import { encodedRuns, openRun } from './encoded-runs.ts';
-import { rankOfSecret, type PatternRule } from './pattern-rule.ts';
+import { LiteralFinder } from './literal-finder.ts';
+import { beginningOf, matchRule, rankOfSecret, reachesEnd, triggerLengthMin, type PatternRule } from './pattern-rule.ts';
 import { findPersonalData, openPersonalData, type PersonalKind } from './personal-data.ts';
 import { createProviderRules } from './provider-rules.ts';
-import { isTellable, secretForms } from './secret-forms.ts';
-import { mergeSpans, renderSpans, type Span } from './span.ts';
-import { TriggerScanner } from './trigger-scanner.ts';
+import { formLengthMin, isTellable, passedOver, secretForms, type SecretForm } from './secret-forms.ts';
+import { mergeSpans, renderSpans, type Span } from './text-view.ts';
 import { openEscape, unescapedView } from './unescaped-view.ts';
-import { ValueFinder, type FoundForm } from './value-finder.ts';
 
 export interface Redaction {
   /** The very same string when nothing was found. */
@@ -20,10 +19,10 @@ export interface Redaction {
   readonly found: readonly string[];
 }
 
-/** What a text contains, and from where on more text could change the answer. */
+/** What a text contains, and from where on more text could change the answer; both places are its length when it could not. */
 export interface Analysis {
   readonly spans: readonly Span[];
-  /** Where a registered value may have begun that the text does not finish; the length of the text when none has. */
+  /** Where a registered value may have begun that the text does not finish. */
   readonly openValue: number;
   /** The same for patterns. */
   readonly openPattern: number;
@@ -34,7 +33,16 @@ export interface RedactorOptions {
   readonly personal: readonly PersonalKind[];
 }
 
-export const valueLengthMin = 8;
+interface NamedForm extends SecretForm {
+  readonly name: string;
+}
+
+interface Find {
+  readonly spans: Span[];
+  openValue: number;
+  openPattern: number;
+}
+
 const VALUES_MAX = 2000;
 /** Shorter text holds no secret: the shortest rule asks for more. */
 const TELLABLE_MIN = 8;
@@ -43,27 +51,17 @@ const CLEAN_MAX = 1_000;
 /** A whole result of a tool is no longer. */
 const CLEAN_LENGTH_MAX = 65_536;
 const CLEAN_TOTAL_LENGTH_MAX = 1_000_000;
-/** Escapes inside escapes: JSON in JSON in a URL. */
-const UNESCAPED_MAX = 3;
-/** Base64 of base64. */
-const DECODED_MAX = 2;
+/** Escapes inside escapes inside base64: JSON in JSON in a URL. */
+const READINGS_MAX = 3;
 /** Around an escape this much is looked at, or the longest value where that is longer. */
 const REACH_MIN = 512;
 const REACH_MAX = 16_384;
 
-interface Find {
-  readonly spans: Span[];
-  openValue: number;
-  openPattern: number;
-}
-
 export class Redactor {
   readonly #values = new Map<string, string>();
-  readonly #rules: readonly PatternRule[] = [...createProviderRules(), ...createContextRules()];
-  readonly #triggers: TriggerScanner;
-  readonly #rulesOfTrigger: readonly (readonly PatternRule[])[];
+  readonly #triggers: LiteralFinder<PatternRule>;
   readonly #personal: readonly PersonalKind[];
-  #finder: ValueFinder | null = null;
+  #finder: LiteralFinder<NamedForm> | null = null;
   #reach = REACH_MIN;
   readonly #clean = new Set<string>();
   #cleanLength = 0;
@@ -71,10 +69,9 @@ export class Redactor {
 
   constructor(options: RedactorOptions) {
     this.#personal = options.personal;
-    const rulesOf = new Map<string, PatternRule[]>();
-    for (const rule of this.#rules) for (const trigger of rule.triggers) rulesOf.set(trigger, [...(rulesOf.get(trigger) ?? []), rule]);
-    this.#triggers = new TriggerScanner([...rulesOf.keys()]);
-    this.#rulesOfTrigger = [...rulesOf.values()];
+    const rules = [...createProviderRules(), ...createContextRules()];
+    const triggers = rules.flatMap((rule) => rule.triggers.map((text) => ({ text, about: rule })));
+    this.#triggers = new LiteralFinder(triggers, { headLength: triggerLengthMin });
   }
 
   /** Another number whenever other things are taken out than before: what was looked through by then has to be again. */
@@ -88,7 +85,7 @@ export class Redactor {
    * Beyond 2,000 values the one registered longest ago is forgotten.
    */
   register(value: string, name: string): boolean {
-    if (value.length < valueLengthMin || !isTellable(value)) return false;
+    if (!isTellable(value)) return false;
     const cleanName = name.replace(/[^A-Za-z0-9._:-]/g, '_').slice(0, 100);
     if (this.#values.get(value) !== cleanName) {
       this.#finder = null;
@@ -96,12 +93,8 @@ export class Redactor {
     }
     this.#values.delete(value);
     this.#values.set(value, cleanName);
-    if (this.#values.size > VALUES_MAX) {
-      for (const oldest of this.#values.keys()) {
-        this.#values.delete(oldest);
-        break;
-      }
-    }
+    const oldest = this.#values.keys().next();
+    if (this.#values.size > VALUES_MAX && oldest.done !== true) this.#values.delete(oldest.value);
     return true;
   }
 
@@ -117,10 +110,70 @@ export class Redactor {
 
   /** Registered values only, wherever they stand. */
   redactValues(text: string): string {
-    this.#finder ??= this.#createFinder();
     const spans: Span[] = [];
-    this.#finder.scan(text, (value) => spans.push(spanOfValue(text, value)));
+    this.#findValues(text, (span) => spans.push(span));
     return spans.length === 0 ? text : renderSpans(text, mergeSpans(spans));
+  }
+
+  /** `isOpen`: more text may follow. Costs a little more, because every beginning is followed to where it ends. */
+  analyse(text: string, isOpen: boolean): Analysis {
+    const found = this.#look(text, isOpen, READINGS_MAX);
+    const spans = mergeSpans([...found.spans, ...findPersonalData(text, this.#personal)]);
+    if (!isOpen) return { spans, openValue: text.length, openPattern: text.length };
+    return { spans, openValue: found.openValue, openPattern: Math.min(found.openPattern, openPersonalData(text, this.#personal)) };
+  }
+
+  #look(text: string, isOpen: boolean, readings: number): Find {
+    // An escape cut in two hides what stands before it: it counts as not there yet.
+    const whole = isOpen ? text.slice(0, openEscape(text)) : text;
+    const found = this.#inspect(whole, isOpen);
+    if (readings === 0) return found;
+    for (const view of [unescapedView(whole, this.#reach), ...encodedRuns(whole)]) {
+      if (view === null) continue;
+      const isOpenView = isOpen && view.reachesEnd;
+      const inside = this.#look(view.text, isOpenView, readings - 1);
+      for (const span of inside.spans) {
+        found.spans.push({ ...span, from: view.startOf(span.from), start: view.startOf(span.start), end: view.endOf(span.end) });
+      }
+      if (!isOpenView) continue;
+      found.openValue = Math.min(found.openValue, view.startOf(inside.openValue));
+      found.openPattern = Math.min(found.openPattern, view.startOf(inside.openPattern));
+    }
+    return found;
+  }
+
+  /** The text as it stands. */
+  #inspect(text: string, isOpen: boolean): Find {
+    const spans: Span[] = [];
+    let openPattern = text.length;
+    const openValue = this.#findValues(text, (span, form) => {
+      spans.push(span);
+      // The character after it may still come.
+      if (form.isBase64 && span.end + 3 > text.length) openPattern = Math.min(openPattern, span.start);
+    });
+    const openTrigger = this.#triggers.scan(text, (rule, at) => {
+      const from = beginningOf(rule, text, at);
+      const span = matchRule(rule, text, from);
+      if (span !== null) spans.push(span);
+      if (isOpen && from < openPattern && reachesEnd(rule, text, at)) openPattern = from;
+    });
+    if (isOpen) openPattern = Math.min(openPattern, openTrigger, openRun(text), openLead(text));
+    return { spans, openValue, openPattern };
+  }
+
+  /** Returns where a value begins that the text ends in the middle of; its length where in none. */
+  #findValues(text: string, onFound: (span: Span, form: NamedForm) => void): number {
+    this.#finder ??= this.#createFinder();
+    return this.#finder.scan(text, (form, start, end) => onFound(spanOfValue(text, form, start, end), form));
+  }
+
+  #createFinder(): LiteralFinder<NamedForm> {
+    const forms = [...this.#values].flatMap(([value, name]) => secretForms(value).map((form) => ({ ...form, name })));
+    const longest = [...this.#values.keys()].reduce((length, value) => Math.max(length, value.length), 0);
+    // An escape has up to twelve characters for one.
+    this.#reach = Math.min(REACH_MAX, Math.max(REACH_MIN, longest * 2));
+    const literals = forms.map((form) => ({ text: form.text, about: form }));
+    return new LiteralFinder(literals, { headLength: formLengthMin, skipped: passedOver });
   }
 
   /** The same text passes several sinks one after the other: it is looked through at the first. */
@@ -128,11 +181,10 @@ export class Redactor {
     if (text.length > CLEAN_LENGTH_MAX) return;
     this.#clean.add(text);
     this.#cleanLength += text.length;
-    if (this.#clean.size <= CLEAN_MAX && this.#cleanLength <= CLEAN_TOTAL_LENGTH_MAX) return;
     for (const oldest of this.#clean) {
+      if (this.#clean.size <= CLEAN_MAX && this.#cleanLength <= CLEAN_TOTAL_LENGTH_MAX) return;
       this.#clean.delete(oldest);
       this.#cleanLength -= oldest.length;
-      if (this.#clean.size <= CLEAN_MAX && this.#cleanLength <= CLEAN_TOTAL_LENGTH_MAX) return;
     }
   }
 
@@ -141,123 +193,15 @@ export class Redactor {
     this.#clean.clear();
     this.#cleanLength = 0;
   }
-
-  /** `isOpen`: more text may follow. Costs a little more, because every beginning is followed to where it ends. */
-  analyse(text: string, isOpen: boolean): Analysis {
-    const found = this.#inspect(text, isOpen);
-    found.spans.push(...findPersonalData(text, this.#personal));
-    this.#inspectUnescaped(text, isOpen, found);
-    this.#inspectEncoded(text, found.spans, DECODED_MAX);
-    const spans = mergeSpans(found.spans);
-    if (!isOpen) return { spans, openValue: text.length, openPattern: text.length };
-    // An escape cut in two hides what stands before it.
-    const whole = text.slice(0, openEscape(text));
-    if (whole !== text) {
-      const before = this.#inspect(whole, true);
-      found.openValue = Math.min(found.openValue, whole.length, before.openValue);
-      found.openPattern = Math.min(found.openPattern, before.openPattern, openWord(whole));
-    }
-    const openPattern = Math.min(found.openPattern, openPersonalData(text, this.#personal), openWord(text), openRun(text));
-    return { spans, openValue: found.openValue, openPattern };
-  }
-
-  /** The text as it stands. */
-  #inspect(text: string, isOpen: boolean): Find {
-    const found: Find = { spans: [], openValue: text.length, openPattern: isOpen ? this.#triggers.openAt(text) : text.length };
-    this.#finder ??= this.#createFinder();
-    found.openValue = this.#finder.scan(text, (value) => {
-      found.spans.push(spanOfValue(text, value));
-      // The character after it may still come.
-      if (value.form.isBase64 && value.end + 3 > text.length) found.openPattern = Math.min(found.openPattern, value.start);
-    });
-    if (isOpen) found.openValue = Math.min(found.openValue, this.#finder.openBeginning(text));
-    this.#triggers.scan(text, (id, start) => {
-      for (const rule of this.#rulesOfTrigger[id] ?? []) {
-        const from = rule.before === undefined ? start : walkBack(text, start, rule.before);
-        const span = matchRule(text, rule, from);
-        if (span !== null) found.spans.push(span);
-        if (isOpen && from < found.openPattern && reaches(text, rule, start)) found.openPattern = from;
-      }
-    });
-    return found;
-  }
-
-  #inspectUnescaped(text: string, isOpen: boolean, found: Find): void {
-    const shown = (source: string): string => (isOpen ? source.slice(0, openEscape(source)) : source);
-    let source = shown(text);
-    let view = unescapedView(source, this.#reach);
-    let places = view?.places;
-    for (let round = 1; view !== null && places !== undefined; round++) {
-      const original = places;
-      const place = (index: number): number => original[index] ?? text.length;
-      const inside = this.#inspect(view.text, isOpen);
-      for (const span of inside.spans) found.spans.push({ ...span, start: place(span.start), end: place(span.end) });
-      const encoded: Span[] = [];
-      this.#inspectEncoded(view.text, encoded, DECODED_MAX);
-      for (const span of encoded) found.spans.push({ ...span, start: place(span.start), end: place(span.end) });
-      // A view that ends before the text does is open at no place of it.
-      if (view.places.at(-1) === source.length) {
-        found.openValue = Math.min(found.openValue, place(inside.openValue));
-        found.openPattern = Math.min(found.openPattern, place(inside.openPattern), place(openWord(view.text)));
-      }
-      if (round === UNESCAPED_MAX) return;
-      source = shown(view.text);
-      view = unescapedView(source, this.#reach);
-      places = view?.places.map((index) => original[index] ?? text.length);
-    }
-  }
-
-  #inspectEncoded(text: string, spans: Span[], depth: number): void {
-    for (const run of encodedRuns(text)) {
-      const inside = this.#inspect(run.text, false).spans;
-      if (depth > 1) this.#inspectEncoded(run.text, inside, depth - 1);
-      for (const span of inside) spans.push({ ...span, ...run.placeOf(span.start, span.end) });
-    }
-  }
-
-  #createFinder(): ValueFinder {
-    const forms = [...this.#values].flatMap(([value, name]) => secretForms(value).map((form) => ({ ...form, name })));
-    const longest = [...this.#values.keys()].reduce((length, value) => Math.max(length, value.length), 0);
-    // An escape has up to twelve characters for one.
-    this.#reach = Math.min(REACH_MAX, Math.max(REACH_MIN, longest * 2));
-    return new ValueFinder(forms);
-  }
 }
 
 /** In base64 the character after a value shares bits with it; padding belongs to it. */
-function spanOfValue(text: string, { form, start, end }: FoundForm): Span {
-  const span = { start, end, name: form.name, rank: rankOfSecret };
-  if (!form.isBase64) return span;
-  let last = /[A-Za-z0-9+/_-]/.test(text.charAt(end)) ? end + 1 : end;
-  for (let padding = 0; padding < 2 && text.charAt(last) === '='; padding++) last += 1;
-  return { ...span, end: last };
+function spanOfValue(text: string, form: NamedForm, start: number, end: number): Span {
+  const after = form.isBase64 ? (/^[A-Za-z0-9+/_-]?={0,2}/.exec(text.slice(end, end + 3))?.[0].length ?? 0) : 0;
+  return { from: start, start, end: end + after, name: form.name, rank: rankOfSecret };
 }
 
-function matchRule(text: string, rule: PatternRule, from: number): Span | null {
-  rule.pattern.lastIndex = from;
-  const match = rule.pattern.exec(text);
-  if (match === null) return null;
-  const end = match.index + match[0].length;
-  const secret = match[1] ?? match[0];
-  if (rule.accept !== undefined && !rule.accept(secret, text.charAt(end))) return null;
-  return { start: end - secret.length, end, name: rule.name, rank: rule.rank };
-}
-
-function walkBack(text: string, start: number, before: { readonly chars: RegExp; readonly max: number }): number {
-  let from = start;
-  while (from > 0 && start - from < before.max && before.chars.test(text.charAt(from - 1))) from -= 1;
-  return from;
-}
-
-function reaches(text: string, rule: PatternRule, from: number): boolean {
-  rule.reach.lastIndex = from;
-  return rule.reach.test(text) && rule.reach.lastIndex === text.length;
-}
-
-/**
- * Rules that look back from their trigger need what stands before it: the last letters of a word, all of it where it has a digit.
- */
-function openWord(text: string): number {
-  const word = /[A-Za-z0-9_~.-]{1,16}$/.exec(text.slice(-16))?.[0] ?? '';
-  return text.length - (/\d/.test(word) ? word.length : Math.min(word.length, 3));
+/** Rules that look back from their trigger need what stands before it. */
+function openLead(text: string): number {
+  return text.length - (/(?:\d{1,12}:|[\w~.-]{1,3})$/.exec(text.slice(-13))?.[0].length ?? 0);
 }

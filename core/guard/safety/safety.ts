@@ -7,8 +7,7 @@ import type { Config } from '../../contracts/config.ts';
 import type { ArtifactSink } from '../../contracts/tools.ts';
 import { redactDeep, redactJson } from './redact-json.ts';
 import { Redactor, type Redaction } from './redactor.ts';
-import { createSafeArtifacts } from './safe-artifacts.ts';
-import { createSafeLogger } from './safe-logger.ts';
+import { createSafeArtifacts, createSafeLogger } from './safe-sinks.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
 

@@ -1,24 +1,33 @@
 // The shapes a secret value takes that cannot be undone where it is found: base64 at its three places, hex, reversed. Pure.
 // Escapes (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
-import { headLength, squeeze, type NamedForm } from './value-finder.ts';
+export interface SecretForm {
+  /** Without what is passed over. */
+  readonly text: string;
+  /** The character after a base64 match holds bits of the value as well. */
+  readonly isBase64: boolean;
+}
 
-export type SecretForm = Omit<NamedForm, 'name'>;
+/** What is passed over, in values and in text alike: white space, quotes, backslashes, plus. */
+export const passedOver =
+  '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\'"`\\+';
+/** With fewer characters left of it a value cannot be known again. */
+export const formLengthMin = 8;
 
 /** A line of a multi-line secret counts as a secret of its own from this length. */
 const LINE_LENGTH_MIN = 16;
 const LINES_MAX = 200;
 
-/** Whether enough is left of a value to know it again. */
-export const isTellable = (value: string): boolean => squeeze(value).length >= headLength;
-
+/** None for a value of which not enough is left to know it again. */
 export function secretForms(value: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
   const add = (text: string, isBase64: boolean): void => {
     const squeezed = squeeze(text);
-    if (squeezed.length >= headLength && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, isBase64 });
+    if (squeezed.length >= formLengthMin && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, isBase64 });
   };
   add(value, false);
+  // Read as one character a byte, as decoded runs and content that is no text are.
+  add(Buffer.from(value, 'utf8').toString('latin1'), false);
   add([...value].reverse().join(''), false);
   const lines = value.split(/\r?\n/);
   if (lines.length > 1) for (const line of lines.slice(0, LINES_MAX)) if (isTelling(line)) add(line, false);
@@ -29,6 +38,10 @@ export function secretForms(value: string): SecretForm[] {
   }
   return [...forms.values()];
 }
+
+export const isTellable = (value: string): boolean => squeeze(value).length >= formLengthMin;
+
+const squeeze = (text: string): string => text.replace(/[\s'"`\\+]+/g, '');
 
 /**
  * Base64 of the bytes at each of the three places they can have in a longer encoding, cut to the characters that depend on

@@ -2,7 +2,7 @@
 // between two pieces, and ordinary words pass at once.
 
 import type { Analysis } from './redactor.ts';
-import { renderSpans } from './span.ts';
+import { renderSpans } from './text-view.ts';
 
 /** The part of the redactor a stream needs. */
 export interface TextAnalyser {
@@ -46,7 +46,7 @@ export class StreamRedactor {
     let cut = Math.max(from, isTooMuch ? openValue : Math.min(openValue, openPattern));
     // A backslash belongs to what it escapes, which may turn out to be the beginning of a secret.
     if (isOpen) cut = beforeBackslashes(text, cut, from);
-    for (const span of spans) if (span.start < cut && cut < span.end) cut = Math.max(from, span.start);
+    for (const span of [...spans].reverse()) if (span.from < cut && cut < span.end) cut = Math.max(from, span.from);
     const ready = spans
       .filter((span) => span.end > from && span.end <= cut)
       .map((span) => (span.start < from ? { ...span, start: from } : span));

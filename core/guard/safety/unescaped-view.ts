@@ -1,11 +1,7 @@
 // A text as it reads with its escapes undone (JSON, C, URL, HTML), and where each character came from, so that what is found there can
 // be taken out here. Only the surroundings of escapes are shown; stretches without any are left out. Pure.
 
-export interface View {
-  readonly text: string;
-  /** By place in the view: the place in the original. One more entry than characters. */
-  readonly places: Int32Array;
-}
+import type { TextView } from './text-view.ts';
 
 /** Stands for what was left out; no secret contains it. */
 const GAP = '\uffff';
@@ -17,7 +13,7 @@ const letters: Readonly<Record<string, string>> = { a: '\x07', b: '\b', e: '\x1b
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 /** Null for a text without escapes. `reach` is how much is shown before and after each. */
-export function unescapedView(text: string, reach: number): View | null {
+export function unescapedView(text: string, reach: number): TextView | null {
   if (!mayHoldEscape(text)) return null;
   escapes.lastIndex = 0;
   let match = escapes.exec(text);
@@ -60,49 +56,51 @@ class ViewWriter {
   readonly #text: string;
   readonly #reach: number;
   readonly #parts: string[] = [];
+  /** By place in the view: the place in the original. */
   readonly #places: Int32Array;
   #length = 0;
   /** End of what was taken over so far. */
   #at = 0;
-  #hasEscape = false;
 
   constructor(text: string, reach: number) {
     this.#text = text;
     this.#reach = reach;
-    this.#places = new Int32Array(text.length + 2);
+    this.#places = new Int32Array(text.length + 1);
   }
 
   add(match: RegExpExecArray): void {
-    this.#copyBefore(match.index);
+    this.#copyUntil(match.index);
     this.#at = match.index + match[0].length;
-    this.#hasEscape = true;
-    const bytes = byteRun(match[0]);
-    if (bytes === null) this.#write(decodeOne(match), match.index);
-    else this.#writeBytes(bytes.bytes, match.index, bytes.width);
+    const run = byteRun(match[0]);
+    if (run === null) this.#write(decodeOne(match), match.index);
+    else this.#writeBytes(run.bytes, match.index, run.width);
   }
 
-  finish(): View {
+  finish(): TextView {
     const end = Math.min(this.#text.length, this.#at + this.#reach);
     this.#copy(this.#at, end);
-    this.#places[this.#length] = end;
-    return { text: this.#parts.join(''), places: this.#places.subarray(0, this.#length + 1) };
+    const places = this.#places.subarray(0, this.#length);
+    const placeOf = (index: number): number => places[index] ?? end;
+    return { text: this.#parts.join(''), reachesEnd: end === this.#text.length, startOf: placeOf, endOf: placeOf };
   }
 
   /** What lies between the last escape and this one, or as much as is in reach of either. */
-  #copyBefore(index: number): void {
-    const from = this.#at;
-    if (this.#hasEscape && index - from <= 2 * this.#reach) {
-      this.#copy(from, index);
+  #copyUntil(index: number): void {
+    const isFirst = this.#parts.length === 0;
+    const before = isFirst ? 0 : this.#at + this.#reach;
+    const after = index - this.#reach;
+    if (after <= before) {
+      this.#copy(isFirst ? Math.max(0, after) : this.#at, index);
       return;
     }
-    if (this.#hasEscape) this.#copy(from, from + this.#reach);
-    const start = Math.max(from, index - this.#reach);
-    if (this.#hasEscape) this.#write(GAP, from + this.#reach);
-    this.#copy(start, index);
+    if (!isFirst) {
+      this.#copy(this.#at, before);
+      this.#write(GAP, before);
+    }
+    this.#copy(after, index);
   }
 
   #copy(from: number, to: number): void {
-    if (to <= from) return;
     this.#parts.push(this.#text.slice(from, to));
     for (let index = from; index < to; index++) this.#places[this.#length++] = index;
   }

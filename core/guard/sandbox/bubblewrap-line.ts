@@ -1,5 +1,5 @@
-// The argument list of bubblewrap for one run: the machine read-only, personal folders empty, the write folders open with their
-// protected places shut, no capability, own processes, and no network unless it is given. Pure; the order of mounts is the policy.
+// The argument list of bubblewrap for one run: the machine read-only, personal folders empty, the write folders open except their protected
+// places, no capability, separate processes, and no network unless it is granted. Pure; the order of mounts is the policy.
 
 import { dirname } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
@@ -13,7 +13,7 @@ export interface BubblewrapRun {
   readonly cwd: string;
   /** The run's own folder; it appears as /tmp. */
   readonly temporaryFolder: string;
-  /** Where the folders of all runs lie. */
+  /** The parent of all runs' folders. */
   readonly instanceFolder: string;
   readonly environment: Readonly<Record<string, string>>;
   /** True where a layer around it has taken the network away already, all but the way to its proxy. */
@@ -59,7 +59,7 @@ function mounts(run: BubblewrapRun): string[] {
   const closed = policy.folders.filter(({ access }) => access === 'hidden');
   return [
     ...'--ro-bind / / --dev /dev'.split(' '),
-    // As root the files of /proc/sys are the kernel's own settings, and they are root's to write whatever the capabilities.
+    // As root the files of /proc/sys are the kernel's own settings, which root can write even without capabilities.
     ...'--proc /proc --remount-ro /proc'.split(' '),
     ...policy.folders.flatMap((rule) => openFolder(rule, run)),
     ...policy.hiddenFiles.filter((path) => accessOf(path, policy) !== 'hidden').flatMap(shutFile),
@@ -85,15 +85,15 @@ function openFolder({ path, access }: FolderRule, { places, temporaryFolder }: B
   }
 }
 
-/** Where /tmp is the command's own in the policy, the run's folder has its own name, and those of other runs are not to be seen. */
+/** If the policy gives the command its own /tmp, the run's folder keeps its real name, and those of other runs are hidden. */
 function temporaryOf({ policy, instanceFolder, temporaryFolder }: BubblewrapRun): string[] {
   if (policy.folders.some(({ access }) => access === 'temporary')) return [];
   return ['--tmpfs', instanceFolder, '--bind', temporaryFolder, temporaryFolder, '--remount-ro', instanceFolder];
 }
 
 /**
- * Every folder above a protected place becomes a mount point, which the kernel lets nobody rename or remove: the place could
- * otherwise be moved aside and another put there. The write folder is mounted over them again, so that no path leads through one.
+ * Makes every folder above a protected place a mount point, which the kernel lets no process rename or remove: otherwise the place could be
+ * moved aside and replaced. The write folder is mounted over them again, so that no path leads through one.
  */
 function pins(places: readonly ProtectedPlace[], root: string): string[] {
   const pinned = new Set<string>();
@@ -105,7 +105,7 @@ function pins(places: readonly ProtectedPlace[], root: string): string[] {
 }
 
 function shutPlace({ path, kind, isFolder, git, link }: ProtectedPlace): string[] {
-  // What is in a hooks folder is shut with it.
+  // The content of a hooks folder is protected with it.
   if (git === 'hook') return [];
   // A mount would land on what the link leads to, which is shut part by part; the link itself is put back.
   if (git === 'pointer' && link !== null) return [];

@@ -1,5 +1,5 @@
-// What in one folder decides what git runs, as the scan around a confined command needs it: settings, hooks, the pointers that lead to
-// where those are, and what settings name. Reads; changes nothing.
+// Finds in one folder what decides what git runs, for the scan around a confined command: settings, hooks, the pointers that lead to them,
+// and the paths settings name. Reads; changes nothing.
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -23,7 +23,7 @@ export interface GitFindings {
 
 export interface ScannedFolder {
   readonly folder: string;
-  /** Of what is in it. */
+  /** The names in it. */
   readonly names: ReadonlySet<string>;
   /** A pointer leads here. */
   readonly isPointedAt: boolean;
@@ -78,7 +78,7 @@ function placesIn(path: string, kind: string): GitFinding[] {
   return hooks;
 }
 
-/** What the settings of the repository that begins here name below the write folders. */
+/** The paths below the write folders that the settings of a repository in this folder name. */
 function placesNamed({ folder, writable, userHome }: ScannedFolder): GitFinding[] {
   const folders = gitFoldersOf(folder, disk);
   if (folders === null) return [];
@@ -86,7 +86,7 @@ function placesNamed({ folder, writable, userHome }: ScannedFolder): GitFinding[
   return named.map((path) => ({ path, git: 'named', reason: 'a setting of git names it to be run or read' }));
 }
 
-/** Where a pointer leads: for a file by what it says, for a symbolic link by where it goes. Null where git would not follow it. */
+/** The target of a pointer: of a file by its text, of a symbolic link by its target. Null if git would not follow it. */
 function targetOf(path: string): string | null {
   if (disk.kindOf(path) === 'link') {
     const link = linkAt(path);
@@ -95,7 +95,7 @@ function targetOf(path: string): string | null {
   const text = disk.textOf(path);
   if (text === null) return null;
   if (basename(path) !== 'alternates') return pointerTarget(path, text);
-  // One folder of objects a line; relative ones from the folder of objects.
+  // One folder of objects a line; relative ones start from the folder of objects.
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const [only, ...more] = lines.map((line) => (isAbsolute(line) ? join(line) : join(dirname(dirname(path)), line)));
   return more.length === 0 ? (only ?? null) : null;
@@ -109,12 +109,12 @@ export function harmOfPointer(path: string, writable: readonly string[]): string
   try {
     if (statSync(target).isDirectory() && realpathSync(target) === target) return null;
   } catch {
-    // Nothing is there, or it cannot be followed.
+    // Missing, or it cannot be followed.
   }
   return 'it leads git where anything may be put later';
 }
 
-/** Why a new file of settings cannot stay, or null: a repository may be made, as long as nothing in it is run. */
+/** Returns why a new settings file cannot stay, or null: a repository may be created, as long as nothing in it is run. */
 export function harmOfConfig(path: string, writable: readonly string[]): string | null {
   const text = disk.kindOf(path) === 'file' ? disk.textOf(path) : null;
   if (text === null) return 'it is no plain file that can be read';
@@ -165,7 +165,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Not a folder, closed, or gone.
+    // Not a folder, not readable, or missing.
     return [];
   }
 }
@@ -174,7 +174,7 @@ function linkAt(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {
-    // No link any more.
+    // No longer a link.
     return null;
   }
 }

@@ -1,5 +1,5 @@
-// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox
-// library around it where the command may reach a domain.
+// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox library
+// around it if the command may reach a domain.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -33,14 +33,14 @@ export interface LinuxBackendDeps {
   readonly machine: NodeJS.Architecture;
 }
 
-/** Capabilities with which root could look past what is hidden. */
+/** Capabilities with which root could see hidden files. */
 const uncovering = ['sys_admin', 'sys_ptrace', 'sys_module', 'dac_read_search'];
 const FILTER_DESCRIPTOR = 9;
 const PROBE_TIMEOUT_MS = 5000;
 /** The kernel keeps this many numbers for itself. */
 const PROCESSES_MIN_AS_ROOT = 301;
 const MEGABYTE = 1_048_576;
-/** Where a confined command finds the proxy, in its own network. */
+/** The port of the proxy in the network of a confined command. */
 const NETWORK_PORT = 3128;
 /** $0 is socat, $1 the proxy's socket, the rest the command. */
 const bridgeScript = [
@@ -61,7 +61,7 @@ export class LinuxBackend implements SandboxBackend {
     this.#deps = deps;
   }
 
-  /** Looked at once: a machine does not change its kernel's mind between two commands. What was missing is looked for again. */
+  /** Checked once: kernel features do not change between two commands. Missing programs are searched again. */
   async availability(): Promise<Availability> {
     this.#checked ??= this.#check();
     const found = await this.#checked;
@@ -114,7 +114,7 @@ export class LinuxBackend implements SandboxBackend {
     return file === null ? null : { file, args: [...shieldArguments(job), ...this.#withoutUncovering(), job.file, ...job.args] };
   }
 
-  /** Without a user namespace root could take the cover off again. Everybody else is in one, with no capability in it. */
+  /** Without a user namespace root could undo the hiding. Other users are in one, without capabilities in it. */
   #withoutUncovering(): string[] {
     const setpriv = this.#deps.isRoot ? this.#find('setpriv') : null;
     return setpriv === null ? [] : [setpriv, `--bounding-set=${uncovering.map((name) => `-${name}`).join(',')}`, '--'];
@@ -152,9 +152,9 @@ export class LinuxBackend implements SandboxBackend {
   }
 
   /**
-   * A network of its own whose one way out is a port that leads to the proxy's socket. Its own layer, because whoever carries the
-   * bytes needs the local sockets that the command must not have. No /proc is mounted here and no process number space made: the
-   * kernel lets nobody mount a /proc within one that is partly covered, and the layer inside finds its own processes in this one.
+   * A separate network whose only way out is a port that leads to the proxy's socket. A separate layer, because the process that carries
+   * the bytes needs local sockets that the command must not have. No /proc is mounted here and no process namespace created: the kernel
+   * refuses to mount a /proc inside a partly covered one, and the layer inside finds its own processes in this one.
    */
   #bridge(line: readonly string[], socket: string): string[] {
     const bubblewrap = this.#find('bwrap') ?? 'bwrap';
@@ -251,7 +251,7 @@ function probe(bubblewrap: string): Promise<MissingProgram | null> {
   });
 }
 
-/** Since then kernel.pid_max belongs to a process number space; before, this would set the whole machine's. */
+/** Since then kernel.pid_max belongs to a process namespace; before, this would set it for the whole machine. */
 function hasOwnNumbers(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 6 || (major === 6 && minor >= 14);

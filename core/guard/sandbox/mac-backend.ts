@@ -1,5 +1,5 @@
 // Confines commands on macOS by the sandbox library, which writes a Seatbelt profile and starts sandbox-exec with it. The folders and
-// protected places are those of Linux; limits there are fewer.
+// protected places are the same as on Linux; fewer limits are available.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ export class MacBackend implements SandboxBackend {
   }
 }
 
-/** A path is never a pattern here, whatever letters it has. */
+/** A path is never a pattern here, even with special characters. */
 function literal(path: string): string | { path: string; literal: true } {
   return /[*?[\]{}]/.test(path) ? { path, literal: true } : path;
 }

@@ -1,4 +1,4 @@
-// Where the library's own programs are looked for: in node_modules of a checkout, and beside the archive of the packaged app.
+// The places searched for the library's own programs: node_modules of a checkout, and next to the archive of the packaged app.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,6 @@ test.each([
   expect(outsideArchive(path)).toBe(expected);
 });
 
-test('the agent for Java lies where the library is told to look', () => {
+test('the agent for Java is at the path given to the library', () => {
   expect(existsSync(join(libraryFolder(), 'vendor', 'java-proxy-agent', 'srt-proxy-agent.jar'))).toBe(true);
 });

@@ -1,6 +1,5 @@
-// The part of the sandbox library that is kept for the whole instance: its filtering proxies on loopback, started when a command
-// that may reach a domain first needs them, and its wrap around one command. The library keeps one session a process; this file is
-// the only one that knows it.
+// The instance-wide part of the sandbox library: its filtering proxies on loopback, started when the first command that may reach a domain
+// needs them, and its wrap around one command. The library keeps one session a process; only this file knows it.
 
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -35,7 +34,7 @@ export interface LibraryPolicy {
 export interface OpenProxy {
   /** The proxy's local socket, which speaks HTTP and SOCKS. */
   readonly socket: string;
-  /** What leads programs to the proxy at the port they see. */
+  /** The variables that lead programs to the proxy at the port they see. */
   readonly environment: Readonly<Record<string, string>>;
   readonly release: () => void;
 }
@@ -44,10 +43,10 @@ const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.6
 
 /** The same for every instance in a process; what differs goes with each command. */
 const sessionConfig = (): SandboxRuntimeConfig => ({
-  // The library itself refuses names that lead to this machine, to link-local addresses and to those of clouds.
+  // The library refuses names that resolve to this machine, to link-local addresses and to cloud metadata.
   network: { allowedDomains: [], deniedDomains: [], deniedResolvedAddresses: privateNetworks },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-  // By itself it would name a path inside the archive of the packaged app, which Java cannot open.
+  // By default it would name a path inside the archive of the packaged app, which Java cannot open.
   javaAgentJarPath: join(libraryFolder(), 'vendor', 'java-proxy-agent', 'srt-proxy-agent.jar'),
 });
 
@@ -80,7 +79,7 @@ export class NetworkSession {
     };
   }
 
-  /** macOS: the command in a profile of its own, with the network only through the proxy. */
+  /** macOS: wraps the command in its own profile, with the network only through the proxy. */
   async wrap(command: string, policy: LibraryPolicy, signal: AbortSignal): Promise<LibraryWrap> {
     const library = await this.#start();
     const commandId = createCommandId();
@@ -108,7 +107,7 @@ export class NetworkSession {
       try {
         await library.initialize(sessionConfig());
       } catch (cause) {
-        // On a busy machine its helper may not be there in the time the library gives it; what it left must go first.
+        // On a busy machine its helper may not start within the library's time limit; its leftovers must be removed first.
         await library.reset();
         if (attempt === STARTS_MAX) throw proxyFailure(cause);
       }
@@ -118,7 +117,7 @@ export class NetworkSession {
   }
 }
 
-/** Whoever knows the id gets the domains that go with it. */
+/** The id is a key to its domains, so it must be unguessable. */
 function createCommandId(): string {
   return randomBytes(18).toString('base64url');
 }
@@ -129,17 +128,17 @@ function proxyFailure(cause?: unknown): AppError {
 
 function proxyEnvironment(address: string): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
-  // Node reads the variables only when it is told to.
+  // Node reads the variables only with this flag.
   return { ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: '1' };
 }
 
-/** The folder the library's own programs lie in; a confined command must be able to run them. */
+/** The folder of the library's own programs; a confined command must be able to run them. */
 export function libraryFolder(): string {
   const entry = createRequire(import.meta.url).resolve('@anthropic-ai/sandbox-runtime');
   return outsideArchive(join(dirname(entry), '..'));
 }
 
-/** What other programs must be able to open lies beside the archive of the packaged app; Electron alone can look into it. */
+/** Files that other programs must open are next to the archive of the packaged app; only Electron can read inside it. */
 export function outsideArchive(path: string): string {
   return path.replace(/([\\/])app\.asar(?=[\\/])/, '$1app.asar.unpacked');
 }

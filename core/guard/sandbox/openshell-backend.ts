@@ -1,6 +1,6 @@
-// Runs commands through the openshell program where a person has set it up: a container with a copy of the workspace. What it
-// changes there does not come back, which the result says. Written after OpenShell's documents and tested against a stand-in of its
-// command line; it has not been run with OpenShell itself.
+// Runs commands through the openshell program if a person has set it up: a container with a copy of the workspace. Changes in the copy do
+// not come back, which the result says. Written after OpenShell's documents and tested against a stand-in of its command line; it has not
+// been run with OpenShell itself.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';

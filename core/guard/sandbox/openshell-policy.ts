@@ -1,10 +1,10 @@
-// TrayClaw's policy in the words of OpenShell: its sandbox policy schema, version 1. Pure. What that schema cannot say is
-// said in words beside it.
+// Translates TrayClaw's policy to OpenShell's sandbox policy schema, version 1. Pure. Limits that the schema cannot express are described
+// in words.
 
 import { stringify } from 'yaml';
 import type { SandboxPolicy } from './sandbox-policy.ts';
 
-/** Where the copy of the workspace lies in OpenShell's container. */
+/** The folder of the workspace copy in OpenShell's container. */
 export const containerWorkspace = '/sandbox/workspace';
 
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/proc', '/dev/urandom', '/dev/zero'];
@@ -19,7 +19,7 @@ export function openShellPolicy(policy: Pick<SandboxPolicy, 'allowDomains'>): st
       read_only: systemFolders,
       read_write: [containerWorkspace, '/tmp', '/dev/null'],
     },
-    // Without it a kernel that cannot hold the folders would run the command all the same.
+    // Without it a kernel that cannot restrict the folders would still run the command.
     landlock: { compatibility: 'hard_requirement' },
     process: { run_as_user: 'sandbox', run_as_group: 'sandbox' },
     network_policies: hosts.length === 0 ? {} : { trayclaw: { name: 'trayclaw', endpoints: hosts.flat(), binaries: [{ path: '/**' }] } },

@@ -65,7 +65,7 @@ test('a command runs on a copy of the workspace, with its arguments, folder, env
   await expect(bench.shell('true', { cwd: '/usr' })).rejects.toMatchObject({ code: 'sandbox_unavailable' });
 });
 
-test('the policy is written in the words of its schema, version 1', () => {
+test('the policy follows the schema, version 1', () => {
   expect(parse(openShellPolicy({ allowDomains: ['example.org', '*.example.net:8443'] }))).toEqual({
     version: 1,
     filesystem_policy: {

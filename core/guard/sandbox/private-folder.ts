@@ -1,5 +1,5 @@
-// The private folder of this instance for its confined runs: made when first needed, removed at the end, and what an instance left
-// that was killed is removed by the next. Follows no link.
+// The private folder of this instance for its confined runs: created when first needed, removed at the end; a killed instance's folder is
+// removed by the next. Follows no link.
 
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ function openFolders(top: string): void {
   }
 }
 
-/** Folders of this user whose process is gone. */
+/** Removes folders of this user whose process has ended. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
@@ -69,7 +69,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (cause) {
-    // Not ours to signal, but there.
+    // The process belongs to another user, but exists.
     return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
 }

@@ -3,7 +3,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The first executable file of that name on the path, in absolute folders only; null where there is none. */
+/** The first executable file of that name on the path, in absolute folders only; null if there is none. */
 export function findProgram(name: string, path: string | undefined): string | null {
   for (const folder of (path ?? '').split(delimiter)) {
     if (!isAbsolute(folder)) continue;
@@ -18,7 +18,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not ours to run: the same to whoever looks for it.
+    // Missing, or not executable by us: the same for the caller.
     return false;
   }
 }

@@ -1,5 +1,5 @@
-// Names that are protected wherever they lie below a folder a confined command may write: keys are hidden from it, what runs by
-// itself later cannot be changed by it. Pure.
+// Names that are protected anywhere below a folder a confined command may write: key files are hidden from it, files that run automatically
+// later are read-only. Pure.
 
 export type ProtectedKind = 'secret' | 'code';
 
@@ -30,7 +30,7 @@ const names = new Map<string, ProtectedName>([
 /** `.env.production` holds keys; these are meant to be shown. */
 const sampleSuffix = /\.(?:example|sample|template|dist|schema)$/;
 
-/** By its last part alone, in lower case, so that it holds on disks that ignore case. */
+/** By its last part alone, in lower case, so that it also works on disks that ignore case. */
 export function protectionOfName(name: string): ProtectedName | null {
   const lower = name.toLowerCase();
   const exact = names.get(lower);

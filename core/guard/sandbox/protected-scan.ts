@@ -1,5 +1,5 @@
-// Looks through the folders a confined command may write for places that are protected in them, before it runs and after. Bounded:
-// a tree too large to be looked through is said to be so, never passed. Changes nothing, follows no symbolic link.
+// Scans the folders a confined command may write for protected places, before it runs and after. Bounded: a tree too large to be scanned is
+// reported as incomplete, never accepted. Changes nothing, follows no symbolic link.
 
 import { lstatSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -11,25 +11,25 @@ export interface ProtectedPlace {
   readonly kind: ProtectedKind;
   readonly isFolder: boolean;
   readonly reason: string;
-  /** Of the entry itself; another stamp is another content. */
+  /** Of the entry itself; a changed stamp means changed content. */
   readonly stamp: string;
   /** Which part of a git folder it is; null for a name that is protected anywhere. */
   readonly git: GitFinding['git'] | null;
   readonly mayAppear: boolean;
-  /** What a symbolic link leads to, as it is written: a link cannot be made unwritable, only put back. */
+  /** The target of a symbolic link, as written: a link cannot be made unwritable, only restored. */
   readonly link: string | null;
 }
 
 export interface ProtectedScan {
   readonly places: ReadonlyMap<string, ProtectedPlace>;
-  /** False when there was more than the bound lets it look at. */
+  /** False when there was more than the limit allows. */
   readonly isComplete: boolean;
 }
 
 export interface ScanOptions {
   /** Real paths. */
   readonly folders: readonly string[];
-  /** The person's own folder, whose git settings hold everywhere. */
+  /** The person's home folder, whose git settings apply everywhere. */
   readonly userHome: string;
   /** Further places of the person's own choice. */
   readonly isDenied: (path: string) => boolean;
@@ -65,7 +65,7 @@ class Scan {
   readonly #options: ScanOptions;
   readonly #waiting: string[];
   readonly #seen = new Set<string>();
-  /** Folders that pointers lead to: git takes them for its own, whatever their form. */
+  /** Targets of pointers: git uses them in any form. */
   readonly #pointedAt = new Set<string>();
 
   constructor(options: ScanOptions) {
@@ -82,7 +82,7 @@ class Scan {
     return undefined;
   }
 
-  /** Adds what is protected in a folder, and notes the folders to look into next. */
+  /** Adds the protected places of a folder, and queues its subfolders. */
   lookInto(folder: string): void {
     const entries = entriesOf(folder);
     if (entries === null) {
@@ -128,7 +128,7 @@ class Scan {
 
 const listed: ProtectedName = { kind: 'secret', reason: 'sandbox.files.deny lists it' };
 
-/** A folder is the same as long as it is that folder: what is in it is looked at on its own. */
+/** A folder counts as unchanged as long as it is the same folder: its content is checked separately. */
 function stampOf(path: string, isFolder: boolean): Pick<ProtectedPlace, 'stamp' | 'link'> | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;
@@ -141,7 +141,7 @@ function linkAt(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {
-    // Gone between two looks.
+    // Removed between two checks.
     return null;
   }
 }
@@ -155,7 +155,7 @@ function entriesOf(folder: string): Dirent[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Closed by its mode, or gone: who adds it to the list finds out which.
+    // Not readable, or missing: the caller finds out which.
     return null;
   }
 }

@@ -1,13 +1,13 @@
-// What the parts of the sandbox hand each other: a command to confine, what it may touch, and the prepared start. No behaviour.
+// The data types between the parts of the sandbox: a command to confine, what it may touch, and the prepared start. No behaviour.
 
 import type { SpawnMarker } from './sandbox-command.ts';
 import type { ProtectedScan } from './protected-scan.ts';
 import type { SandboxPolicy } from './sandbox-policy.ts';
 
 export interface MissingProgram {
-  /** What is not there, in words: "bubblewrap (bwrap)". */
+  /** The missing program: "bubblewrap (bwrap)". */
   readonly what: string;
-  /** What to do about it. */
+  /** How to install it. */
   readonly install: string;
 }
 
@@ -19,7 +19,7 @@ export interface Availability {
 export interface LimitFact {
   readonly name: 'timeoutMs' | 'processes' | 'memoryMb' | 'fileMb';
   readonly value: number;
-  /** How it is held here, or why it is not. */
+  /** How it is enforced here, or why it is not. */
   readonly how: string;
   readonly holds: boolean;
 }
@@ -28,7 +28,7 @@ export interface SandboxJob {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The folder of the session; the configured workspace unless told. */
+  /** The folder of the session; the configured workspace by default. */
   readonly workspace?: string;
   /** Already cut down to the pass list. */
   readonly environment: Readonly<Record<string, string>>;
@@ -46,9 +46,9 @@ export interface PreparedRun {
   readonly file: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** What a person should know of this way of running, beyond the policy; shown when the command fails. */
+  /** A remark about this way of running, beyond the policy; shown when the command fails. */
   readonly remark?: string;
-  /** Gives back what the run held. Called once, also when it never started. */
+  /** Releases the resources of the run. Called once, even when it never started. */
   release(): void;
 }
 
@@ -71,17 +71,17 @@ export interface ShieldedStart {
 
 export interface SandboxBackend {
   readonly name: 'srt' | 'openshell';
-  /** How it confines, in words. */
+  /** Describes the confinement. */
   readonly how: string;
   availability(): Promise<Availability>;
-  /** The same without starting anything: true as long as nothing speaks against it. */
+  /** The same without starting anything: true as long as nothing is known to be missing. */
   seemsAvailable(): boolean;
   limits(): readonly LimitFact[];
   /** Fails with `sandbox_unavailable` when the run cannot be confined as the policy says. */
   prepare(job: SandboxJob): Promise<PreparedRun>;
   /**
-   * A start with all the person's rights from which these folders cannot be seen, but for what is opened in them. Null where this
-   * cannot be had; left out by a backend that has no such start.
+   * A start with all the person's rights that hides these folders, except the opened parts. Null if unavailable; absent on a backend
+   * without such a start.
    */
   shield?(job: ShieldJob): ShieldedStart | null;
   dispose(): Promise<void>;

@@ -1,4 +1,4 @@
-// For tests only: real folders of a made-up person, a real sandbox over them, and commands run as exec runs them.
+// For tests only: real folders of an invented person, a real sandbox over them, and commands run as exec runs them.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The command as whoever starts it hands it over, and what comes back. The one port other modules know of the sandbox.
+// The command as its caller describes it, and the result. The only port of the sandbox for other modules.
 
 /** Environment entries that let a stop find the processes of a call. */
 export type SpawnMarker = Readonly<Record<string, string>>;
@@ -8,30 +8,30 @@ export interface SandboxCommand {
   readonly args: readonly string[];
   /** Real path of the folder it runs in. */
   readonly cwd: string;
-  /** What it would inherit outside. */
+  /** The environment it would inherit outside. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What it is given on top, inside as well as outside: it decides what the command does. */
+  /** Additional variables, inside as well as outside: they decide what the command does. */
   readonly sets: Readonly<Record<string, string>>;
   readonly marker: SpawnMarker;
-  /** A person said yes to this command, or gave the grant it runs on. */
+  /** A person approved this command, or gave the grant it runs on. */
   readonly attended: boolean;
-  /** What it reads, in words, where it is known to do nothing else; otherwise null. */
+  /** Describes what it reads, if it is known to do nothing else; otherwise null. */
   readonly reads: string | null;
   /** It makes no sense where part of the machine is hidden (`sudo`, which process holds a port). */
   readonly needsWholeMachine: boolean;
-  /** Further folders it may read, real paths: where a skill's scripts lie. */
+  /** Further folders it may read, real paths: the folders of a skill's scripts. */
   readonly readFolders?: readonly string[];
-  /** The folder of the session, real path; the configured workspace unless told. */
+  /** The folder of the session, real path; the configured workspace by default. */
   readonly workspace?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SandboxReport {
-  /** What has to be said whatever the command's end: it ran without a sandbox, or something it did was undone. */
+  /** Remarks to report regardless of the command's end: it ran without a sandbox, or something it did was undone. */
   readonly remarks: readonly string[];
-  /** True when what it did makes the call a failure. */
+  /** True when its changes make the call a failure. */
   readonly failed: boolean;
-  /** Worth knowing when the command failed: what the sandbox does not let it do. */
+  /** A hint for a failed command: the restrictions of the sandbox. */
   readonly whenFailed: string | null;
 }
 
@@ -40,7 +40,7 @@ export interface WrappedCommand {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly side: 'inside' | 'outside';
-  /** To be called once, when the command and all it started are gone, or when it could not be started. Never rejects. */
+  /** Call once, when the command and everything it started have ended, or when it could not be started. Never rejects. */
   dispose(): Promise<SandboxReport>;
 }
 

@@ -1,5 +1,5 @@
-// What a confined command tries and must not get, run for real; and the same attempts without the sandbox, which must all succeed:
-// an attempt that fails for another reason would prove nothing.
+// Attempts of a confined command that must fail, run for real; and the same attempts without the sandbox, which must all succeed: an
+// attempt that fails for another reason would prove nothing.
 
 import { createSocket } from 'node:dgram';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -129,7 +129,7 @@ test('the metadata service and the rest of the network are out of reach by every
   expect(output.trim().split('\n').sort()).toEqual(['ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH']);
 });
 
-test('the workspace and a private temporary folder are open, and the latter is gone afterwards', confined, async () => {
+test('the workspace and a private temporary folder are open; the latter is removed', confined, async () => {
   const line =
     'echo a > made && mkdir sub && mv made sub/ && echo t > $TMPDIR/t && cat $TMPDIR/t && echo h > ~/h && stat -c %a $TMPDIR && rm -r sub && echo done > end';
   const { code, output, report } = await bench.shell(line);
@@ -143,7 +143,7 @@ test('the workspace and a private temporary folder are open, and the latter is g
   expect(existsSync(join(bench.person, 'h'))).toBe(false);
 });
 
-test('a command has no capability, whoever runs TrayClaw, and the kernel is not its to set', confined, async () => {
+test('a command has no capability, even for root, and cannot change the kernel', confined, async () => {
   const { output } = await bench.shell(`
     grep -E '^(CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'
     now=$(cat /proc/sys/vm/swappiness); (echo $now > /proc/sys/vm/swappiness) 2>/dev/null && echo got the kernel
@@ -226,7 +226,7 @@ test('hooks, settings and keys that appear in new nested folders are moved away,
   const seen = ['deep/new/.git/hooks/post-checkout', 'deep/bare/config', 'shape/hooks/pre-push', 'deep/.env', 'deep/.ssh', 'deep/.zshrc'];
   expect(seen.filter((path) => bench.has(path))).toEqual([]);
   expect(seen.filter((path) => !report.remarks.join('\n').includes(join(bench.workspace, path)))).toEqual([]);
-  // What runs nothing stays.
+  // Entries that run nothing remain.
   expect(['deep/kept', 'fine/.git/config', 'fine/.git/HEAD'].filter((path) => !bench.has(path))).toEqual([]);
   const folder = /moved to (\S+?)(?:;|$)/.exec(report.remarks[0] ?? '')?.[1] ?? '';
   expect(folder.startsWith(join(bench.home, 'undone'))).toBe(true);

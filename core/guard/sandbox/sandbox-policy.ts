@@ -1,5 +1,5 @@
-// What a confined command may touch on this machine, worked out from the configuration. Looks at the disk for what exists; changes
-// nothing and starts nothing.
+// Computes from the configuration what a confined command may touch on this machine. Checks the disk for what exists; changes nothing and
+// starts nothing.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
@@ -8,7 +8,7 @@ import picomatch from 'picomatch';
 import type { Config } from '../../contracts/config.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 
-/** temporary: looks empty and takes writes, which are gone afterwards. */
+/** temporary: looks empty and accepts writes, which are discarded afterwards. */
 export type FolderAccess = 'hidden' | 'temporary' | 'read' | 'write';
 
 export interface FolderRule {
@@ -18,7 +18,7 @@ export interface FolderRule {
 }
 
 export interface SandboxPolicy {
-  /** From the top down: of the rules above a path the nearest holds, and where there is none it can be read. */
+  /** From the top down: the nearest rule above a path applies; without one it can be read. */
   readonly folders: readonly FolderRule[];
   /** Files that cannot be read. */
   readonly hiddenFiles: readonly string[];
@@ -30,17 +30,17 @@ export interface SandboxPolicy {
 
 export interface PolicyPlace {
   readonly facts: FactContext;
-  /** In place of the configured workspace, which is then no folder to write to. */
+  /** Replaces the configured workspace, which is then not writable. */
   readonly workspace?: string;
   /** The person's own folder. */
   readonly userHome: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where people keep what is theirs, and where programs meet. */
+/** Folders of personal files, and shared folders of programs. */
 const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes', '/run/user', '/tmp', '/private/tmp', '/var/tmp'];
 
-/** Every run has one of its own here. */
+/** Every run has a separate one. */
 export const temporaryPlace = '/tmp';
 
 const keyPlaces = [
@@ -49,7 +49,7 @@ const keyPlaces = [
   ...'/etc/sudoers.d /etc/ssl/private /etc/wireguard /etc/NetworkManager/system-connections /Library/Keychains'.split(' '),
 ];
 
-/** Below the person's folder, for who opens all of it. */
+/** In the person's home folder, if all of it was opened. */
 const ownKeys = [
   ...'.ssh .gnupg .aws .azure .kube .docker .password-store .netrc .pgpass .npmrc .pypirc .env'.split(' '),
   ...'.git-credentials .vault-token .terraform.d .config/gcloud .config/gh .config/op .config/rclone .mozilla'.split(' '),
@@ -58,7 +58,7 @@ const ownKeys = [
   'Library/Application Support/Google/Chrome',
 ];
 
-/** Where tools live that a person installed for themselves; keys are kept elsewhere. */
+/** Folders of tools a person installed; keys are kept elsewhere. */
 const toolFolders = [
   ...'.nvm/versions .volta .fnm .local/share/fnm .asdf .local/share/mise .nodenv .npm-global .bun/bin'.split(' '),
   ...'.deno/bin .pyenv .rbenv .rustup .cargo/bin .local/bin .local/lib .local/share/pipx .local/share/uv'.split(' '),
@@ -77,7 +77,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
   const write = existing([own, ...facts.extraFolders, ...config.files.write.map(at)]);
   const opened = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
-  // Hidden as a whole unless the person opened all of it; what holds keys or is ours is hidden whatever was opened around it.
+  // Hidden as a whole unless the person opened all of it; keys and our own data are hidden even inside an opened folder.
   const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isInside(path, open)));
   const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
   const rules = new Map<string, FolderAccess>();
@@ -106,7 +106,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
   };
 }
 
-/** What the policy says of a folder. */
+/** The access to a folder under the policy. */
 export function accessOf(path: string, policy: Pick<SandboxPolicy, 'folders'>): FolderAccess {
   return policy.folders.findLast((rule) => isInside(path, rule.path))?.access ?? 'read';
 }
@@ -115,7 +115,7 @@ export function foldersWith(access: FolderAccess, { folders }: Pick<SandboxPolic
   return folders.filter((rule) => rule.access === access).map(({ path }) => path);
 }
 
-/** From the top down, and without those that say what holds there anyway. */
+/** From the top down, without rules that repeat their parent's access. */
 function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule[] {
   const kept: FolderRule[] = [];
   for (const path of [...rules.keys()].sort((a, b) => a.length - b.length)) {
@@ -125,7 +125,7 @@ function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule
   return kept;
 }
 
-/** The part of an environment that its pass list names; `LC_*` stands for all that begin so. */
+/** The part of an environment that its pass list names; `LC_*` matches all names that begin so. */
 export function passEnvironment(
   names: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -163,7 +163,7 @@ function matcherOf(denied: readonly string[]): (path: string) => boolean {
   return (path) => exact.has(path) || patterns.some((matches) => matches(path));
 }
 
-/** Programs of the person's own on the path, each with the folder its libraries usually lie in. */
+/** Folders of the person's own programs on the PATH, each with the folder its libraries usually are in. */
 function programFolders({ environment, userHome }: PolicyPlace): string[] {
   const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder) && isInside(folder, userHome));
   // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.

@@ -48,7 +48,7 @@ test('whatever the letters, a setting that is not known is found', () => {
   );
 });
 
-test('names that hold keys or run by themselves are protected in any case, samples are not', () => {
+test('key files and auto-run names are protected in any case, samples are not', () => {
   const kinds = [
     '.env',
     '.ENV',
@@ -196,7 +196,7 @@ test('the nearest rule holds: home hidden, tools readable, the workspace open, k
   expect(['person', 'person/.ssh', 'person/trayclaw'].map((path) => around.access(path))).toEqual(['write', 'hidden', 'hidden']);
 });
 
-test('a file of keys is hidden by itself where the folder around it is open, and closed when a command starts', () => {
+test('a key file is hidden in an open folder, and closed when a command starts', () => {
   const files = (policy: SandboxPolicy, root: string) => policy.hiddenFiles.filter((path) => path.startsWith(`${root}/`));
   for (const open of [
     openPolicy({ files: { read: ['~'], deny: ['~/papers/diary'] } }),

@@ -27,7 +27,7 @@ async function reopen(...options: ConstructorParameters<typeof SandboxBench>): P
 
 const brief = ({ code, signal, output }: BenchRun) => ({ code, signal, output });
 
-test('output, errors and exit codes are those of the command; a signal shows as 128 and its number', confined, async () => {
+test('output, errors and exit codes come from the command; a signal shows as 128 + it', confined, async () => {
   expect(brief(await bench.shell('printf "a\\nb"; echo c >&2; exit 7'))).toEqual({
     code: 7,
     signal: null,
@@ -90,8 +90,8 @@ test('twenty at once do not meet, and nothing is left of any', confined, async (
       bench.shell(`echo ${n} > "$TMPDIR/mine"; ls "$TMPDIR" | tr '\\n' ' '; cat "$TMPDIR/mine"; echo ${n} > out-${n}`),
     ),
   );
-  // What is mounted below the temporary folder is seen there too: this checkout, where it lies there, and the folder of this test run.
-  const mounted = [process.execPath, tmpdir()].map((path) => relative('/tmp', path).split(sep)[0]);
+  // Mounts below the temporary folder are visible there too: this checkout, the folder of this test run, the workspace.
+  const mounted = [process.execPath, tmpdir(), bench.workspace].map((path) => relative('/tmp', path).split(sep)[0]);
   const ownWords = (output: string): string[] =>
     output
       .trim()
@@ -194,7 +194,7 @@ function listeningPorts(): number[] {
     .map((cells) => Number.parseInt(cells[1]?.split(':')[1] ?? '', 16));
 }
 
-test('where there is no sandbox, required refuses with what to install, and auto runs the command and says so', async () => {
+test('without a sandbox, required refuses with a hint, and auto runs with a remark', async () => {
   const environment = { PATH: '/nonexistent' };
   await reopen({ mode: 'required' }, { environment, platform: 'linux' });
   const refused = await bench.shell('touch ran').catch((cause: unknown) => cause);
@@ -275,7 +275,7 @@ test('a tree too large to be looked through is refused, before and after', confi
   expect({ code: made.code, failed: made.report.failed, said: made.report.remarks.at(-1) }).toEqual({
     code: 0,
     failed: true,
-    said: expect.stringContaining('not all could be looked at'),
+    said: expect.stringContaining('not all could be checked'),
   });
   await expect(bench.shell('true')).rejects.toMatchObject({ code: 'sandbox_unavailable' });
 });

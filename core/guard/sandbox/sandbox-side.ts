@@ -1,4 +1,4 @@
-// Whether a command runs inside the sandbox. Pure.
+// Decides whether a command runs inside the sandbox. Pure.
 
 import type { Config } from '../../contracts/config.ts';
 import type { SandboxCommand } from './sandbox-command.ts';

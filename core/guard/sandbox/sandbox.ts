@@ -1,5 +1,5 @@
-// The sandbox: decides whether a command runs inside, has it prepared by the backend of this machine, and looks afterwards at what it
-// left in protected places. Decides nothing about permission: whoever starts a command has asked the gate.
+// The sandbox: decides whether a command runs inside, has the backend of this machine prepare it, and afterwards checks its changes to
+// protected places. Decides nothing about permission: the caller has asked the gate.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
@@ -35,9 +35,9 @@ export interface SandboxOptions {
   readonly temporaryFolder: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many folders may lie in what a command may write; 50,000 unless told. */
+  /** The maximum number of folders below the write folders; 50,000 by default. */
   readonly foldersMax?: number;
-  /** In place of the machine's own. */
+  /** Replaces the machine's own. */
   readonly backend?: SandboxBackend;
 }
 
@@ -68,7 +68,7 @@ export class Sandbox implements CommandSandbox {
     const missing = await this.#missing();
     if (missing.length > 0 || this.#backend === null) {
       if (this.#options.config.mode === 'required') throw unavailable(missing);
-      // It was let through as one that is confined.
+      // It was allowed on the condition that it is confined.
       if (wasExpected) throw unexpected(missing);
       return outside(command, {
         ...nothingToReport,
@@ -78,13 +78,13 @@ export class Sandbox implements CommandSandbox {
     return this.#confine(command, this.#backend);
   }
 
-  /** Whether a command that runs without a yes is confined, as far as can be said without starting anything. */
+  /** Returns whether a command that runs without a yes is confined, as far as can be said without starting anything. */
   confines(): boolean {
     const { mode } = this.#options.config;
     return mode === 'required' || (mode === 'auto' && this.#backend?.seemsAvailable() === true);
   }
 
-  /** For people: what a command would be let do, and whether it would run inside. Starts nothing but a probe of the backend. */
+  /** Explains to people what a command may do, and whether it would run inside. Starts nothing but a probe of the backend. */
   async explain(command: Pick<SandboxCommand, 'attended' | 'reads'> | null): Promise<SandboxExplanation> {
     const { config, environment } = this.#options;
     const missing = config.mode === 'off' ? [] : await this.#missing();
@@ -106,7 +106,7 @@ export class Sandbox implements CommandSandbox {
     if (missing.length === 0 && this.#backend !== null) return { ok: true, detail: `Commands can be confined by ${this.#backend.how}.` };
     const meanwhile = mode === 'required' ? 'no command runs' : 'commands that run without your approval are not confined';
     const fix = missing.map(({ install }) => install).join(' ');
-    // Where commands wait for a person's yes anyway, a machine without a sandbox is not ill.
+    // If commands need an approval anyway, a machine without a sandbox is healthy.
     return { ok: mode !== 'required', detail: `No sandbox here, so ${meanwhile}: ${listMissing(missing)}.`, fix };
   }
 
@@ -116,7 +116,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   /**
-   * What a person said yes to has the person's rights, and not the keys of this program: with its data in sight it could answer its own
+   * An approved command has the person's rights, but not the keys of this program: with its data in sight it could answer its own
    * questions. Where nothing can hide them it starts as it is.
    */
   async #shield(command: SandboxCommand): Promise<SandboxCommand> {
@@ -183,8 +183,8 @@ export class Sandbox implements CommandSandbox {
       const remarks = await this.#undo(run);
       return { remarks, failed: remarks.length > 0, whenFailed };
     } catch (cause) {
-      this.#options.logger.log('error', 'what a confined command left could not be looked at', { cause: String(cause) });
-      return { remarks: ['what it left in protected places could not be looked at'], failed: true, whenFailed };
+      this.#options.logger.log('error', 'the changes of a confined command could not be checked', { cause: String(cause) });
+      return { remarks: ['its changes to protected places could not be checked'], failed: true, whenFailed };
     } finally {
       run.drop();
     }
@@ -199,19 +199,19 @@ export class Sandbox implements CommandSandbox {
   }
 
   async #undo({ policy, before }: FinishedRun): Promise<string[]> {
-    // The look must not be called off with the command: it is what the command's end is for.
+    // Aborting the command must not abort this check: it follows the command's end.
     const after = await this.#scan(policy, new AbortController().signal);
     const changes = findChanges(before, after, foldersWith('write', policy));
     const stamp = new Date(this.#options.clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '');
     const folder = join(this.#options.facts.home, 'undone', `${stamp}-${process.pid}-${++this.#undone}`);
     const undone = undoAppeared(changes, folder);
     const sentences = describeChanges(changes, undone, folder);
-    if (!after.isComplete) sentences.push('it made so many folders that not all could be looked at for hooks and keys');
+    if (!after.isComplete) sentences.push('it made so many folders that not all could be checked for hooks and keys');
     return sentences;
   }
 }
 
-/** Where the local socket lies when the path of the data folder is too long for one. */
+/** The folder of the local socket when the path of the data folder is too long for one. */
 function socketFoldersIn(temporaryFolder: string): string[] {
   const names = readdirSync(temporaryFolder).filter((name) => /^trayclaw-[0-9a-f]{16}$/.test(name));
   return names.map((name) => join(temporaryFolder, name));

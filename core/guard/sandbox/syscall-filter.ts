@@ -1,5 +1,5 @@
-// The seccomp filter of a confined command as a classic BPF program: no local sockets, no kernel key ring, no io_uring (which
-// could open sockets past the filter), no user namespace of its own (in which it could take the mounts apart). Pure.
+// The seccomp filter of a confined command as a classic BPF program: no local sockets, no kernel key ring, no io_uring (which could open
+// sockets past the filter), no new user namespace (in which it could undo the mounts). Pure.
 
 /** seccomp(2): answers of a filter. */
 const ALLOW = 0x7fff_0000;
@@ -20,7 +20,7 @@ const RETURN = 0x06;
 
 const AF_UNIX = 1;
 const CLONE_NEWUSER = 0x1000_0000;
-/** x86-64 numbers from here on are the x32 form of the same calls, which a list of numbers would not see. */
+/** Numbers from here on are the x32 form of the same x86-64 calls, which a list of numbers would miss. */
 const X32_BIT = 0x4000_0000;
 
 interface SyscallTable {
@@ -61,7 +61,7 @@ const tables: Partial<Record<NodeJS.Architecture, SyscallTable>> = {
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** Null where the machine's calls are not known: then nothing can be confined. */
+/** Null if the machine's calls are unknown: then nothing can be confined. */
 export function createSyscallFilter(machine: NodeJS.Architecture): Buffer | null {
   const table = tables[machine];
   return table === undefined ? null : assemble(programFor(table));
@@ -86,7 +86,7 @@ function programFor(table: SyscallTable): Instruction[] {
     ...(table.hasX32 ? ([[JUMP_AT_LEAST, 0, 1, X32_BIT], answer(ENOSYS)] satisfies Instruction[]) : []),
     ...table.refused.flatMap((number) => onNumber(number, answer(EPERM))),
     ...onNumber(table.setns, answer(EPERM)),
-    // Its flags lie in memory, which a filter cannot read; the C libraries fall back to clone.
+    // Its flags are in memory, which a filter cannot read; the C libraries fall back to clone.
     ...onNumber(table.clone3, answer(ENOSYS)),
     ...onFirstArgument(table.socket, [JUMP_EQUAL, 0, 1, AF_UNIX]),
     ...onFirstArgument(table.clone, [JUMP_ANY_BIT, 0, 1, CLONE_NEWUSER]),

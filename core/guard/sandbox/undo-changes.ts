@@ -1,5 +1,5 @@
-// What a confined command did to protected places, found by comparing two looks, and undone: new ones are moved out of the way
-// into a folder of their own, never deleted. Touches nothing else.
+// Finds a confined command's changes to protected places by comparing two scans, and undoes them: new entries are moved into a separate
+// folder, never deleted. Touches nothing else.
 
 import { cpSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ export interface ProtectedChange {
   readonly path: string;
   readonly what: 'appeared' | 'changed' | 'is gone';
   readonly reason: string;
-  /** What a symbolic link led to before: it can be put back. */
+  /** The former target of a symbolic link: it can be restored. */
   readonly link: string | null;
 }
 
@@ -37,7 +37,7 @@ export function findChanges(before: ProtectedScan, after: ProtectedScan, writabl
   return changes;
 }
 
-/** Why a new one cannot stay, or null: a repository may be made, as long as nothing in it is run. */
+/** Returns why a new entry cannot stay, or null: a repository may be created, as long as nothing in it is run. */
 function harmOf(place: ProtectedPlace, writable: readonly string[]): string | null {
   if (place.mayAppear) return null;
   switch (place.git) {
@@ -46,7 +46,7 @@ function harmOf(place: ProtectedPlace, writable: readonly string[]): string | nu
     case 'pointer':
       return harmOfPointer(place.path, writable);
     case 'hooks':
-      // A hooks folder is judged by what is in it; anything else of that name leads somewhere.
+      // A hooks folder is judged by its content; any other entry of that name is a pointer.
       return place.isFolder ? null : place.reason;
     case 'hook':
     case 'named':
@@ -61,7 +61,7 @@ export interface UndoResult {
   readonly left: readonly string[];
 }
 
-/** Moves what appeared into `folder`, and what stands in place of a link, at most 200 entries of one run; the last 50 runs are kept. */
+/** Moves new entries, and entries that replaced a link, into `folder`, at most 200 of one run; the last 50 runs are kept. */
 export function undoAppeared(changes: readonly ProtectedChange[], folder: string): UndoResult {
   const moved: string[] = [];
   const left: string[] = [];
@@ -86,7 +86,7 @@ function putBack(path: string, link: string): boolean {
 
 function moveAway(path: string, target: string): boolean {
   try {
-    // Another command that is still running may have put a link on the way: then this is another place than was looked at.
+    // Another running command may have put a link on the way: then this is a different place from the scanned one.
     if (realpathSync(dirname(path)) !== dirname(path)) return false;
     makeFolders({ mkdirSync, statSync }, dirname(target));
     moveEntry(path, target);
@@ -115,7 +115,7 @@ function pruneFolders(folder: string): void {
   }
 }
 
-/** One sentence a change, for the person and the model. At most ten. */
+/** Describes the changes for the person and the model, a sentence each. At most ten. */
 export function describeChanges(changes: readonly ProtectedChange[], undone: UndoResult, folder: string): string[] {
   const moved = new Set(undone.moved);
   const sentences = changes.slice(0, 10).map(({ path, what, reason, link }) => {

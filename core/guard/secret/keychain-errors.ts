@@ -1,4 +1,4 @@
-// What the messages of keytar mean, on each system. The only place that reads them.
+// Interprets the messages of keytar on each system. The only place that reads them.
 
 export type KeychainState = 'absent' | 'locked' | 'failed';
 

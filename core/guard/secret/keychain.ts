@@ -7,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { stateOfKeychain, type KeychainState } from './keychain-errors.ts';
 
 export interface Keychain {
-  /** Null where there is no such entry. */
+  /** Null if there is no such entry. */
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
   /** False where there was nothing to delete. */
@@ -16,8 +16,8 @@ export interface Keychain {
 }
 
 /**
- * The part of keytar used here. Not its findCredentials: on a locked Secret Service it ends the whole process with a segmentation fault
- * (keytar 7.10 with libsecret 0.20), so the names are kept in an entry of their own.
+ * The part of keytar used here. Not its findCredentials: on a locked Secret Service it crashes the whole process with a segmentation fault
+ * (keytar 7.10 with libsecret 0.20), so the names are kept in a separate entry.
  */
 export interface KeytarCalls {
   getPassword(service: string, account: string): Promise<string | null>;
@@ -38,7 +38,7 @@ const INDEX = { service: 'trayclaw-index', account: 'names' };
 export class KeytarKeychain implements Keychain {
   readonly #load: () => Promise<KeytarCalls>;
   readonly #timeoutMs: number;
-  /** One change of the index after the other. */
+  /** Changes of the index run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: KeytarKeychainOptions = {}) {
@@ -83,14 +83,14 @@ export class KeytarKeychain implements Keychain {
     });
   }
 
-  /** A locked Secret Service says of everything that it is not there. It takes nothing new either, and says so. */
+  /** A locked Secret Service reports every entry as missing. It also refuses new ones, with an error. */
   async #assertReadable(keytar: KeytarCalls): Promise<void> {
     if ((await keytar.getPassword(INDEX.service, INDEX.account)) === null) await writeIndex(keytar, []);
   }
 
   #change<T>(change: (keytar: KeytarCalls) => Promise<T>): Promise<T> {
     const mine = this.#last.then(() => this.#ask(change));
-    // The next one waits for the end, however it ends.
+    // The next change waits for this one to settle.
     this.#last = mine.catch(() => undefined);
     return mine;
   }
@@ -100,7 +100,7 @@ export class KeytarKeychain implements Keychain {
     const tooLate = sleep(this.#timeoutMs, answered.signal).then((): never => {
       throw unavailable('locked', 'did not answer in time');
     });
-    // Once answered, the timer ends early and its refusal concerns nobody.
+    // Once answered, the timer ends early and its rejection is ignored.
     tooLate.catch(() => undefined);
     try {
       return await Promise.race([this.#load().then(question), tooLate]);

@@ -1,4 +1,4 @@
-// Reads a secret from a file of its own. Owns the checks on the file; knows nothing of where the value goes.
+// Reads a secret from a separate file. Owns the checks on the file; does not know where the value goes.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
@@ -15,7 +15,7 @@ const SIZE_BYTES_MAX = 65_536;
 export function readSecretFile(path: string): SecretFile {
   let handle: number;
   try {
-    // Not blocking, so that a pipe without a writer cannot hang the start.
+    // Non-blocking, so that a pipe without a writer cannot hang the start.
     handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (cause) {
     throw unreadable(path, 'cannot be opened', cause);

@@ -1,4 +1,4 @@
-// Finds every reference to a secret in the settings by their schema: a field that takes one says so by its form, so none is listed by hand.
+// Finds every secret reference in the settings by their schema: a field that takes one is marked by its form, so there is no manual list.
 
 import * as z from 'zod';
 import { configSchema, secretRefSchema, type Config } from '../../contracts/config.ts';
@@ -25,7 +25,7 @@ function partsOf(schema: z.core.$ZodType, value: unknown): Part[] {
   if (schema instanceof z.ZodObject) return Object.entries(schema.shape).map(([key, part]) => [part, Object(value)[key]] as Part);
   if (schema instanceof z.ZodRecord) return Object.values(Object(value) as object).map((below) => [schema.valueType, below]);
   if (schema instanceof z.ZodArray) return Array.isArray(value) ? value.map((below: unknown) => [schema.element, below]) : [];
-  // Of several forms those that the value has.
+  // Only the forms that match the value.
   if (schema instanceof z.ZodUnion) return schema.options.filter((form) => z.safeParse(form, value).success).map((form) => [form, value]);
   if (schema instanceof z.ZodPipe) return [[schema.in, value]];
   const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;

@@ -1,5 +1,5 @@
-// Where secrets are kept: the keychain, or the vault where config says so, where one was made, or where no keychain is. Decides which of
-// the two answers; a keychain that is there but locked is an error to show and never a reason to use the other one.
+// Stores secrets in the keychain, or in the vault if config says so, if one exists, or if there is no keychain. Decides which of the two is
+// used; a keychain that exists but is locked is an error to show and never a reason to use the other one.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -92,7 +92,7 @@ export class SecretStore {
     }
   }
 
-  /** Makes the vault where there is none. Fails with `conflict` where config wants the keychain only, and as `Vault.unlock` does. */
+  /** Creates the vault if there is none. Fails with `conflict` if config allows only the keychain, and as `Vault.unlock` does. */
   async unlock(passphrase: string): Promise<SecretStatus> {
     if (this.#options.kind === 'keychain') {
       throw new AppError('conflict', 'Secrets are kept in the keychain: there is nothing to unlock here.', {
@@ -111,7 +111,7 @@ export class SecretStore {
     return { store: 'vault', locked: vault.isLocked, detail: vault.isLocked ? `${kept} It is locked: trayclaw secret unlock` : kept };
   }
 
-  /** A keychain that is absent is no failure while the vault may be used in its place. */
+  /** A missing keychain is not a failure while the vault may be used instead. */
   async #orVault<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
     if (this.#options.kind === 'keychain') return ask();
     return this.#options.vault.exists ? ifThere(ask, otherwise) : ask();

@@ -94,7 +94,7 @@ test('what is missing is named, with what to do', async () => {
   expect((await failureOf(vault.resolve('file:.'))).code).toBe('secret_missing');
 });
 
-test('a value of any length is kept and handed out, and one too short to be told from text is no needle', async () => {
+test('values of any length are stored; one too short to redact is not registered', async () => {
   const { vault, keychain, registered } = open({ SHORT: 'lab' });
   expect(await vault.set('lab', 'none')).toEqual({ isKeptOut: false });
   expect(await vault.set('long', 'long-enough-1')).toEqual({ isKeptOut: true });
@@ -126,7 +126,7 @@ test('empty values and secrets pasted in place of a reference are refused withou
   expect([registered, [...keychain.entries]]).toEqual([[], []]);
 });
 
-test('a file others can read is told once', needs('a Unix system'), async () => {
+test('a file others can read is reported once', needs('a Unix system'), async () => {
   const { vault, said, home } = open();
   const path = join(home, 'key');
   writeFileSync(path, 'from-a-file');
@@ -185,7 +185,7 @@ test('the names of entries are kept, whatever the order of changes', async () =>
   expect([await keychain.delete('b'), await keychain.delete('b'), await keychain.list()]).toEqual([true, false, ['a', 'c']]);
 });
 
-test('what is known at the start is told to the redactor: references to the environment and to files, and what the environment names a secret', () => {
+test('the redactor learns all known secrets at the start, from files and environment', () => {
   const { vault, registered, home } = open({
     LAB_KEY: 'from-the-env',
     OTHER_TOKEN: 'other-value',
@@ -202,7 +202,7 @@ test('what is known at the start is told to the redactor: references to the envi
   ]);
 });
 
-test('what the keychain holds is told to the redactor where the settings refer to it', async () => {
+test('the redactor learns keychain values that the settings refer to', async () => {
   const { vault, keychain, registered } = open();
   keychain.entries.set('lab', 'from-the-keychain');
   vault.loadKept(['env:LAB_KEY']);
@@ -228,7 +228,7 @@ test.each([
   expect((await failureOf(keychain.list())).shown).toContain(`"state":"${state}"`);
 });
 
-test('a keychain that does not answer is waited for so long and no longer, and what is missing is told', async () => {
+test('a silent keychain is awaited for a bounded time, and missing values are reported', async () => {
   const { vault, keychain, registered } = open();
   let answer: (value: string | null) => void = () => undefined;
   keychain.get = () => new Promise((resolve) => (answer = resolve));

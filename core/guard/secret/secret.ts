@@ -1,5 +1,5 @@
-// Turns secret references from config (keychain:NAME, env:NAME, file:PATH) into values, and keeps entries in keychain or vault.
-// Every value is told to the redactor before it is handed out; no value is ever kept here, logged, or put into a message.
+// Resolves secret references from config (keychain:NAME, env:NAME, file:PATH), and manages entries in keychain or vault. Every value is
+// registered with the redactor before it is returned; no value is ever kept here, logged, or put into a message.
 
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -16,11 +16,11 @@ export { secretRefsOf } from './secret-refs.ts';
 export { SecretStore, type SecretStatus, type SecretStoreOptions } from './secret-store.ts';
 export { Vault, type VaultOptions } from './vault.ts';
 
-/** Who must know a value to keep it out of sight. */
+/** Receives every value that must be redacted. */
 export interface SecretRegistrar {
-  /** False for a value that could not be told from ordinary text. */
+  /** False for a value that could not be distinguished from ordinary text. */
   register(value: string, name: string): boolean;
-  /** What would be taken out of a text; `text` is the very same when nothing would. */
+  /** Redacts a text; `text` is the identical string if there is nothing to redact. */
   redact(text: string): { readonly text: string };
 }
 
@@ -31,11 +31,11 @@ export interface SecretsOptions {
   readonly logger: Logger;
   /** The data folder; a relative `file:` path starts there. */
   readonly home: string;
-  /** What `~` stands for; the user's home folder unless told. */
+  /** The folder that `~` expands to; the user's home folder by default. */
   readonly userHome?: string;
 }
 
-/** The vault's passphrase, for machines nobody sits at. */
+/** The vault's passphrase, for unattended machines. */
 export const passphraseVariable = 'TRAYCLAW_VAULT_PASSPHRASE';
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 
@@ -53,8 +53,8 @@ export class Secrets {
   }
 
   /**
-   * The value behind a reference, read anew each time so that a changed secret holds at once.
-   * Fails with `secret_missing`, `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` (not a reference).
+   * The value of a reference, reread each time so that a changed secret is effective at once. Fails with `secret_missing`,
+   * `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` (not a reference).
    */
   async resolve(ref: string): Promise<string> {
     if (!secretRefSchema.safeParse(ref).success) {
@@ -62,7 +62,7 @@ export class Secrets {
       throw new AppError('invalid_config', 'A secret must be given as keychain:NAME, env:NAME or file:PATH, never as itself.');
     }
     const [source, name] = splitRef(ref);
-    // Opened since: all it holds is known to the redactor before any of it is used.
+    // Opened since: the redactor learns all of its values before any is used.
     if (source === 'keychain' && this.#unread !== null && !this.#isLoading) await this.#load();
     const value = await this.#read(source, name);
     if (value === null || value === '') throw missing(source, name);
@@ -97,7 +97,7 @@ export class Secrets {
     return this.#options.store.status();
   }
 
-  /** Opens the vault, or makes one; what it holds is kept out of sight from then on. */
+  /** Opens the vault, or creates it; its values are redacted from then on. */
   async unlock(passphrase: string): Promise<SecretStatus> {
     this.#options.registrar.register(passphrase, 'vault-passphrase');
     const status = await this.#options.store.unlock(passphrase);
@@ -106,8 +106,8 @@ export class Secrets {
   }
 
   /**
-   * Tells the redactor what can be told at once: values the config refers to in the environment and in files, and everything in the
-   * environment whose name says that it is a secret. Never fails; what is missing is told when it is needed.
+   * Registers with the redactor everything that is available at once: values the config refers to in the environment and in files, and
+   * every environment variable whose name says that it is a secret. Never fails; a missing value is reported when it is needed.
    */
   registerKnown(refs: readonly string[]): void {
     const { env, registrar } = this.#options;
@@ -117,7 +117,7 @@ export class Secrets {
       if (source === 'file') this.#registerFile(name);
     }
     for (const [name, value] of Object.entries(env)) {
-      // By the rule for assignments: its name and its form both say so.
+      // By the rule for assignments: its name and its form together mark it as a secret.
       if (value !== undefined && registrar.redact(`${name}=${value}`).text !== `${name}=${value}`) registrar.register(value, name);
     }
     registrar.register(env[passphraseVariable] ?? '', 'vault-passphrase');
@@ -160,7 +160,7 @@ export class Secrets {
         failure ??= cause;
       }
     };
-    // One after the other: a vault that opens is read although the keychain is locked.
+    // One after the other: an open vault is read even if the keychain is locked.
     await attempt(() => this.#registerVault());
     await attempt(() => this.#registerKeychain());
     this.#isLoading = false;

@@ -5,7 +5,7 @@ import { aboutBox, newKdf, openBox, sealBox, vaultSchema } from './vault-format.
 const key = randomBytes(32);
 const kdf = newKdf(2 ** 12);
 
-test('a box opens only as what it was sealed as: its kind, its name and the header it stands under', () => {
+test('a box opens only under the kind, the name and the header it was sealed with', () => {
   const box = sealBox(key, aboutBox('entry', 'lab', kdf), 'hunter2-hunter2');
   const open = (about: string, by = key) => openBox(by, about, box);
   expect(open(aboutBox('entry', 'lab', kdf))).toBe('hunter2-hunter2');

@@ -1,5 +1,5 @@
-// The form of secrets.vault: one JSON document, each value sealed by itself and bound to its name, all entries sealed together.
-// Turns a passphrase into a key and values into boxes and back. Touches no file.
+// The form of secrets.vault: one JSON document, each value sealed separately and bound to its name, all entries sealed together. Turns a
+// passphrase into a key and values into boxes and back. Touches no file.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod';
@@ -66,7 +66,7 @@ export function sealBox(key: Buffer, about: string, value: string): Box {
   return { nonce: nonce.toString('base64'), tag: cipher.getAuthTag().toString('base64'), data: data.toString('base64') };
 }
 
-/** Null when the key is another, or anything of the box or what it is bound to was changed. */
+/** Null when the key is wrong, or the box or its associated data was changed. */
 export function openBox(key: Buffer, about: string, box: Box): string | null {
   const tag = Buffer.from(box.tag, 'base64');
   const nonce = Buffer.from(box.nonce, 'base64');
@@ -80,7 +80,7 @@ export function openBox(key: Buffer, about: string, box: Box): string | null {
   }
 }
 
-/** What a box is bound to: its kind, its name, and the header it belongs under. */
+/** The associated data of a box: its kind, its name, and its header. */
 export function aboutBox(kind: 'check' | 'entry', name: string, kdf: VaultKdf): string {
   return canonicalJson({ format: 'trayclaw-vault', version: 1, kind, name, kdf });
 }

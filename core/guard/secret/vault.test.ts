@@ -38,7 +38,7 @@ function change(path: string, edit: (document: Document) => void): void {
   writeFileSync(path, JSON.stringify(document));
 }
 
-/** Changes it as somebody would who knows the form but not the passphrase. */
+/** Edits the file like an attacker who knows the form but not the passphrase. */
 async function forge(path: string, edit: (document: Document) => void): Promise<void> {
   const { checksumOf, vaultSchema } = await import('./vault-format.ts');
   change(path, edit);
@@ -73,7 +73,7 @@ test('values come back after a restart with the passphrase, and only then', asyn
   expect(await codeOf(later.get('lab'))).toBe('vault_locked');
 });
 
-test('the file shows names only, to its owner only, and nothing is left beside it', async () => {
+test('the file shows only names, only to its owner, and leaves no other file', async () => {
   const path = place();
   const vault = open(path);
   await vault.unlock(passphrase);
@@ -122,7 +122,7 @@ function entry(document: Document, name: string): { data: string; tag: string } 
   return found;
 }
 
-test.each(damages)('%s is told from a wrong passphrase, by the checksum or else by the seal', async (_, edit) => {
+test.each(damages)('%s is distinguished from a wrong passphrase, by the checksum or by the seal', async (_, edit) => {
   const path = place();
   const vault = open(path, passphrase);
   await vault.set('lab', 'hunter2-hunter2');
@@ -212,7 +212,7 @@ test('a keychain that is locked is shown and not passed by', async () => {
   expect(await store.status()).toMatchObject({ store: 'keychain', locked: true });
 });
 
-test('where config says so the vault or the keychain is the only one', async () => {
+test('the configured store, vault or keychain, is the only one used', async () => {
   const path = place();
   const works = keychainThat('works');
   const only = new SecretStore({ kind: 'vault', keychain: works, vault: open(path) });

@@ -1,5 +1,5 @@
 // The encrypted vault: secrets in one file of the data folder, for machines without a keychain. Names can be read without the passphrase,
-// values cannot. Holds the key while unlocked, never the passphrase; writes whole files, each in place of the last.
+// values cannot. Holds the key while unlocked, never the passphrase; writes whole files, each replacing the last.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -23,9 +23,9 @@ import {
 export interface VaultOptions {
   /** The file; made with mode 0600 by the first `unlock` or `set`. */
   readonly path: string;
-  /** Tried when the vault is needed while locked; null when there is none. */
+  /** Used when the vault is needed while locked; null when there is none. */
   readonly passphrase: () => string | null;
-  /** Work to derive a key, for a new vault; 2^17 unless told. */
+  /** Work to derive a key, for a new vault; 2^17 by default. */
   readonly scryptCost?: number;
 }
 
@@ -35,7 +35,7 @@ export const passphraseLengthMin = 8;
 export class Vault {
   readonly #options: VaultOptions;
   #key: Buffer | null = null;
-  /** One change after the other. */
+  /** Changes run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: VaultOptions) {
@@ -56,7 +56,7 @@ export class Vault {
   }
 
   /**
-   * Derives the key, and makes the vault where there is none yet. Fails with `vault_locked` (wrong passphrase), `vault_damaged`, or
+   * Derives the key, and creates the vault if there is none. Fails with `vault_locked` (wrong passphrase), `vault_damaged`, or
    * `invalid_params` (a new passphrase under 8 characters).
    */
   unlock(passphrase: string): Promise<void> {
@@ -68,7 +68,7 @@ export class Vault {
     this.#key = null;
   }
 
-  /** Null where there is no such entry. Fails with `vault_locked` or `vault_damaged`. */
+  /** Null if there is no such entry. Fails with `vault_locked` or `vault_damaged`. */
   get(name: string): Promise<string | null> {
     return this.#inTurn(async () => {
       const box = this.#read()?.entries[name];
@@ -140,13 +140,13 @@ export class Vault {
   /** The content, once it is known that nothing was changed behind the vault's back. */
   #sound(key: Buffer): VaultContent {
     const file = this.#read();
-    if (file === null) throw damaged(this.#options.path, 'it is gone');
+    if (file === null) throw damaged(this.#options.path, 'it is missing');
     if (openBox(key, aboutSeal(file.kdf, file.entries), file.seal) === null) throw damaged(this.#options.path, 'its entries were changed');
     const { checksum: _, ...content } = file;
     return content;
   }
 
-  /** Null where there is no file. Fails with `vault_damaged`. */
+  /** Null if there is no file. Fails with `vault_damaged`. */
   #read(): VaultFile | null {
     const { path } = this.#options;
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -168,13 +168,13 @@ export class Vault {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last.then(work);
-    // The next one waits for the end, however it ends.
+    // The next change waits for this one to settle.
     this.#last = mine.catch(() => undefined);
     return mine;
   }
 }
 
-/** On the disk before it takes the place of the last one; what a crash leaves is one of the two. */
+/** On the disk before it replaces the last one; after a crash one of the two is there. */
 function writeWhole(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });

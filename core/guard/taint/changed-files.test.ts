@@ -49,7 +49,7 @@ test('links are not followed, and what git keeps is left out', async () => {
   expect(await look()).toEqual([]);
 });
 
-test('a folder that was moved brings all that lies in it', async () => {
+test('a moved folder brings everything in it', async () => {
   put('notes/deep/saved.md', 'other/old.md');
   await start();
   renameSync(join(root, 'notes'), join(root, 'kept'));
@@ -66,7 +66,7 @@ test('a moved folder that cannot be read counts as a whole', needs('a Unix user 
   chmodSync(join(root, 'kept'), 0o700);
 });
 
-test('folders that are too much to look at count as a whole, the nearest are looked at first', async () => {
+test('folders too large to check count as a whole, the nearest are checked first', async () => {
   put('src/old.ts', ...Array.from({ length: 30 }, (_, at) => `modules/m${at}/old.js`), 'modules/m1/deep/old.js');
   await start();
   put('src/new.ts', 'top.md');
@@ -75,7 +75,7 @@ test('folders that are too much to look at count as a whole, the nearest are loo
   expect(await look()).toEqual(['src/new.ts', 'top.md']);
 });
 
-test('very many changed files are named by the folders they lie in', async () => {
+test('very many changed files are listed by their folders', async () => {
   put('old.md');
   await start();
   put('new.md', ...Array.from({ length: 250 }, (_, at) => `out/${at % 5}/${at}.js`));

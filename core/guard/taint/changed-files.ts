@@ -1,5 +1,5 @@
-// Which files below some folders changed since a moment: a bounded walk over names and times, through no links. What it cannot look at in
-// full counts as a whole. Reads no contents and writes nothing.
+// Finds the files below some folders that changed since a moment: a bounded walk over names and times, through no links. A folder it cannot
+// check completely counts as a whole. Reads no contents and writes nothing.
 
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export interface ChangeQuery {
 interface Pending {
   readonly path: string;
   readonly root: string;
-  /** All that lies in it counts. */
+  /** Everything in it counts. */
   readonly whole: boolean;
 }
 
@@ -27,7 +27,7 @@ interface Entry {
 }
 
 const ENTRIES_MAX = 10_000;
-/** More are named by the folders they lie in. */
+/** Beyond this number, files are listed by their folders. */
 const NAMED_MAX = 200;
 /** Times of files lag behind the clock by a tick of the system. */
 const LAG_MS = 50;
@@ -46,7 +46,7 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   for (const [at, folder] of queue.entries()) {
     const names = await namesIn(folder.path);
     room -= names?.length ?? 0;
-    // Nearest first: what is left is deep, and there is too much of it to look at.
+    // Nearest first: the rest is deep, and there is too much of it to check.
     if (room < 0) {
       for (const left of queue.slice(at)) changed.set(topOf(left.path, left.root, true), left.root);
       break;
@@ -57,7 +57,7 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   return shorten([...changed]);
 }
 
-/** Null where the folder cannot be read. */
+/** Null if the folder cannot be read. */
 function namesIn(folder: string): Promise<string[] | null> {
   return readdir(folder).then(
     (names) => names.filter((name) => name !== '.git'),
@@ -80,7 +80,7 @@ function shorten(changed: readonly (readonly [path: string, root: string])[]): s
   return tops.length <= NAMED_MAX ? tops : [...new Set(changed.map(([, root]) => root + sep))];
 }
 
-/** The folder right below the root in which it lies; a file right below the root is its own. */
+/** The folder directly below the root that contains it; a file directly below the root is its own. */
 function topOf(path: string, root: string, isFolder: boolean): string {
   const [first = '', ...rest] = relative(root, path).split(sep);
   if (first === '') return root + sep;

@@ -49,13 +49,13 @@ const readBy = (sessionId: string, path: string): string[] => {
   return bench.store.session(sessionId)?.sources.map(({ where }) => where) ?? [];
 };
 
-test('while no file is marked, nothing is looked for, and no statement is run', () => {
+test('while no file is marked, no search runs, and no statement', () => {
   bench.storage.dispose();
   expect(bench.book.watch(command('b').facts)).toBeNull();
   bench.open();
 });
 
-test('what a command changed beside a marked file is marked, and its session holds the words', async () => {
+test('a file changed by a command that could read a marked one is marked too', async () => {
   await save('saved.md');
   const watch = bench.book.watch(command('b').facts);
   const copy = put('copy.md');
@@ -87,7 +87,7 @@ test('a command that changes nothing, or only reads, marks nothing', async () =>
   expect(bench.book.watch(call.facts)).toBeNull();
 });
 
-test('a folder marked as a whole marks what lies in it, until that is written anew', () => {
+test('a folder marked as a whole marks its content until that is rewritten', () => {
   const deep = `${workspace}/out/deep/a.md`;
   const mark = (): void =>
     bench.append('a', {

@@ -1,4 +1,4 @@
-// Which parts of a call decide what it does or what leaves this machine, and whose words may vouch for each. Pure but for the port.
+// Finds the values of a call that decide what it does or what leaves this machine, and who may vouch for each. Pure but for the port.
 
 import { isAbsolute, relative, sep } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -9,7 +9,7 @@ import type { ValueKind } from './missing-pieces.ts';
 export interface DecidingValue {
   readonly kind: ValueKind;
   readonly value: string;
-  /** person: only what the person said. workspace: also what trusted results showed before any words of others came in. */
+  /** person: only the person's own text. workspace: also trusted results from before any untrusted content. */
   readonly vouched: 'person' | 'workspace';
 }
 
@@ -26,10 +26,10 @@ export interface ValuedCall {
 
 const VALUES_MAX = 500;
 const DEPTH_MAX = 20;
-/** Settings of our own tools that choose a form and carry nothing. */
+/** Settings of our own tools that choose a form and carry no data. */
 const neutral: ReadonlySet<string> = new Set(['get', 'head', 'markdown', 'text', 'html', 'json', 'auto']);
 
-/** None for a call that only looks, and only where looking is free. */
+/** None for a read-only call where reading is free. */
 export function decidingValues(call: ValuedCall, opened: ValueContext): DecidingValue[] {
   const { facts } = call;
   // The session's own folder was named by the person as well.
@@ -38,7 +38,7 @@ export function decidingValues(call: ValuedCall, opened: ValueContext): Deciding
     const cwd = showPath(facts.command.cwd, facts.command.cwd, context);
     return [{ kind: 'command', value: facts.command.line, vouched: 'person' }, ...pathValues([cwd])];
   }
-  // A number beside the address says how much to fetch; everything else goes out with it, or may.
+  // A number in addition to the address only limits the answer; all other values are sent, or may be.
   if (facts.request?.reads === true) return allValues(call.argsJson, 'person', { topNumbers: false });
   if (facts.class === 'read' && facts.hosts.length === 0)
     return pathValues(facts.paths.filter(isGuarded).map((path) => show(path, context)));
@@ -47,7 +47,7 @@ export function decidingValues(call: ValuedCall, opened: ValueContext): Deciding
   return allValues(call.argsJson, 'person');
 }
 
-/** What the call writes, apart from where. */
+/** The content a call writes, without its place. */
 export function contentValues(call: ValuedCall): DecidingValue[] {
   const places = new Set(call.facts.paths.map((path) => path.given));
   return allValues(call.argsJson, 'workspace').filter(({ value }) => !places.has(value));
@@ -64,7 +64,7 @@ function pathValues(paths: readonly string[]): DecidingValue[] {
   return paths.map((value) => ({ kind: 'path', value, vouched: 'workspace' }));
 }
 
-/** What is there already is changed only where the person named it; a new file may be called by any words that were around. */
+/** Changing an existing file needs a path the person named; a new file may have a name from any text in the session. */
 function placeValue(path: PathFact, context: ValueContext): DecidingValue {
   const value = show(path, context);
   if (path.access === 'write' && context.files.exists(path.real)) return { kind: 'name', value, vouched: 'person' };
@@ -79,7 +79,7 @@ function show(path: PathFact, context: ValueContext): string {
   return isAbsolute(path.given) ? showPath(path.real, path.given, context) : path.given;
 }
 
-/** The way from the opened folder it lies in: that folder was named by the person when it was opened. */
+/** The path from the opened folder it is in: the person named that folder when it was opened. */
 function showPath(real: string, given: string, context: ValueContext): string {
   for (const folder of context.folders) {
     const way = relative(folder, real);
@@ -92,7 +92,7 @@ function allValues(argsJson: string, vouched: DecidingValue['vouched'], take = {
   const parsed = parseJson(argsJson);
   const texts: string[] = [];
   const isTaken = parsed.ok && collect(take.topNumbers ? parsed.value : withoutNumbers(parsed.value), texts, 0);
-  // What cannot be read is one value that nobody said.
+  // Unreadable arguments are one value that was never said.
   return (isTaken ? texts : [argsJson]).map((value) => ({ kind: 'text', value, vouched }));
 }
 
@@ -100,7 +100,7 @@ function withoutNumbers(value: unknown): unknown {
   return isPlainObject(value) ? Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'number')) : value;
 }
 
-/** False where there is more than can be looked at. Names of parameters are the tool's; names further in are the model's. */
+/** False if there is too much to check. Names of parameters are the tool's; nested names are the model's. */
 function collect(value: unknown, into: string[], depth: number): boolean {
   if (into.length > VALUES_MAX || depth > DEPTH_MAX) return false;
   if (typeof value === 'string') {

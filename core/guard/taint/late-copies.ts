@@ -1,5 +1,5 @@
-// Copies that background commands make after the call that started them has returned: looked for while such a command runs and once more
-// when it has ended, so that a file that may hold words of others is marked. Owns no mark: what is found is handed on to be recorded.
+// Copies that background commands make after their call has returned: searched for while such a command runs and once more when it has
+// ended, so that a file that may hold untrusted content is marked. Owns no mark: findings are passed on to be recorded.
 
 import { lstat } from 'node:fs/promises';
 import { systemClock } from '../../base/clock.ts';
@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 
 export interface Copies {
-  /** Files, and folders that count as a whole: those end with a separator. */
+  /** Files, and folders that count as a whole, which end with a separator. */
   readonly paths: readonly string[];
   /** The opened folders, which hold the marked files. */
   readonly folders: readonly string[];
@@ -15,9 +15,9 @@ export interface Copies {
 
 export interface LateCopiesDeps {
   readonly logger: Logger;
-  /** How to look for copies made since then; null while no file is marked. */
+  /** Returns how to check for copies made since then; null while no file is marked. */
   watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null;
-  /** The files may hold words of others from now on; the call is the one that started the command. */
+  /** The files may hold untrusted content from now on; the call is the one that started the command. */
   record(callId: string, paths: readonly string[]): void;
 }
 
@@ -37,7 +37,7 @@ export class LateCopies {
     this.#deps = deps;
   }
 
-  /** Before a command starts. What is returned is called where it goes on in the background, until `ended` settles. */
+  /** Called before a command starts. The returned function is called if it continues in the background, until `ended` settles. */
   begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null {
     if (facts.command === null || facts.class === 'read') return null;
     const sinceMs = systemClock.nowMs();
@@ -49,18 +49,18 @@ export class LateCopies {
     };
   }
 
-  /** Before a call reads or changes files: what was copied until now. Null where no such command runs. */
+  /** Before a call reads or changes files: records the copies so far. Null if no such command runs. */
   catchUp(): Promise<void> | null {
     return this.#running.size === 0 ? null : this.#look([...this.#running]);
   }
 
-  /** What a call wrote is not what the command copied. */
+  /** A call's own writes are not copies by the command. */
   async account(paths: readonly string[]): Promise<void> {
     if (this.#running.size === 0) return;
     for (const path of paths) this.#known.set(path, await changeTimeOf(path));
   }
 
-  /** The commands have been ended: resolves when what they copied is recorded. */
+  /** The commands have ended: resolves when their copies are recorded. */
   async dispose(): Promise<void> {
     await this.catchUp();
     this.#running.clear();
@@ -77,7 +77,7 @@ export class LateCopies {
     ended.then(finish, finish);
   }
 
-  /** One after the other: a look that began before a file was copied does not answer for it. */
+  /** One after the other: a check that began before a file was copied may miss it. */
   #look(all: readonly Followed[]): Promise<void> {
     this.#looking = this.#looking.then(async () => {
       for (const followed of all) await this.#lookAt(followed);
@@ -104,7 +104,7 @@ export class LateCopies {
   }
 }
 
-/** A folder that counts as a whole and a file that is gone are accounted for once. */
+/** A folder that counts as a whole and a missing file are accounted for once. */
 async function changeTimeOf(path: string): Promise<number> {
   if (/[/\\]$/.test(path)) return Number.POSITIVE_INFINITY;
   const stats = await lstat(path).catch(() => null);

@@ -1,8 +1,8 @@
-// Which files are run, loaded or obeyed by something, so that what is written into them matters as much as where. Pure but for the port.
+// Recognises files that something runs, loads or obeys, so that their content matters as much as their place. Pure but for the port.
 
 import { extname, basename } from 'node:path';
 
-/** Text and pictures that people read and programs only show. Whatever is not listed counts as live. */
+/** Text and pictures that people read and programs only show. Any other extension counts as live. */
 const inertExtensions: ReadonlySet<string> = new Set([
   '.md',
   '.markdown',
@@ -27,7 +27,7 @@ const inertExtensions: ReadonlySet<string> = new Set([
   '.mp3',
 ]);
 
-/** Of those, the ones that build tools, agents or crawlers take orders from. */
+/** Files among those that instruct build tools, agents or crawlers. */
 const liveNames: ReadonlySet<string> = new Set([
   'agents.md',
   'claude.md',

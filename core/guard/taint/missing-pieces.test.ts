@@ -50,11 +50,11 @@ test.each<[ValueKind, string, readonly string[]]>([
   expect(missingPieces(value, kind, saidBy(person))).toEqual(missing);
 });
 
-test('a value too large to be taken apart was said by nobody', () => {
+test('a value too large to be split counts as not said', () => {
   expect(missingPieces('green '.repeat(20_000), 'text', saidBy('green'))).toHaveLength(1);
 });
 
-test('whatever the person said can be repeated, and a word nobody said is found out, in any kind of value', () => {
+test('text of the person can be repeated; unsaid words are found in any kind of value', () => {
   const word = fc.stringMatching(/^[a-z]{4,12}$/);
   fc.assert(
     fc.property(
@@ -71,7 +71,7 @@ test('whatever the person said can be repeated, and a word nobody said is found 
   );
 });
 
-test('a secret in short pieces is missing all the same', () => {
+test('a secret in short pieces is still missing', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-f0-9]{16,64}$/), fc.integer({ min: 1, max: 3 }), (secret, size) => {
       const pieces = secret.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];

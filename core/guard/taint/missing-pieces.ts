@@ -1,8 +1,8 @@
-// Which pieces of an argument nobody trusted has said. Strict on purpose: what is not recognised counts as not said. Pure.
+// Finds the pieces of an argument that no trusted source has said. Strict on purpose: unrecognised pieces count as not said. Pure.
 
 import { decodePercents, foldText, runsOf, singleSpaced, stripEdges } from './text-words.ts';
 
-/** What somebody said, as folded words and verbatim. */
+/** The text of one source, as folded words and verbatim. */
 export interface Said {
   word(word: string): boolean;
   verbatim(text: string): boolean;
@@ -11,13 +11,13 @@ export interface Said {
 /** path: where something new goes. name: something that is there already. */
 export type ValueKind = 'command' | 'path' | 'name' | 'text';
 
-/** Larger values are not taken apart: nobody said all of that. */
+/** Larger values are not split: they count as not said. */
 const VALUE_CHARS_MAX = 64_000;
 const PIECES_MAX = 2_000;
-/** Shorter runs of letters in a file name mean too little to be looked for, as long as a longer one is there. */
+/** Shorter runs of letters in a file name mean too little to be checked, as long as there is a longer one. */
 const RUN_CHARS_MIN = 4;
 
-/** Pieces of the value that were not said; empty when it is all the words of whoever is trusted. Folded. */
+/** The pieces of the value that were not said; empty when a trusted source said all of it. Folded. */
 export function missingPieces(value: string, kind: ValueKind, said: Said): string[] {
   if (value.trim() === '') return [];
   if (value.length > VALUE_CHARS_MAX) return [foldText(value.slice(0, 200))];
@@ -51,7 +51,7 @@ function ofPath(path: string, said: Said): string[] {
   });
 }
 
-/** Words of a command mean something at any length, and joining them by the shell's signs means more than the words do. */
+/** Words of a command matter at any length, and shell signs between them add meaning. */
 function ofCommand(line: string, said: Said): string[] {
   const whole = singleSpaced(foldText(line));
   // Folding takes -D for -d, which is another option.
@@ -85,7 +85,7 @@ function ofChunk(chunk: string, said: Said): string[] {
   const decoded = decodePercents(plain);
   if (plain.includes('@') || isHostLike(plain)) return [plain];
   const runs = runsOf(decoded);
-  // Nothing but signs: they are only said as they stand.
+  // Only signs: they must be said verbatim.
   if (runs.length === 0) return [plain];
   return runs.filter((run) => !said.word(run));
 }
@@ -103,7 +103,7 @@ function ofUrl(text: string, said: Said): string[] {
   return missing;
 }
 
-/** `mail.example.org`: names of hosts count whole, or words of one would vouch for another. */
+/** `mail.example.org`: host names count as a whole, or the words of one would vouch for another. */
 function isHostLike(plain: string): boolean {
   return /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}(?::\d+)?(?:[/?#].*)?$/u.test(plain);
 }

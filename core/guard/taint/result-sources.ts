@@ -1,4 +1,5 @@
-// Whose words the result of a call may hold: from what the call touched, what its tool says, and what else it was given to read. Pure.
+// The untrusted sources of a call's result: from the facts of the call, the tool's own report, and anything else it was given to read.
+// Pure.
 
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './taint-store.ts';
@@ -6,12 +7,12 @@ import { taintKey } from './taint-store.ts';
 /** More of them below one folder are named by the folder. */
 const FILES_NAMED_MAX = 8;
 
-/** Tools that show the names below a folder and nothing of what is in the files. */
+/** Tools that show the names below a folder and no file contents. */
 const nameTools: ReadonlySet<string> = new Set(['list_dir', 'glob']);
-/** Tools that write a whole file and show nothing of what was in it. */
+/** Tools that write a whole file and show none of its earlier content. */
 export const wholeFileTools: ReadonlySet<string> = new Set(['write_file']);
 
-/** Sources that the facts alone show: hosts it spoke to, and what it read outside of the opened folders. */
+/** Sources known from the facts alone: contacted hosts, and reads outside the opened folders. */
 export function shownSources(facts: CallFacts): TaintSource[] {
   const hosts = facts.hosts.map((host): TaintSource => ({ kind: 'web', where: host.toLowerCase() }));
   const outside = facts.paths.filter((path) => path.access === 'read' && !path.insideWorkspace);
@@ -31,8 +32,8 @@ export interface FileReading {
 }
 
 /**
- * Files the call may have read that hold words of others. What this session wrote itself is not among them: it holds those words
- * already. `exists` leaves out files that are gone.
+ * Files with untrusted content that the call may have read. Files this session wrote are left out: the session holds that content already.
+ * `exists` leaves out missing files.
  */
 export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: (path: string) => boolean): TaintSource[] {
   const { facts, tool } = reading;
@@ -43,13 +44,13 @@ export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: 
     const found = namedBelow(folder, reading.sessionId, marks);
     if (found.includes(folder)) return found;
     const there = found.filter(exists);
-    // A search names each file it shows lines of; a command shows what it likes.
+    // A search names each file whose lines it shows; a command may show anything.
     return facts.command !== null ? there : there.filter((path) => reading.resultText.includes(nameOf(path)));
   });
   return distinct([...exact, ...below].map((path): TaintSource => ({ kind: 'file', where: path })));
 }
 
-/** What a command could copy from: files in these folders that hold words of others, which this session may not hold yet. */
+/** Files in these folders with untrusted content that this session may not hold yet: a command could copy from them. */
 export function markedBelow(folders: readonly string[], sessionId: string, marks: FileMarks): TaintSource[] {
   return folders.flatMap((folder) => namedBelow(folder, sessionId, marks)).map((path) => ({ kind: 'file', where: path }));
 }

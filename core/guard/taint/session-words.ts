@@ -1,5 +1,5 @@
-// What was said in one session, by whom, as far back as is looked: the person's words, trusted results of before, and texts of others with
-// their sources. Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
+// The text of one session by author, within limits: the person's messages, earlier trusted results, and untrusted content with its sources.
+// Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -14,7 +14,7 @@ export interface LogSlices {
   head(sessionId: string): { sessionSeq: number } | null;
 }
 
-/** How far back: events of each kind, characters of each kind, and places of the log at most. */
+/** The maximum history: events of each kind, characters of each kind, and log positions. */
 const EVENTS_MAX = 200;
 const CHARS_MAX = 256 * 1024;
 const PLACES_MAX = 6_000;
@@ -31,7 +31,7 @@ interface SaidText {
 
 interface ForeignText {
   readonly text: string;
-  /** Null where it is not known which of the session's sources it came from. */
+  /** Null if it is unknown which of the session's sources it came from. */
   readonly sources: readonly TaintSource[] | null;
 }
 
@@ -43,7 +43,7 @@ export class SessionWords {
   readonly #person = new Kept<SaidText>();
   readonly #workspace = new Kept<SaidText>();
   readonly #foreign = new Kept<ForeignText>();
-  /** Calls a person made, or a model before it had read words of others. */
+  /** Calls a person made, or a model before it had read untrusted content. */
   readonly #ownCalls = new Set<string>();
   readonly #earlierCalls = new Set<string>();
   readonly #forwardedTurns = new Map<string, readonly TaintSource[]>();
@@ -55,7 +55,7 @@ export class SessionWords {
     this.firstSeq = taint.firstSeq;
   }
 
-  /** Takes in what the log holds by now. */
+  /** Reads new events of the log. */
   catchUp(): void {
     const head = this.#reads.head(this.#sessionId)?.sessionSeq ?? 0;
     if (head <= this.#readTo) return;
@@ -74,12 +74,12 @@ export class SessionWords {
     verbatim: (text) => this.#workspace.items.some((said) => saysVerbatim(said.text, text)),
   };
 
-  /** Made by a person, written by the model before it read any words of others, or the same as one that ran before. */
+  /** Made by a person, written by the model before it read any untrusted content, or the same as one that ran before. */
   isEarlierCall(call: { readonly callId?: string; readonly tool: string; readonly argsHash: string }): boolean {
     return (call.callId !== undefined && this.#ownCalls.has(call.callId)) || this.#earlierCalls.has(`${call.tool} ${call.argsHash}`);
   }
 
-  /** Of which sources a piece may come: those whose text has it; all (null) where none has, or the one that has it is not known. */
+  /** The possible sources of a piece: those whose text contains it; all (null) if none does, or if the source is unknown. */
   sourcesOf(piece: string): readonly TaintSource[] | null {
     const found = this.#foreign.items.filter(({ text }) => (piece.length < 4 ? saysVerbatim(text, piece) : text.includes(piece)));
     if (found.length === 0) return null;
@@ -93,7 +93,7 @@ export class SessionWords {
     return sources.filter((source) => !kept.has(`${source.kind}:${source.where}`));
   }
 
-  /** Whether a source showed exactly this text. */
+  /** Returns whether a source showed exactly this text. */
   wasShownBy(source: TaintSource, text: string): boolean {
     return this.#foreign.items.some(
       (item) =>
@@ -201,7 +201,7 @@ function saidText(text: string): SaidText {
   return { text: singleSpaced(foldText(part)), words: wordsOf(part) };
 }
 
-/** The newest of what was said, within the limits. */
+/** The newest texts, within the limits. */
 class Kept<T> {
   #items: { readonly item: T; readonly chars: number }[] = [];
   #chars = 0;

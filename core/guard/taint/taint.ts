@@ -1,5 +1,5 @@
-// Whose words is the agent following? Marks what a call brought in from others, and tells of a later call whether its deciding arguments
-// may come from there. Owns no permission: the gate decides what follows from it.
+// Taint tracking: marks the untrusted content that a call brought in, and reports for a later call whether its deciding arguments may come
+// from it. Owns no permission: the gate decides what follows.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
@@ -39,19 +39,19 @@ export interface JudgedCall {
   readonly facts: CallFacts;
 }
 
-/** Whose words a call may be following. */
+/** The untrusted sources a call may be following. */
 export interface CallTaint {
-  /** Everything the session holds words of. */
+  /** All untrusted sources of the session. */
   readonly session: readonly TaintSource[];
-  /** Those the deciding arguments may come from; empty where they are the person's own, or written before any of it was read. */
+  /** The possible sources of the deciding arguments; empty if they are the person's own, or older than any untrusted content. */
   readonly derived: readonly TaintSource[];
-  /** The session has read something private. Only told of a session that holds words of others. */
+  /** The session has read private data. Only set for a session with untrusted content. */
   readonly sensitive: boolean;
 }
 
-/** What else a call was given to read, beyond what its facts show. */
+/** Further data a call was given to read, beyond its facts. */
 export interface Heard {
-  /** As the tool says. */
+  /** Sources that the tool reported. */
   readonly untrusted: readonly TaintSource[];
   /** Other conversations it showed parts of. */
   readonly sessions: readonly string[];
@@ -62,9 +62,9 @@ export interface Heard {
 }
 
 const SOURCES_MAX = 200;
-/** Marked files that are looked for before a command. */
+/** The maximum number of marked files checked before a command. */
 const MARKED_MAX = 200;
-/** Stands for all sources beyond the limit. */
+/** Represents all sources beyond the limit. */
 const anywhere: TaintSource = { kind: 'web', where: '*' };
 const SESSIONS_READ_MAX = 8;
 
@@ -81,12 +81,12 @@ export class TaintBook {
     this.#values = { folders: deps.folders, files: deps.files };
   }
 
-  /** Whether the session holds words of others. What it recorded must be in the log before `of` is asked about it. */
+  /** Returns whether the session holds untrusted content. Its recorded events must be in the log before `of` is called. */
   isTainted(sessionId: string): boolean {
     return this.#deps.store.session(sessionId) !== null;
   }
 
-  /** A look into a map for a session that holds no words of others. */
+  /** One map lookup for a session without untrusted content. */
   of(call: JudgedCall): CallTaint {
     const taint = this.#deps.store.session(call.sessionId);
     if (taint === null) return untainted;
@@ -94,8 +94,9 @@ export class TaintBook {
   }
 
   /**
-   * Before a command runs: how to look afterwards for files it may have copied words of others into. Null, after a look at one flag, while no
-   * file is marked. A command that only reads copies nothing. Files bear the time of the machine, whatever clock the rest goes by.
+   * Before a command runs: returns how to check afterwards for files it may have copied untrusted content into. Null, after checking one
+   * flag, while no file is marked. A command that only reads copies nothing. Files have the time of the machine, whatever clock the rest
+   * uses.
    */
   watch({ command, class: kind, workspace }: CallFacts, sinceMs = systemClock.nowMs()): (() => Promise<Copies>) | null {
     const { store, files } = this.#deps;
@@ -110,7 +111,7 @@ export class TaintBook {
     };
   }
 
-  /** What a finished call brought in or wrote down that was not known before; null when there is nothing. */
+  /** The new taint a finished call brought in or wrote; null when there is none. */
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
     const { store, files } = this.#deps;
     const taint = store.session(call.sessionId);
@@ -126,7 +127,7 @@ export class TaintBook {
     const paths = [...new Set([...written, ...copies.filter((path) => store.writerOf(path) !== call.sessionId)])];
     const isNew = (source: TaintSource): boolean => taint?.keys.has(taintKey(source)) !== true;
     const shownKeys = new Set(shown.map(taintKey));
-    // What the facts do not show is written down each time: later it could not be known whose text this was.
+    // Sources that the facts do not show are recorded each time: later the author of the text could not be determined.
     const sources = withinLimit(
       distinct([...shown, ...told]).filter((source) => isNew(source) || !shownKeys.has(taintKey(source))),
       taint,
@@ -143,7 +144,7 @@ export class TaintBook {
     return derive(values, words, taint);
   }
 
-  /** Files that hold words of others from now on, and files that hold none any more. */
+  /** Files that hold untrusted content from now on, and files that no longer do. */
   #writtenFiles(call: JudgedCall, ok: boolean, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
     const { store } = this.#deps;
     const written = call.facts.paths.filter((path) => path.access === 'write').map((path) => path.real);
@@ -186,7 +187,7 @@ function followsOwnLink({ request }: CallFacts, values: readonly DecidingValue[]
   return [url.host, url.hostname].some((where) => words.wasShownBy({ kind: 'web', where }, foldText(given)));
 }
 
-/** A piece nobody trusted said comes from wherever it was read, or, when it was read nowhere as it stands, from anywhere. */
+/** The source of a piece that no trusted source said is every place it was read; if it was read nowhere verbatim, it may be any. */
 function derive(values: readonly DecidingValue[], words: SessionWords, taint: SessionTaint): readonly TaintSource[] {
   const found = new Map<string, TaintSource>();
   for (const { value, kind, vouched } of values) {

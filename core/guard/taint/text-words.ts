@@ -1,6 +1,6 @@
-// What counts as a word of a text, for telling whether arguments repeat words somebody said. Pure; knows nothing of sessions.
+// Splits a text into words, to tell whether arguments repeat words of a source. Pure; knows nothing of sessions.
 
-/** One spelling for what looks or is resolved the same: compatibility forms, invisible characters and case are folded away. */
+/** One spelling for text that looks or resolves the same: folds compatibility forms, invisible characters and case. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKC')
@@ -9,8 +9,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * The words of a text as they are looked for: each piece between blanks, without the punctuation around it, its parts between slashes
- * and other joints, and the runs of letters and digits in them. Folded; pieces with capitals are there as written as well.
+ * The searchable words of a text: each piece between blanks, without the punctuation around it, its parts between slashes and other joints,
+ * and the runs of letters and digits in them. Folded; pieces with capitals are also kept as written.
  */
 export function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
@@ -32,17 +32,17 @@ function addFolded(words: Set<string>, chunk: string): void {
   if (decoded !== plain) for (const run of runsOf(decoded)) words.add(run);
 }
 
-/** Runs of letters and digits; nothing between them carries a meaning of its own. */
+/** Runs of letters and digits; the characters between them carry no meaning. */
 export function runsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** Without the quotes, brackets and sentence marks around it. A dash or dot at its beginning belongs to it. */
+/** Removes the quotes, brackets and sentence marks around it. A leading dash or dot is kept. */
 export function stripEdges(chunk: string): string {
   return chunk.replace(/^["'`([{<«“‘*]+/u, '').replace(/["'`)\]}>»”’*.,;:!?]+$/u, '');
 }
 
-/** As it is where it is not well encoded: it then matches no word, which is the safe side. */
+/** Unchanged if it is badly encoded: it then matches no word, which is the safe side. */
 export function decodePercents(text: string): string {
   if (!text.includes('%')) return text;
   try {
@@ -53,7 +53,7 @@ export function decodePercents(text: string): string {
   }
 }
 
-/** Whether a text says something verbatim, not as a part of a longer word. Both folded, blanks as single spaces. */
+/** Returns whether a text says something verbatim, not as a part of a longer word. Both folded, blanks as single spaces. */
 export function saysVerbatim(text: string, needle: string): boolean {
   if (needle === '') return false;
   for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {

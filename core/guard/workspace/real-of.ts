@@ -1,9 +1,9 @@
-// Where a folder of the settings really lies.
+// Resolves the real path of a folder in the settings.
 
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** One that is not there yet is looked for by its own name from time to time. */
+/** A missing folder keeps its given name and is resolved again later. */
 export function realOf(path: string): string {
   try {
     return realpathSync(path);

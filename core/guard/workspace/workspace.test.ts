@@ -50,7 +50,7 @@ const codeOf = (act: () => unknown): string => {
   }
 };
 
-test('a folder is new until it is trusted, and trust covers what lies below', () => {
+test('a folder is new until it is trusted, and trust covers its subfolders', () => {
   const bench = new Bench();
   const below = bench.folder('person/project/sub');
   expect([bench.state(bench.project), bench.workspaces.holds(bench.project)]).toEqual(['new', false]);
@@ -96,7 +96,7 @@ function linkTo(bench: Bench, target: string): string {
   return link;
 }
 
-/** What is said of a folder where data and home lie elsewhere, and nothing is protected or trusted. */
+/** The state of a folder with data and home elsewhere, and nothing protected or trusted. */
 function placed({ configured }: Bench, { data, userHome }: { readonly data: string; readonly userHome: string }) {
   const workspaces = new Workspaces({
     facts: { workspace: configured, home: data, extraFolders: [] },
@@ -108,7 +108,7 @@ function placed({ configured }: Bench, { data, userHome }: { readonly data: stri
   return (path: string): string => workspaces.look(path).state;
 }
 
-test('the home folder and what lies around it are refused where the data folder is elsewhere', () => {
+test('the home folder and its parents are refused if the data folder is elsewhere', () => {
   const bench = new Bench();
   const home = bench.folder('people/me');
   const state = placed(bench, { data: bench.folder('person/data'), userHome: home });
@@ -155,7 +155,7 @@ test('a trusted path that became a link is not held, wherever it leads', () => {
   expect(codeOf(() => bench.workspaces.opening(bench.project))).toBe('denied');
 });
 
-test('what is no folder, and a path that is not absolute, is told apart', () => {
+test('a file and a relative path are distinguished', () => {
   const bench = new Bench();
   writeFileSync(join(bench.project, 'file'), '');
   expect([bench.state(join(bench.project, 'file')), bench.state(join(bench.project, 'gone'))]).toEqual(['missing', 'missing']);
@@ -164,7 +164,7 @@ test('what is no folder, and a path that is not absolute, is told apart', () => 
   expect(codeOf(() => bench.workspaces.choose(join(bench.project, 'gone')))).toBe('not_found');
 });
 
-test('the context of a session is its folder, beside the configured one', () => {
+test('the context of a session is its folder, in addition to the configured one', () => {
   const bench = new Bench();
   bench.trust(bench.project);
   expect(bench.workspaces.contextOf(null)).toEqual({ workspace: bench.configured, home: bench.data, extraFolders: [] });

@@ -1,5 +1,5 @@
-// Folders that sessions may use as their workspace: what a folder is, which ones a person trusted, and the context of a session's tool
-// calls. A trusted folder is a grant, held to its real path and to the very folder that was there. Asks no one and writes nothing.
+// Folders that sessions may use as their workspace: the state of a folder, the folders a person trusted, and the context of a session's
+// tool calls. Trust is a grant, bound to the folder's real path and identity. Asks no one and writes nothing.
 
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
@@ -23,7 +23,7 @@ export interface WorkspaceDeps {
   readonly temporaryFolder: string;
 }
 
-/** What a person is asked about, and is told before. */
+/** The content of the approval of a folder. */
 export interface Opening {
   readonly opens: NonNullable<CallFacts['opens']>;
   readonly risks: readonly string[];
@@ -45,7 +45,7 @@ export class Workspaces {
     return this.#deps.facts.workspace;
   }
 
-  /** What a folder is. Fails with `invalid_params` for a path that is not absolute. */
+  /** Describes a folder. Fails with `invalid_params` for a path that is not absolute. */
   look(given: string): WorkspaceLook {
     if (!isAbsolute(given) || given.includes('\0')) throw new AppError('invalid_params', `"${given}" is not an absolute path of a folder.`);
     const found = realFolder(given);
@@ -82,12 +82,15 @@ export class Workspaces {
     return { opens: { path: found.path, identity: found.identity }, risks: risksOf(found) };
   }
 
-  /** Whether a person trusts the folder, or one above it, as it is now. */
+  /** Returns whether a person trusts the folder, or one above it, in its current state. */
   holds(workspace: string): boolean {
     return this.look(workspace).state === 'trusted' && realFolder(workspace)?.path === workspace;
   }
 
-  /** What a call in this folder is judged and run with; null is the configured workspace. Fails with `denied` while it is not trusted. */
+  /**
+   * The context in which calls in this folder are judged and run; null is the configured workspace. Fails with `denied` while it is not
+   * trusted.
+   */
   contextOf(workspace: string | null): FactContext {
     const { facts } = this.#deps;
     if (workspace === null) return facts;
@@ -142,7 +145,7 @@ function realFolder(given: string): FoundFolder | null {
     const identity = `${facts.dev}:${facts.ino}:${facts.birthtimeNs}`;
     return { path, identity, isOpenToOthers: process.platform !== 'win32' && (facts.mode & 0o002n) !== 0n };
   } catch {
-    // Not there, or not to be looked at: for a session that is the same.
+    // Missing, or not readable: for a session that is the same.
     return null;
   }
 }
@@ -158,7 +161,7 @@ function risksOf({ isOpenToOthers }: FoundFolder): string[] {
   return [...(isOpenToOthers ? [others] : []), ...workspaceRisks];
 }
 
-/** What trust in a folder means, for the question. */
+/** The consequences of trusting a folder, for the approval. */
 export const workspaceRisks: readonly string[] = [
   'TrayClaw then reads everything in this folder and below without asking, and what it reads goes to the model you chose.',
   'Changes and commands still follow your rules. This is remembered until you take it back or the folder is replaced.',

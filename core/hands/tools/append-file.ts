@@ -1,4 +1,4 @@
-// The append_file tool: adds text at the end of a file, in one write. Never repeated on its own.
+// The append_file tool: adds text at the end of a file, in one write. Never repeated automatically.
 
 import { constants } from 'node:fs';
 import * as z from 'zod';

@@ -41,7 +41,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
       const text = Buffer.from(bytes.subarray(0, isLast ? bytes.length : whole)).toString('utf8');
       const note = isLast
         ? ''
-        : `${text.endsWith('\n') ? '' : '\n'}[bytes ${args.offset} to ${args.offset + whole - 1}; go on with offset ${args.offset + whole}]`;
+        : `${text.endsWith('\n') ? '' : '\n'}[bytes ${args.offset} to ${args.offset + whole - 1}; continue with offset ${args.offset + whole}]`;
       return Promise.resolve({ forModel: text + note });
     },
   });

@@ -1,4 +1,4 @@
-// Replaces a file as a whole or not at all: a temporary file beside it, synced, then renamed over it.
+// Replaces a file completely or not at all: a temporary file in the same folder, synced, then renamed over it.
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -9,18 +9,18 @@ import { errnoOf, fileError } from './errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
 /**
- * Keeps the mode (and, where allowed, the owner) of the file that was there. Fails with `tool_failed`; then nothing changed. The suffix
- * belongs to one call: what stands there already is what a kill left of that call.
+ * Keeps the mode (and, where allowed, the owner) of the existing file. Fails with `tool_failed`; then nothing changed. The suffix belongs
+ * to one call: an existing file of that name is left from a killed run of that call.
  */
 export async function writeAtomically(real: string, content: string | Uint8Array, temporarySuffix: string): Promise<void> {
   await makeParents(real, 'write');
   const before = await existingFile(real);
-  // Forty letters of four bytes each, so that the name fits with what is added.
+  // Forty letters of up to four bytes each, so that the name fits with its suffix.
   const temporary = join(dirname(real), `.${wholeLetters(basename(real).slice(0, 40))}.${temporarySuffix}.tmp`);
   await removeLeft(temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const handle = await openPlainFile(temporary, flags, 'write', before === null ? 0o666 : 0o600).catch(async (cause: unknown) => {
-    // Made, and then found to be another than was meant; one that was there already is somebody else's.
+    // Removes a file created here that turned out to be a different one; an existing file belongs to another program.
     if (!(cause instanceof Error && errnoOf(cause.cause) === 'EEXIST')) await unlink(temporary).catch(() => undefined);
     throw cause;
   });

@@ -1,4 +1,4 @@
-// Cuts text to a number of bytes keeping head and tail. Pure: where the whole goes is the caller's affair.
+// Cuts text to a number of bytes keeping head and tail. Pure: the caller stores the whole text.
 
 export interface CutText {
   readonly head: string;

@@ -1,4 +1,4 @@
-// The list of the tools every instance has, wired from what they need. Starts nothing.
+// The list of built-in tools, wired with their dependencies. Starts nothing.
 
 import type { Clock } from '../../base/clock.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
@@ -32,7 +32,7 @@ export interface BuiltInToolDeps {
   /** The environment commands get a harmless part of. */
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
-  /** What `~` stands for. */
+  /** The folder that `~` expands to. */
   readonly userHome: string;
   /** Folder for command output that does not fit memory. */
   readonly temporaryFolder: string;

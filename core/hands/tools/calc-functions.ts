@@ -43,7 +43,7 @@ function ofPositive(apply: (value: number) => number): CalcFunction {
   };
 }
 
-/** A whole result is exact again, whatever its size: floats of that size are whole numbers. */
+/** A whole result is exact again, at any size: floats of that size are whole numbers. */
 function ofRounding(apply: (value: number) => number): CalcFunction {
   return { argsMin: 1, argsMax: 1, apply: ([value = 0]) => ok(typeof value === 'bigint' ? value : BigInt(apply(value))) };
 }

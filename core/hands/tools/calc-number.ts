@@ -17,7 +17,7 @@ export function negate(value: CalcNumber): CalcNumber {
   return -value;
 }
 
-/** Refuses what is no number a person can use. */
+/** Refuses values that are not usable numbers. */
 export function real(value: number, isZeroDivision = false): Result<number, string> {
   if (isZeroDivision) return err('division by zero');
   if (Number.isNaN(value)) return err('the result is not a real number');

@@ -1,5 +1,5 @@
-// Ties the path a tool opens to the path the gate was shown: facts are remembered by the call's own argument object, and a
-// run whose path leads elsewhere by then is refused. Opens nothing itself.
+// Ties the path a tool opens to the path the gate saw: facts are remembered by the call's own argument object, and a run whose path leads
+// elsewhere by then is refused. Opens nothing itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
@@ -30,12 +30,12 @@ export class CheckedPaths {
     this.#shown.set(args, fact);
   }
 
-  /** Where a path leads, for showing what a call would do. Ties nothing and confirms nothing. */
+  /** Resolves a path to show what a call would do. Ties and confirms nothing. */
   look(given: string, context: FactContext): string {
     return this.#facts.of(given, 'write', context).real;
   }
 
-  /** How the paths in a command line are judged. */
+  /** The judge of the paths in a command line. */
   commandPlaces(context: FactContext): ExecPlaces {
     return placesOf(this.#facts, context);
   }
@@ -48,7 +48,7 @@ export class CheckedPaths {
     const shown = this.#shown.get(args);
     if (shown !== undefined && shown.real !== now.real) {
       throw new AppError('tool_failed', `${given} leads to ${now.real} now; it led to ${shown.real} when the call was checked.`, {
-        data: { hint: 'Nothing was done. Look at the folder again, then repeat the call.' },
+        data: { hint: 'Nothing was done. List the folder again, then repeat the call.' },
       });
     }
     return now;

@@ -1,5 +1,5 @@
-// The environment a command gets: a fixed list of harmless names and the marker that lets stop find it. Nothing else is
-// inherited, so no secret is.
+// The environment of a command: a fixed list of harmless names and the marker that lets stop find it. Nothing else is inherited, so no
+// secret is.
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,7 +19,7 @@ export function childEnvironment(
   platform: NodeJS.Platform,
 ): Record<string, string> {
   const child: Record<string, string> = {};
-  // The process's own environment is asked anew for every value: only those that are passed on are read.
+  // Reading process.env calls the system for every value: only the needed ones are read.
   for (const name of Object.keys(environment)) {
     const value = isPassed(name, platform) ? environment[name] : undefined;
     if (value !== undefined) child[name] = value;

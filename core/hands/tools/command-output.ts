@@ -1,4 +1,4 @@
-// Turns spooled output into what a result shows: text without terminal codes, head and tail, the whole in an artifact.
+// Turns spooled output into the text of a result: without terminal codes, head and tail, the whole in an artifact.
 
 import { stripVTControlCharacters } from 'node:util';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
@@ -14,7 +14,7 @@ export interface ShownOutput {
 
 const HEAD_SHARE = 0.4;
 const NOTE_BYTES_MAX = 400;
-/** Longer than any secret in any encoding of it that is found. */
+/** Longer than any secret in any encoding that is recognised. */
 const MARGIN_BYTES = 32_768;
 
 /** Output that fits is whole; longer output keeps head and tail and is stored as an artifact named after the call. */
@@ -31,7 +31,7 @@ export function showOutput(spool: OutputSpool, bytesMax: number, context: ToolCo
   return { text: `${head}\n${note}\n${tail}`, artifacts: ref === null ? [] : [ref] };
 }
 
-/** Redacted with what lies beyond the cut, so that a secret across it is seen whole. */
+/** Redacted together with the text beyond the cut, so that a secret across the cut is recognised. */
 function redacted(bytes: Buffer, context: ToolContext): string {
   const text = plainText(bytes);
   return context.redaction?.redact(text) ?? text;

@@ -1,5 +1,5 @@
-// Starts one command as the leader of its own process group, through pipes or a terminal, and tells its output and end.
-// Knows nothing of results or sessions; ending it is ProcessTrees' affair.
+// Starts one command as the leader of a separate process group, through pipes or a terminal, and reports its output and end. Knows nothing
+// of results or sessions; ProcessTrees ends it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';
@@ -16,15 +16,15 @@ export interface CommandOptions {
   /** Real path of a folder. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What the command itself was given to have, wherever it runs. */
+  /** The variables the command was given, inside and outside the sandbox. */
   readonly sets: Readonly<Record<string, string>>;
   readonly marker: EnvironmentMarker;
   readonly pty: boolean;
-  /** A person said yes to it. */
+  /** A person approved it. */
   readonly attended: boolean;
   /** The folder of its session. */
   readonly workspace: string;
-  /** What it reads, in words, where it is known to do nothing else. */
+  /** Describes what it reads, if it is known to do nothing else. */
   readonly reads: string | null;
   /** It makes no sense where part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
@@ -43,15 +43,15 @@ export interface CommandEnd {
 
 export interface RunningCommand {
   readonly pid: number;
-  /** The command itself has ended; what it started may still hold its output open. */
+  /** The command itself has ended; its children may still hold its output open. */
   readonly exited: Promise<CommandEnd>;
-  /** All output was read and nothing holds it open any more. */
+  /** All output was read and no process holds it open any more. */
   readonly closed: Promise<void>;
-  /** What the sandbox has to say, once the command has ended. */
+  /** The sandbox's report, once the command has ended. */
   readonly settled: Promise<SandboxReport>;
   /** False when the input is closed. */
   write(data: string): boolean;
-  /** Stops reading, whoever still writes, and takes the command off the register of running ones. */
+  /** Stops reading, even if something still writes, and removes the command from the register of running ones. */
   release(): void;
 }
 
@@ -64,8 +64,8 @@ export interface CommandStarter {
 type StartedCommand = Omit<RunningCommand, 'settled'>;
 
 /**
- * Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not be as it is. The record is handed
- * over before anything else happens.
+ * Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not run unconfined. The record is passed on
+ * before anything else happens.
  */
 export async function startCommand(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
   const { shell, sandbox } = starter;
@@ -104,7 +104,7 @@ async function startPiped(starter: CommandStarter, options: CommandOptions, wrap
   };
 }
 
-/** A child whose record cannot be kept is ended again: after a crash nobody would know of it. */
+/** Ends a child whose record cannot be written: after a crash it would be unknown. */
 async function register(starter: CommandStarter, options: CommandOptions, pid: number): Promise<() => void> {
   const record = starter.trees.recordOf(pid);
   const untrack = starter.trees.track({ ...record, marker: options.marker });

@@ -1,5 +1,5 @@
-// The one place where a command meets the sandbox: right before it is started it is wrapped, and when it has ended what the sandbox
-// found is told. Knows nothing of how commands are confined.
+// The only place where a command meets the sandbox: it is wrapped right before it starts, and the sandbox's findings are reported when it
+// has ended. Knows nothing of how commands are confined.
 
 import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
 import { settlesWithin } from './settles-within.ts';
@@ -19,7 +19,7 @@ export function wrapCommand(
   return sandbox.wrap({ ...plain, cwd, environment, sets, marker, attended, reads, needsWholeMachine, ...inWorkspace, signal });
 }
 
-/** What is to be said of a command that has ended; nothing when that takes too long to be found out. */
+/** The report on an ended command; empty when it takes too long. */
 export async function reportOf(settled: Promise<SandboxReport>): Promise<SandboxReport> {
   return (await settlesWithin(settled, REPORT_WAIT_MS)) ? settled : nothingToReport;
 }

@@ -1,4 +1,4 @@
-// The edit_file tool: replaces an exact piece of a text file, atomically. Never repeated on its own.
+// The edit_file tool: replaces an exact piece of a text file, atomically. Never repeated automatically.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
@@ -18,7 +18,7 @@ const input = z.strictObject({
 });
 
 export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
-  // What each edit left behind, by the call's own argument object, for its verification.
+  // The result of each edit, by the call's own argument object, for its verification.
   const written = new WeakMap<object, string>();
   return defineTool({
     name: 'edit_file',

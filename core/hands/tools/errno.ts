@@ -1,4 +1,4 @@
-// Names of operating system failures, and what they mean in plain words. The one place that maps them.
+// Names of operating system failures, and their plain descriptions. The only place that maps them.
 
 import { AppError } from '../../contracts/errors.ts';
 

@@ -1,5 +1,5 @@
-// What the gate is told of a command, and the same looked at once more right before it is started: what runs is what was shown, made of
-// the same things, or nothing runs. Decides nothing about permission.
+// The facts of a command for the gate, and the repeated check right before it starts: the same command runs from the same programs and
+// files, or nothing runs. Decides nothing about permission.
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -23,13 +23,13 @@ export interface CommandCall {
   readonly cwd: string;
 }
 
-/** What a checked command is started as. */
+/** The checked form in which a command is started. */
 export interface ConfirmedCommand {
   readonly cwd: string;
   readonly run: Runnable;
-  /** Set beside what every child gets. */
+  /** Set in addition to the variables every child gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What it reads, in words, where it is known to do nothing else. */
+  /** Describes what it reads, if it is known to do nothing else. */
   readonly reads: string | null;
   /** It makes no sense where part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
@@ -51,12 +51,12 @@ export class ExecFacts {
     return facts;
   }
 
-  /** The folder to run in, as it is now. Fails with `tool_failed` where it is not the one the facts named. */
+  /** The current folder to run in. Fails with `tool_failed` if it is not the one in the facts. */
   folderOf(args: object, cwd: string, context: FactContext): string {
     return this.#options.paths.confirm(args, cwd, 'read', context).real;
   }
 
-  /** What to start now. Fails with `tool_failed` where it is no longer what the facts named. */
+  /** The command to start now. Fails with `tool_failed` if it no longer matches the facts. */
   confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
     const cwd = this.folderOf(args, call.cwd, context);
     const { facts, analysis } = this.#look(call, context);
@@ -90,7 +90,7 @@ export class ExecFacts {
     return { facts, cwd, analysis };
   }
 
-  /** A command known to do nothing but read may look at any file. */
+  /** A command known to only read may open any file. */
   #refusal({ fact, paths }: CommandAnalysis): string | null {
     const { refuses } = this.#options;
     if (refuses === undefined || readsOf(fact) !== null) return null;

@@ -80,7 +80,7 @@ async function waitOrStop(deps: ExecDeps, running: RunningCommand, timeoutMs: nu
   if (await settlesWithin(running.exited, timeoutMs, signal)) return null;
   await deps.trees.kill(running.pid);
   if (!signal.aborted) return 'timeout';
-  // Only of a process that is known to be gone may be said how it ended.
+  // The exit code is reported only for a process that is known to have ended.
   if (!(await settlesWithin(running.exited, RELEASE_GRACE_MS))) throw new AppError('tool_failed', 'The command could not be ended.');
   return isClosing(signal) ? 'closing' : 'cancelled';
 }
@@ -90,7 +90,7 @@ function isClosing(signal: AbortSignal): boolean {
   return isAppError(reason) && reason.code === 'shutting_down';
 }
 
-/** A foreground command is over when it exits: what it left in the background is ended. Returns how many that were. */
+/** A foreground command is over when it exits: its background children are ended. Returns how many there were. */
 async function collectStrays(deps: ExecDeps, running: RunningCommand): Promise<number> {
   try {
     const hasClosed = await settlesWithin(running.closed, CLOSE_GRACE_MS);

@@ -1,4 +1,4 @@
-// What the analysis of commands asks about paths, answered by the same rules as for every file tool. Opens nothing.
+// Answers the command analysis's questions about paths by the same rules as for every file tool. Opens nothing.
 
 import type { CommandPlaces } from '../../guard/command/command.ts';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
@@ -10,7 +10,7 @@ export interface ExecPlaces extends CommandPlaces {
   given(path: string): PathFact;
 }
 
-/** For one look at a call: the folders are resolved once. */
+/** For one check of a call: the folders are resolved once. */
 export function placesOf(allFacts: PathFacts, context: FactContext): ExecPlaces {
   const facts = allFacts.forOneLook();
   const folders = facts.folders(context);

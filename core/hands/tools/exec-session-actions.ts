@@ -1,4 +1,4 @@
-// What can be done with a background command: list, poll, read, write, kill, each as a tool result.
+// The actions on a background command: list, poll, read, write, kill, each as a tool result.
 
 import { Deferred } from '../../base/deferred.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -35,7 +35,7 @@ export class ExecSessionActions {
     return { forModel: lines.join('\n') };
   }
 
-  /** What is new since the last poll; waits up to `waitMs` for news when there is none. */
+  /** Output since the last poll; waits up to `waitMs` if there is none. */
   async poll(id: string, waitMs: number, context: ToolContext): Promise<ToolResult> {
     const session = this.#sessions.get(id, context.sessionId);
     await waitForNews(session, waitMs, context.signal);
@@ -44,7 +44,7 @@ export class ExecSessionActions {
     return { forModel: piece.text };
   }
 
-  /** Output from a place on, whatever poll has read. */
+  /** Output from an offset on, independent of poll. */
   read(id: string, offset: number, context: ToolContext): ToolResult {
     return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset, context).text };
   }

@@ -1,5 +1,5 @@
-// Commands that go on in the background after the call that started them: their output, input and end. Bounded in number
-// and memory; forgotten half an hour after their end. A conversation sees only its own.
+// Commands that continue in the background after the call that started them: their output, input and end. Bounded in number and memory;
+// forgotten half an hour after their end. A conversation sees only its own.
 
 import { Emitter } from '../../base/emitter.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -23,10 +23,10 @@ export interface ExecSession {
   readonly running: RunningCommand;
   readonly output: OutputSpool;
   readonly onNews: Emitter<void>;
-  /** How far poll has read. */
+  /** The offset that poll has reached. */
   polledBytes: number;
   end: CommandEnd | null;
-  /** What the sandbox found when it had ended. */
+  /** The sandbox's findings after it ended. */
   remarks: readonly string[];
   endedMs: number | null;
   /** Resolves when it is over; never rejects. */
@@ -34,7 +34,7 @@ export interface ExecSession {
 }
 
 export interface BackgroundRun extends Omit<ForegroundRun, 'timeoutMs'> {
-  /** As it was asked for. */
+  /** As requested. */
   readonly command: string;
   readonly timeoutMs: number | null;
 }
@@ -85,7 +85,7 @@ export class ExecSessions {
     }
   }
 
-  /** What a session was started as, for the gate; null when there is none. */
+  /** The command of a session, for the gate; null when there is none. */
   shown(id: string): Pick<ExecSession, 'command' | 'cwd'> | null {
     return this.#sessions.get(id) ?? null;
   }
@@ -144,7 +144,7 @@ export class ExecSessions {
     session.remarks = (await reportOf(session.running.settled)).remarks;
     session.end = end;
     session.endedMs = this.#deps.clock.monotonicMs();
-    // What it left running apart from its output stays on the register, so that stop finds it at once.
+    // Children it left running stay on the register, so that stop finds them at once.
     if (!this.#deps.trees.hasGroup(session.running.pid)) session.running.release();
     session.onNews.emit();
   }

@@ -125,7 +125,7 @@ test('a line that is more than one plain command says why', () => {
   expect(command).toEqual({ line: 'ls $(touch x)', cwd: bench.workspace, unclear: 'it contains a command substitution' });
 });
 
-test('a plain command is called by its own name, and its messages are those of the shell', async () => {
+test('a plain command keeps its name, and its messages are those of the shell', async () => {
   const plain = await exec({ command: 'ls missing' });
   const shell = await exec({ command: 'ls missing;' });
   expect(plain.forModel).toBe(shell.forModel);
@@ -225,7 +225,7 @@ test('output beyond what is kept costs no memory', async () => {
   expect((await peakAfter(400_000_000)) - withLittle).toBeLessThan(160_000_000);
 });
 
-test('live output comes in few pieces and complete', async () => {
+test('live output arrives in few pieces and is complete', async () => {
   bench.live.length = 0;
   await exec({ command: 'for i in $(seq 1 500); do echo line $i; done' });
   expect(bench.live.join('')).toBe(Array.from({ length: 500 }, (_, i) => `line ${i + 1}\n`).join(''));
@@ -310,7 +310,7 @@ test('another conversation does not see it', async () => {
   expect((await exec({ action: 'list' }, { sessionId: 'ses_2' })).forModel).toBe('No background commands.');
 });
 
-test('only so many run at a time; those that ended make room', async () => {
+test('only so many run at a time; finished ones make room', async () => {
   const own = createToolBench();
   const call = (args: Readonly<Record<string, unknown>>) => own.call('exec', args);
   const started = await Promise.all(Array.from({ length: 22 }, () => call({ command: 'read x', background: true })));

@@ -1,5 +1,5 @@
-// The exec tool: commands of the system's shell, in the foreground or going on in the background. Whether a command may
-// run is the guard's affair; this file only says truthfully what it would be.
+// The exec tool: commands of the system's shell, in the foreground or continuing in the background. The guard decides whether a command may
+// run; this file only describes it truthfully.
 
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
@@ -43,7 +43,10 @@ const input = z
       .refine((path) => !path.includes('\0'), 'a path cannot hold a NUL byte')
       .optional()
       .describe('For run: the folder to run in; default: the workspace.'),
-    background: z.boolean().optional().describe('For run: go on after the call; the result names the sessionId for poll, write and kill.'),
+    background: z
+      .boolean()
+      .optional()
+      .describe('For run: continue after the call; the result names the sessionId for poll, write and kill.'),
     pty: z.boolean().optional().describe('For run: in a terminal, for programs that need one.'),
     sessionId: z.string().min(1).max(100).optional().describe('For poll, read, write and kill: which background command.'),
     data: z.string().max(100_000).optional().describe('For write: the input to send; end it with \\n to send a line.'),
@@ -107,7 +110,7 @@ async function runCommand(
   { facts, sessions }: { readonly facts: ExecFacts; readonly sessions: ExecSessions },
 ): Promise<ToolResult> {
   await assertFolder(facts.folderOf(args, args.cwd ?? '.', context));
-  // From here on nothing is waited for until the process is there.
+  // Nothing is awaited from here on until the process exists.
   const call = callOf(args);
   const run = { ...facts.confirm(args, call, context), command: call.command, pty: args.pty === true };
   if (args.background !== true) return runForeground(deps, { ...run, timeoutMs: args.timeoutMs ?? deps.execTimeoutMs }, context);
@@ -126,7 +129,7 @@ function isReading(action: Action): boolean {
 
 /** Input for a running shell is a command as well: it is shown with the folder the session was started in. */
 function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessions: ExecSessions): CallFacts {
-  // Only commands of the same conversation can be ended, and that takes from nobody what was not given here.
+  // Only commands of the same conversation can be ended, which takes nothing that this conversation did not start.
   if (isReading(args.action) || args.action === 'kill') return { class: 'read', paths: [], command: null, hosts: [] };
   if (args.action === 'run') return facts.of(args, callOf(args), context);
   const session = sessions.shown(args.sessionId ?? '');

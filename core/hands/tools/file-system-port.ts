@@ -1,4 +1,4 @@
-// The few questions path resolution asks the file system, as a port, and its answer from the real one. Changes nothing.
+// The few questions path resolution asks the file system, as a port, and the real implementation. Changes nothing.
 
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
@@ -9,12 +9,12 @@ export interface PathEntry {
   readonly links: number;
 }
 
-/** `absent`: nothing is there. `unreadable`: something may be there, but it cannot be looked at. */
+/** `absent`: nothing is there. `unreadable`: something may be there, but it cannot be read. */
 export type PathLookup = PathEntry | 'absent' | 'unreadable' | 'too-long';
 
 export interface PathFileSystem {
   lookUp(path: string): PathLookup;
-  /** The target of a symbolic link, as it is written, or null when it is none any more. */
+  /** The target of a symbolic link, as written, or null when it is no longer one. */
   readLink(path: string): string | null;
   /** The text of a small file, links followed; null where none can be read. */
   readText(path: string): string | null;

@@ -44,7 +44,7 @@ test('read_file gives a file as it is, by lines, and with numbers when asked', a
   put('a.txt', 'one\ntwo\r\nthree\nfour');
   expect(await bench.call('read_file', { path: 'a.txt' })).toMatchObject({ outcome: 'ok', forModel: 'one\ntwo\r\nthree\nfour' });
   expect((await bench.call('read_file', { path: 'a.txt', offset: 2, limit: 2 })).forModel).toBe(
-    'two\r\nthree\n[lines 2–3 of 4; go on with offset 4]',
+    'two\r\nthree\n[lines 2–3 of 4; continue with offset 4]',
   );
   expect((await bench.call('read_file', { path: 'a.txt', offset: 4, lineNumbers: true })).forModel).toBe('4\tfour');
   expect(brief(await bench.call('read_file', { path: 'a.txt', offset: 5 }))).toEqual({
@@ -66,7 +66,7 @@ test('read_file leads through a long file part by part without losing a line', a
       offset,
     });
     expect(artifacts).toEqual([]);
-    const note: RegExpExecArray | null = /\[lines .* go on with offset (\d+)\]$/.exec(forModel);
+    const note: RegExpExecArray | null = /\[lines .* continue with offset (\d+)\]$/.exec(forModel);
     seen += note === null ? forModel : forModel.slice(0, note.index);
     offset = note === null ? undefined : Number(note[1]);
   }
@@ -124,10 +124,10 @@ test('a call that is run again goes past what a kill left of its first run, and 
   put('.a.txt.call_again.tmp', 'ha');
   expect((await bench.call('write_file', { path: 'a.txt', content: 'half and half' }, { callId })).outcome).toBe('ok');
   expect([readFileSync(at('a.txt'), 'utf8'), readdirSync(bench.workspace)]).toEqual(['half and half', ['a.txt']]);
-  put('other.txt', 'of somebody');
+  put('other.txt', 'of another user');
   symlinkSync(at('other.txt'), left);
   expect((await bench.call('edit_file', { path: 'a.txt', old: 'half and', new: 'whole and' }, { callId })).outcome).toBe('ok');
-  expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('other.txt'), 'utf8')]).toEqual(['whole and half', 'of somebody']);
+  expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('other.txt'), 'utf8')]).toEqual(['whole and half', 'of another user']);
   mkdirSync(left);
   expect(await bench.call('write_file', { path: 'a.txt', content: 'new' }, { callId })).toMatchObject({ outcome: 'error' });
   expect([readFileSync(at('a.txt'), 'utf8'), existsSync(left)]).toEqual(['whole and half', true]);
@@ -270,7 +270,7 @@ test('artifact_read pages through an artifact without cutting a character', asyn
   let offset: number | undefined = 0;
   for (let part = 0; offset !== undefined && part < 50; part++) {
     const { forModel }: { forModel: string } = await bench.call('artifact_read', { artifact: sha256, offset, length: 1001 });
-    const note: RegExpExecArray | null = /\n?\[bytes .* go on with offset (\d+)\]$/.exec(forModel);
+    const note: RegExpExecArray | null = /\n?\[bytes .* continue with offset (\d+)\]$/.exec(forModel);
     seen += note === null ? forModel : forModel.slice(0, note.index);
     offset = note === null ? undefined : Number(note[1]);
   }

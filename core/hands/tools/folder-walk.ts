@@ -21,7 +21,7 @@ export interface WalkedFile {
   readonly isProtected: boolean;
 }
 
-/** What a walk left out, so that a result can say so. */
+/** The entries a walk left out, so that a result can say so. */
 export interface WalkReport {
   entriesSeen: number;
   /** True when the walk stopped at its limit. */
@@ -39,7 +39,7 @@ export function newWalkReport(): WalkReport {
 
 /** Files below the root, folder by folder in code-unit order. Throws when the root itself cannot be read, or on abort. */
 export async function* walkFiles(options: WalkOptions, report: WalkReport): AsyncGenerator<WalkedFile, void, undefined> {
-  // Where a person said yes to a protected folder, what lies in it is not hidden again.
+  // If a person approved a protected folder, its content is not hidden again.
   const guards = protectionOf(options.root, options.folders) === null;
   const rules = await (await inheritedRules(options.root)).below(options.root);
   const pending: { folder: string; rules: IgnoreRules; depth: number }[] = [{ folder: options.root, rules, depth: 0 }];

@@ -1,5 +1,5 @@
-// The search thread of grep. Its functions are run from their own source text in a worker, so that they need no file of their
-// own in a bundle: neither may refer to anything outside itself.
+// The search thread of grep. Its functions run from their own source text in a worker, so that they need no separate file in a bundle:
+// neither may refer to anything outside itself.
 
 export interface GrepWorkerData {
   readonly pattern: string;
@@ -72,7 +72,7 @@ export function grepWorkerMain(createCollector: typeof createLineCollector): voi
   const chunk = Buffer.alloc(1 << 18);
   const reply = (message: GrepReply): void => port.postMessage(message);
 
-  /** Reads on from one chunk to the next; the start of an unfinished line is carried over, cut at what the pattern sees. */
+  /** Reads chunk by chunk; the start of an unfinished line is carried over, cut to the part the pattern sees. */
   const readLines = (handle: number, collector: LineCollector): boolean => {
     let carried: Buffer = Buffer.alloc(0);
     for (let first = true; ; first = false) {
@@ -107,7 +107,7 @@ export function grepWorkerMain(createCollector: typeof createLineCollector): voi
       if (!readLines(handle, collector)) return { kind: 'binary', file };
       return { kind: 'searched', file, lines: collector.lines, more: collector.isFull() };
     } catch {
-      // Gone, or not for this user: the main thread counts it.
+      // Missing, or not readable for this user: the main thread counts it.
       return { kind: 'unreadable', file };
     } finally {
       if (handle !== undefined) fs.closeSync(handle);

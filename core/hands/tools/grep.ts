@@ -34,11 +34,11 @@ type Args = z.infer<typeof input>;
 
 export interface GrepDeps {
   readonly paths: CheckedPaths;
-  /** How long one stretch of a file may take before the expression is given up. */
+  /** How long one stretch of a file may take before the expression is aborted. */
   readonly stallMs?: number;
 }
 
-/** One search: what was asked, and what it found so far. */
+/** One search: its request, and its findings so far. */
 interface SearchJob {
   readonly real: string;
   readonly args: Args;
@@ -74,7 +74,7 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
         ...flags,
         contextLines: args.context ?? 0,
         lineCharsMax: LINE_CHARS_MAX,
-        // Redacted before it is cut: half a secret is recognised by nobody.
+        // Redacted before it is cut: half a secret is not recognised.
         shownCharsMax: SHOWN_CHARS_MAX + CUT_MARGIN_CHARS,
         linesMax: MATCHES_MAX,
         stallMs: deps.stallMs ?? STALL_MS,
@@ -115,7 +115,7 @@ async function searchAll(search: LineSearch, job: SearchJob): Promise<ToolResult
   return present(job, stop);
 }
 
-/** The files to search, some at a time: the one file that was named, or what the walk finds. */
+/** The files to search, in batches: the named file, or those the walk finds. */
 async function* batches(job: SearchJob): AsyncGenerator<string[], void, undefined> {
   if (!(await isFolder(job.real))) {
     yield [job.real];
@@ -146,12 +146,12 @@ async function isFolder(real: string): Promise<boolean> {
   }
 }
 
-/** As people mean it: a pattern without a slash is about the file's name, wherever it lies. */
+/** As people expect: a pattern without a slash matches the file's name in any folder. */
 function fileMatcher(glob: string): (path: string) => boolean {
   return pathMatcher(glob.includes('/') ? glob : `**/${glob}`);
 }
 
-/** Takes the `(?i)` other dialects begin with for what it means. */
+/** Accepts the leading `(?i)` of other dialects. */
 function expressionFlags(args: Args): { pattern: string; flags: string } {
   const inline = args.pattern.startsWith('(?i)');
   return {
@@ -171,7 +171,7 @@ function expressionProblem(pattern: string, flags: string): string | null {
 
 const cutLine = (text: string): string => (text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
 
-/** Lines that follow each other are looked at together, because a key may go over several; what was one then is shown as one. */
+/** Consecutive lines are checked together, because a key may span several; such a group stays one piece. */
 function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => string): GrepLine[] {
   const safe: GrepLine[] = [];
   for (let from = 0; from < lines.length;) {

@@ -1,4 +1,4 @@
-// Makes one well-formed result of whatever a run ended with: bounds what the model sees, spills the whole to an artifact.
+// Makes one well-formed result of any outcome of a run: bounds the text for the model, stores the whole in an artifact.
 
 import { hash } from 'node:crypto';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
@@ -18,10 +18,10 @@ export interface HostedResult {
   /** Settles when the work of an asynchronous call is over. */
   readonly ended?: Promise<unknown>;
   readonly artifacts: readonly ArtifactRef[];
-  /** Sources of the text that the tool names, whatever became of the run. */
+  /** Untrusted sources that the tool named, regardless of the run's outcome. */
   readonly untrusted: readonly TaintSource[];
   readonly tookMs: number;
-  /** The tool itself told how it ended; false where its run was cut off or threw. */
+  /** The tool itself reported its end; false if its run was aborted or threw. */
   readonly isOwnEnd?: boolean;
   /** SHA-256 (hex) of the outcome and the whole text for the model, before any cut. */
   readonly resultHash: string;
@@ -36,7 +36,7 @@ export interface BoundOptions {
 
 const NOTE_BYTES_MAX = 300;
 
-/** A run's end as a result of the tool itself; garbage becomes an error that says what was wrong. */
+/** The end of a run as a result of the tool itself; garbage becomes an error that names the problem. */
 export function settleEnd(end: RaceEnd, toolName: string, timeoutMs: number): ToolResult {
   switch (end.kind) {
     case 'returned':
@@ -62,7 +62,7 @@ export function hostResult(
   options: BoundOptions,
 ): Omit<HostedResult, 'tookMs'> {
   const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
-  // Before any cut: half a secret is recognised by nobody.
+  // Before any cut: half a secret is not recognised.
   const whole = result.forModel === '' ? stillRedacted('(no output)') : options.redact(result.forModel);
   const artifacts = [...(result.artifacts ?? [])];
   let forModel = whole;
@@ -84,7 +84,7 @@ export function hostResult(
   };
 }
 
-/** "… 182 KB more in artifact NAME; read it with artifact_read …": says what is missing and how to get it. */
+/** "… 182 KB more in artifact NAME; read it with artifact_read …": names the missing part and how to get it. */
 export function missingNote(droppedBytes: number, ref: ArtifactRef | null): string {
   const size = formatBytes(droppedBytes);
   if (ref === null) return `… ${size} more were cut and could not be kept …`;
@@ -156,7 +156,7 @@ function describeThrown(cause: unknown, toolName: string): string {
   return `${toolName} failed: it threw ${describeValue(cause)}.`;
 }
 
-/** Names any value, also one that cannot be turned into text. */
+/** Describes any value, even one that cannot be converted to text. */
 export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value === 'string') return JSON.stringify(cutEnd(value, 200));

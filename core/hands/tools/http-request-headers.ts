@@ -1,5 +1,5 @@
-// Headers of a call with references to secrets in them. Owns where a reference may stand and how its value gets in; the value goes
-// into the request and nowhere else.
+// Headers of a call with references to secrets. Owns where a reference may be and how its value is inserted; the value goes only into the
+// request.
 
 import { carriesCredential } from '../../guard/egress/egress.ts';
 import { AppError } from '../../contracts/errors.ts';

@@ -1,5 +1,5 @@
-// The http_request tool: any request a person allows. Owns how it is described to the gate and what comes back; secrets go in by
-// reference, to the host that was approved, and never come back.
+// The http_request tool: any request a person allows. Owns its description for the gate and its result; secrets go in by reference, to the
+// approved host, and never come back.
 
 import * as z from 'zod';
 import { fetchMethods, refuseHeader, staysOnHost, type FetchAnswer, type RedirectHop } from '../../guard/egress/egress.ts';
@@ -36,7 +36,7 @@ type Args = z.infer<typeof input>;
 
 export interface HttpRequestDeps extends WebToolDeps {
   readonly secrets: SecretValues;
-  /** Takes known secrets out of text, in whatever form they are written. */
+  /** Redacts known secrets, in any encoding. */
   readonly redact: (text: string) => string;
 }
 
@@ -50,7 +50,7 @@ export function createHttpRequest(deps: HttpRequestDeps): ToolDefinition {
     }),
     class: 'network',
     shows: { verb: 'request', target: ['url'] },
-    // One that shows who asks is on record before it is sent, even if it only reads.
+    // A request that identifies the person is recorded before it is sent, even if it only reads.
     idempotency: (args) => (!isGetOrHead(args) ? 'unsafe' : reads(args) ? 'pure' : 'idempotent'),
     timeoutMs: deps.timeoutMs,
     facts: (args) => factsOf(deps, args),
@@ -124,7 +124,7 @@ async function send(deps: HttpRequestDeps, args: Args, context: ToolContext): Pr
   };
 }
 
-/** The request was made, and may have done what it was for. */
+/** The request was made, and may have had its effect. */
 function describeMoved(answer: FetchAnswer, to: string): string {
   return `${new URL(answer.url).hostname} took the request, answered ${answer.status} and points to ${shownUrl(to)}, which was not fetched. If its content is needed, call web_fetch with that URL.`;
 }
@@ -134,7 +134,7 @@ function headersOf({ headers }: FetchAnswer): string {
     .filter(([name]) => !['connection', 'date', 'transfer-encoding', 'keep-alive'].includes(name))
     .slice(0, HEADERS_SHOWN_MAX)
     .map(([name, value]) => {
-      // A session with the server is nobody's to carry on.
+      // A login session with the server must not leak into the result.
       const shown =
         name === 'set-cookie' ? '(not shown, not kept)' : value.replaceAll(/[^\t\x20-\x7e]/g, '?').slice(0, HEADER_CHARS_SHOWN_MAX);
       return `${name}: ${shown}`;

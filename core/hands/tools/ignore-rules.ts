@@ -1,4 +1,4 @@
-// What .gitignore files say about a path: the rules of the deepest folder that has an opinion win. Reads those files, nothing else.
+// Reads .gitignore files and decides about a path: the rules of the deepest folder with a match win. Reads nothing else.
 
 import { constants } from 'node:fs';
 import { lstat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { openPlainFile } from './open-file.ts';
 const RULES_BYTES_MAX = 1_000_000;
 const PARENTS_MAX = 32;
 
-/** The rules that hold in one folder: its own and those of the folders above. */
+/** The rules of one folder: its own and those of its parents. */
 export class IgnoreRules {
   readonly #layers: readonly { readonly folder: string; readonly rules: Ignore }[];
 

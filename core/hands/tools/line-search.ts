@@ -1,17 +1,17 @@
-// Searches files line by line in a thread of its own, so that an expression that never ends can be ended. Owns the thread's
-// life; one search has one thread.
+// Searches files line by line in a separate thread, so that an expression that never ends can be stopped. Owns the thread's life; one
+// search has one thread.
 
 import { Worker } from 'node:worker_threads';
 import { endThread } from '../../base/end-thread.ts';
 import { createLineCollector, grepWorkerMain, type GrepReply, type GrepWorkerData } from './grep-worker.ts';
 
 export interface LineSearchOptions extends GrepWorkerData {
-  /** How long one stretch of a file may take before the expression is given up. */
+  /** How long one stretch of a file may take before the expression is aborted. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 }
 
-/** How a batch ended early: `stalled` names the file the expression hung on. */
+/** The early end of a batch: `stalled` names the file the expression hung on. */
 export type SearchStop = { readonly kind: 'stalled'; readonly file: string } | { readonly kind: 'aborted' | 'crashed' };
 
 type FileReply = Exclude<GrepReply, { kind: 'alive' }>;

@@ -36,7 +36,7 @@ export function createListDir(deps: { readonly paths: CheckedPaths }): ToolDefin
       const shown = names.slice(0, ENTRIES_SHOWN_MAX);
       const lines: string[] = [];
       for (const [index, name] of shown.entries()) {
-        // A look at one entry takes microseconds, a trip through the thread pool ten times that: only long lists give way in between.
+        // Reading one entry takes microseconds, a trip through the thread pool ten times that: only long lists yield in between.
         if (index > 0 && index % ENTRIES_AT_ONCE === 0) await setImmediate();
         context.signal.throwIfAborted();
         lines.push(describeEntry(join(real, name), name));
@@ -70,7 +70,7 @@ function describeEntry(path: string, name: string): string {
     if (stat.isSymbolicLink()) return `${shown} -> ${printable(readlinkSync(path))}`;
     return stat.isFile() ? `${shown}  ${formatBytes(stat.size)}` : `${shown}  (not a plain file)`;
   } catch (cause) {
-    return `${shown}  (${errnoOf(cause) === 'ENOENT' ? 'gone meanwhile' : 'cannot be looked at'})`;
+    return `${shown}  (${errnoOf(cause) === 'ENOENT' ? 'removed meanwhile' : 'cannot be read'})`;
   }
 }
 

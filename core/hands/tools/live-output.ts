@@ -1,4 +1,4 @@
-// Passes a command's output on as it comes, in few pieces: at most one in each pause, each of bounded size. May skip.
+// Streams a command's output in few pieces: at most one in each pause, each of bounded size. May skip.
 
 const PAUSE_MS = 50;
 const PIECE_CHARS_MAX = 16_000;
@@ -19,7 +19,7 @@ export class LiveOutput {
     if (this.#pending !== '') this.#timer ??= setTimeout(() => this.#flush(), PAUSE_MS);
   }
 
-  /** Sends what is left, at once. */
+  /** Sends the rest at once. */
   end(): void {
     this.#pending += this.#decoder.decode();
     this.#flush();

@@ -1,5 +1,5 @@
-// The message tool: words and files to a chat the person is known to use. It queues; the outbox sends, in order and once.
-// Which chats there are is the port's to say: an address nobody was bound to is refused whatever anybody answers.
+// The message tool: text and files to a chat the person is known to use. It queues; the outbox sends, in order and once. The port lists the
+// chats: an address that is not bound is refused regardless of approvals.
 
 import { basename } from 'node:path';
 import * as z from 'zod';
@@ -17,7 +17,7 @@ export interface MessagePort {
   titleOf(chat: ChatAddress): string | null;
   /** The chat a turn came from, where its answer goes. */
   ofTurn(turnId: string): ChatAddress | null;
-  /** The chat a session belongs to. */
+  /** The chat of a session. */
   ofSession(sessionId: string): ChatAddress | null;
   /** The chat last written from; of one channel, where it is named. */
   lastUsed(channel: string | undefined): ChatAddress | null;
@@ -105,7 +105,7 @@ function factsOf({ paths, port }: MessageDeps, keys: PathKeys, args: Args, conte
   };
 }
 
-/** Where it goes: what is named, else the chat of the turn or its session, else the one last used. */
+/** The recipient: the named chat, else the chat of the turn or its session, else the one last used. */
 function recipientOf(port: MessagePort, args: Args, context: FactContext): ChatAddress | null {
   const { channel, chat_id: chatId, thread_id: threadId } = args;
   const inThread = threadId === undefined ? {} : { threadId };
@@ -132,7 +132,7 @@ function shown({ channel, chatId }: ChatAddress, title: string): string {
 }
 
 function unknownChat({ channel, chat_id: chatId }: Args): string {
-  if (chatId === undefined && channel === undefined) return 'There is no chat to send to: nobody has written from one yet.';
+  if (chatId === undefined && channel === undefined) return 'There is no chat to send to: no message has come from one yet.';
   const where = channel === undefined ? '' : ` in ${channel}`;
   return `There is no known chat${chatId === undefined ? '' : ` ${chatId}`}${where}. Only chats that were paired or written from can be sent to.`;
 }
@@ -164,7 +164,7 @@ async function keepFiles({ paths, port }: MessageDeps, keys: PathKeys, args: Arg
   return kept;
 }
 
-/** Read once, so that whose words it holds is known of this conversation too. */
+/** Read once, so that its untrusted sources also mark this conversation. */
 function findArtifact(port: MessagePort, id: string, context: ToolContext): ArtifactRef {
   context.artifacts.read(id, { offset: 0, length: 1 });
   const found = port.describeArtifact(id);

@@ -30,7 +30,7 @@ test('the file at the path that is meant is opened', async () => {
   await handle.close();
 });
 
-test('a folder that was replaced by a link since it was looked at leads nowhere', async () => {
+test('a folder replaced by a link since the check leads nowhere', async () => {
   const path = isLinux ? meant : join(root, 'swapped');
   const replaced = `its folder was replaced meanwhile ${isLinux ? `and leads to ${join(root, 'elsewhere', 'a.txt')}` : `by a link at ${path}`}.`;
   expect(await failureOf(openPlainFile(meant, constants.O_RDONLY, 'read'))).toBe(`Could not read ${path}: ${replaced}`);
@@ -39,7 +39,7 @@ test('a folder that was replaced by a link since it was looked at leads nowhere'
   expect(readFileSync(meant, 'utf8')).toBe('a');
 });
 
-test('nor are folders made through it taken for those that were meant', async () => {
+test('folders created through it are not taken for the intended ones', async () => {
   const folder = join(root, 'swapped', 'new');
   expect(await failureOf(makeParents(join(folder, 'b.txt'), 'write'))).toBe(
     `Could not write ${folder}: its folder was replaced meanwhile ${isLinux ? `and leads to ${join(root, 'elsewhere', 'new')}` : `by a link at ${join(root, 'swapped')}`}.`,

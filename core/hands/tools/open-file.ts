@@ -1,4 +1,4 @@
-// Opens resolved paths without being led astray: no link at the end, plain files only, and the opened file is the one meant.
+// Opens resolved paths safely: no link at the end, plain files only, and the opened file is the one meant.
 
 import { constants, mkdirSync, statSync } from 'node:fs';
 import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
@@ -8,22 +8,22 @@ import { AppError } from '../../contracts/errors.ts';
 import { errnoOf, fileError } from './errno.ts';
 import { assertNoLinkTo, assertSamePlace } from './same-place.ts';
 
-/** Where the system says by which path a file was opened. */
+/** Linux tells which path a file was opened by. */
 const isLinux = process.platform === 'linux';
 
 // Both are missing on Windows, where links need a privilege.
 const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;
-/** As the person's own programs make folders. */
+/** The mode that the person's own programs use for folders. */
 const ANY_MODE = 0o777;
 const NON_BLOCK: number = constants.O_NONBLOCK ?? 0;
 
-/** Opens a plain file. A pipe, device, folder or link is refused; so is a path whose folders were swapped meanwhile. */
+/** Opens a plain file. Refuses a pipe, device, folder or link, and a path whose folders were replaced meanwhile. */
 export async function openPlainFile(real: string, flags: number, doing: string, mode = 0o666): Promise<FileHandle> {
   let handle: FileHandle;
   try {
     handle = await open(real, flags | NO_FOLLOW | NON_BLOCK, mode);
   } catch (cause) {
-    // What a pipe without a reader answers.
+    // The error of a pipe without a reader.
     if (errnoOf(cause) === 'ENXIO') throw new AppError('tool_failed', `Could not ${doing} ${real}: it is not a plain file.`, { cause });
     throw fileError(doing, real, cause);
   }

@@ -1,5 +1,5 @@
-// The question whether a session may work in a folder, as a call: the gate, the log and every door treat it like any other. Only the
-// program makes it, at the beginning of a turn; what a person approves becomes the grant of a trusted folder.
+// Asks as a call whether a session may work in a folder: the gate, the log and every door treat it like any other call. Only the program
+// makes it, at the beginning of a turn; the approval becomes the grant of a trusted folder.
 
 import * as z from 'zod';
 import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
@@ -10,7 +10,7 @@ import { shownPath } from './path-argument.ts';
 export interface OpenWorkspaceDeps {
   /** Fails with `denied` where the folder cannot be a workspace. */
   opening(path: string): { readonly opens: NonNullable<CallFacts['opens']>; readonly risks: readonly string[] };
-  /** Whether a person trusts the folder now. */
+  /** Returns whether a person trusts the folder now. */
   holds(path: string): boolean;
 }
 

@@ -1,5 +1,5 @@
-// Keeps the output of a command with flat memory: small output in memory, large output in a file without a name, and always
-// the newest piece, so that head, tail and any part that was kept can be read. Interprets nothing.
+// Keeps the output of a command with flat memory: small output in memory, large output in an unnamed file, and always the newest piece, so
+// that head, tail and any kept part can be read. Interprets nothing.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -15,7 +15,7 @@ export interface OutputSpoolOptions {
 
 export interface SpoolPart {
   readonly bytes: Buffer;
-  /** Where the part really starts: later than asked for when what lay between was not kept. */
+  /** The real start of the part: later than requested if the output in between was not kept. */
   readonly offset: number;
 }
 
@@ -55,12 +55,12 @@ export class OutputSpool {
     const start = Math.max(offset + fromFile.length, this.#recentStart);
     const fromRecent = this.#readRecent(start, end);
     if (fromFile.length === 0) return { bytes: fromRecent, offset: Math.min(start, this.#total) };
-    // Never across a gap: what follows it has an offset of its own.
+    // Never across a gap: the output after it has a different offset.
     const isNext = start === offset + fromFile.length;
     return { bytes: isNext ? Buffer.concat([fromFile, fromRecent]) : fromFile, offset };
   }
 
-  /** All that was kept, with a line that says so where something is missing. */
+  /** Everything kept, with a line for each gap. */
   content(): Buffer {
     const start = this.read(0, this.#total);
     const parts = [start.bytes];
@@ -73,7 +73,7 @@ export class OutputSpool {
     return Buffer.concat(parts);
   }
 
-  /** Lets go of the file. What is in memory can still be read. */
+  /** Closes the file. Output in memory can still be read. */
   close(): void {
     this.#isClosed = true;
     this.#file?.close();
@@ -94,7 +94,7 @@ export class OutputSpool {
     return this.#total - this.#recentBytes;
   }
 
-  /** Writes what the file lacks, up to its limit. */
+  /** Writes the missing output to the file, up to its limit. */
   #spill(): void {
     if (this.#fileBytes < this.#recentStart) return;
     const room = this.#options.fileBytesMax - this.#fileBytes;
@@ -113,7 +113,7 @@ export class OutputSpool {
   }
 }
 
-/** A file that has no name any more where the system allows it, so that a crash leaves nothing behind. */
+/** An unnamed file where the system allows it, so that a crash leaves nothing. */
 class SpoolFile {
   readonly #handle: number;
   readonly #path: string;
@@ -126,7 +126,7 @@ class SpoolFile {
     this.#isUnlinked = tryUnlink(path);
   }
 
-  /** Null where no file can be made: then only the newest output is kept. */
+  /** Null if no file can be created: then only the newest output is kept. */
   static open(folder: string): SpoolFile | null {
     const path = join(folder, `trayclaw-output-${randomUUID()}`);
     try {

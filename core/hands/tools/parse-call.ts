@@ -1,5 +1,4 @@
-// Turns the raw argument text of a call into checked arguments, once. Owns the size limit and the wording of what is wrong;
-// runs nothing.
+// Turns the raw argument text of a call into checked arguments, once. Owns the size limit and the wording of errors; runs nothing.
 
 import { hash } from 'node:crypto';
 import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
@@ -14,7 +13,7 @@ export const argsBytesMax = 1_000_000;
 export interface ParsedCall {
   readonly tool: ToolDefinition;
   readonly name: string;
-  /** What the tool's schema made of the arguments, defaults filled in; frozen, so that what runs is what was judged. */
+  /** The arguments after the tool's schema, defaults filled in; frozen, so that the judged arguments are the ones that run. */
   readonly args: unknown;
   /** The text as it came, or `{}` where it was empty. */
   readonly argsJson: string;

@@ -1,4 +1,4 @@
-// The path argument as every file tool takes it. Only its form is checked here; where it leads is path-facts' affair.
+// The path argument of every file tool. Only its form is checked here; path-facts resolves it.
 
 import * as z from 'zod';
 
@@ -13,7 +13,7 @@ export const folderArgument = pathArgument
   .default('.')
   .describe('Folder to look in; relative paths start at the workspace folder. Default: the workspace.');
 
-/** How a path is shown in a sentence. */
+/** Formats a path for a sentence. */
 export function shownPath(path: string): string {
   return path.length <= 120 ? path : `…${path.slice(-119)}`;
 }

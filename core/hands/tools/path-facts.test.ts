@@ -86,7 +86,7 @@ test.each([
   expect(of(given)).toEqual({ real: given, insideWorkspace: false, protectedBy });
 });
 
-test('a part that cannot be looked at is outside and protected', () => {
+test('an unreadable part is outside and protected', () => {
   const blind = new PathFacts({
     userHome: person,
     files: {
@@ -161,7 +161,7 @@ test('a file with further names is flagged for writing only', () => {
   expect([of('hard.txt').protectedBy, of('hard.txt', 'read').protectedBy]).toEqual([reason, null]);
 });
 
-test('the data folder stays protected when the workspace lies around it', () => {
+test('the data folder stays protected when the workspace contains it', () => {
   const wide = { workspace: person, home, extraFolders: [root] };
   expect(of(join(home, 'trayclaw.db'), 'write', wide)).toEqual({
     real: join(home, 'trayclaw.db'),

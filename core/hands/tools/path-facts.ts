@@ -1,5 +1,5 @@
-// What the gate must know of a path before a tool touches it: where it really leads, whether that is inside the opened
-// folders, and why it is never covered by a grant. Pure over the file system port; changes nothing.
+// The facts of a path for the gate before a tool touches it: its real path, whether that is inside the opened folders, and why no grant
+// covers it. Pure over the file system port; changes nothing.
 
 import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
@@ -11,7 +11,7 @@ import { resolveRealPath, type PathProblem } from './real-path.ts';
 
 export interface PathFactsOptions {
   readonly files: PathFileSystem;
-  /** What `~` stands for. */
+  /** The folder that `~` expands to. */
   readonly userHome: string;
 }
 
@@ -39,19 +39,19 @@ export class PathFacts {
     this.userHome = options.userHome;
   }
 
-  /** One path of a call. A path that cannot be followed is outside and protected, and its `real` is what was given. */
+  /** One path of a call. A path that cannot be resolved is outside and protected, and its `real` is the given path. */
   of(given: string, access: PathFact['access'], context: FactContext): PathFact {
     const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
     return this.#factOf(given, access, resolved, () => this.folders(context));
   }
 
-  /** One path as a command in the folder `base` uses it: a `~` in it is a letter. */
+  /** One path as a command in the folder `base` uses it: `~` is not expanded. */
   inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
     const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
     return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
   }
 
-  /** The same, asking the disk about each place once: for one look at many paths. */
+  /** The same, with one query to the disk per place: for one check of many paths. */
   forOneLook(): PathFacts {
     return new PathFacts({ files: rememberLookUps(this.#files), userHome: this.userHome });
   }
@@ -98,7 +98,7 @@ export class PathFacts {
   }
 }
 
-/** What cannot be looked at is there all the same. */
+/** An unreadable place counts as existing. */
 function kindOf(found: ReturnType<PathFileSystem['lookUp']>): ReturnType<GitDisk['kindOf']> {
   if (found === 'absent' || found === 'too-long') return null;
   return found === 'unreadable' ? 'other' : found.kind;

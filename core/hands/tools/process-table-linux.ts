@@ -1,4 +1,4 @@
-// The process table of Linux, read from /proc. A process that ends while it is read is simply not there.
+// The process table of Linux, read from /proc. A process that ends while it is read is left out.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
@@ -12,7 +12,7 @@ const KERNEL_PARENT = 2;
  * after a restart of the machine both pid and ticks can come again.
  */
 export function createLinuxProcessTable(): ProcessTable {
-  // One buffer for all reading: a sweep reads hundreds of small files, and a stop is in a hurry.
+  // One buffer for all reads: a sweep reads hundreds of small files, and a stop must be fast.
   const buffer = Buffer.allocUnsafe(ENVIRONMENT_BYTES_MAX);
   const boot = readInto(buffer, '/proc/sys/kernel/random/boot_id').toString('latin1', 0, 8);
   const rowOf = (pid: number): ProcessRow | null => {
@@ -45,7 +45,7 @@ export function createLinuxProcessTable(): ProcessTable {
   };
 }
 
-/** The command name is in parentheses and may hold anything, also parentheses: fields count from the last one. */
+/** The command name is in parentheses and may contain any character, even parentheses: fields count from the last one. */
 export function parseStat(pid: number, stat: string, boot: string): ProcessRow | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[0];
@@ -62,7 +62,7 @@ export function parseStat(pid: number, stat: string, boot: string): ProcessRow |
   };
 }
 
-/** Only a whole entry counts: at the start, or after the NUL of the one before. */
+/** Only a whole entry counts: at the start, or after a NUL. */
 function holdsAny(environment: Buffer, entries: readonly Buffer[]): boolean {
   for (const entry of entries) {
     for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
@@ -72,7 +72,7 @@ function holdsAny(environment: Buffer, entries: readonly Buffer[]): boolean {
   return false;
 }
 
-/** As much of a file as the buffer holds; nothing when it is gone or not for this user. */
+/** As much of a file as the buffer holds; nothing if it is missing or not readable for this user. */
 function readInto(buffer: Buffer, path: string): Buffer {
   let handle: number | undefined;
   try {

@@ -12,9 +12,9 @@ const run = promisify(execFile);
 const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface MacCalls {
-  /** One run of ps; the output is empty where it finds nothing. */
+  /** One run of ps; the output is empty if it finds nothing. */
   readonly ps: (args: readonly string[]) => string;
-  /** Whether there is a process of this number, without starting a program. */
+  /** Returns whether there is a process of this number, without starting a program. */
   readonly isThere: (pid: number) => boolean;
 }
 
@@ -28,7 +28,7 @@ export function createMacProcessTable({ ps, isThere }: MacCalls = { ps: runPs, i
       return parsePsTable(stdout, markers);
     },
     startTimeOf: (pid) => statesOf([pid]).get(pid)?.startTime ?? null,
-    // In a stop this is asked again and again, and each ps holds up everything else: mostly all are gone, and then none is run.
+    // A stop calls this repeatedly, and each ps blocks everything else: usually all have ended, and then none is run.
     alive(processes) {
       const states = statesOf([...processes.keys()].filter(isThere));
       return [...states].filter(([pid, { isDead, startTime }]) => !isDead && processes.get(pid) === startTime).map(([pid]) => pid);

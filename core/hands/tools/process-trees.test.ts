@@ -57,7 +57,7 @@ afterEach(async () => {
   }
 });
 
-// A child, a setsid child, and a double fork whose parents are gone: init's child in a session of its own, with a child.
+// A child, a setsid child, and a double fork whose parents have ended: init's child in a separate session, with a child.
 const hiding = `
 trap '' TERM HUP INT
 sleep 300 &
@@ -224,7 +224,7 @@ test('reads the ps table of macOS', () => {
   ]);
 });
 
-test('by ps, one run says which of many still live, and none is run for those that are gone', () => {
+test('one ps run tells which of many still live, and none runs for ended ones', () => {
   const asked: string[] = [];
   const there = new Map([
     [11, 'S     Mon Nov 23 07:17:52 2026'],

@@ -1,5 +1,5 @@
-// The register of running children, and the stop that ends them with all they started: hold still, look again until nothing
-// new turns up, end all, wait until they are gone. Touches no process that is not of a tree or marked as ours.
+// The register of running children, and the stop that ends them with everything they started: pause them, repeat until no new ones appear,
+// end all, wait until they have ended. Touches only processes of a tree or with our marker.
 
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
@@ -20,14 +20,14 @@ export interface ProcessTreesOptions {
   readonly table: ProcessTable | null;
   /** Says where Windows keeps the programs that list and end processes. */
   readonly environment: Environment;
-  /** What every child of this instance carries in its environment, whichever call started it. */
+  /** The variable in the environment of every child of this instance, whichever call started it. */
   readonly instanceMarker: EnvironmentMarker;
-  /** How long a stop waits for the last one to be gone. */
+  /** How long a stop waits for the last process to end. */
   readonly waitMsMax?: number;
 }
 
 export interface TrackedProcess extends SpawnRecord {
-  /** What this child and its own children carry, beside the instance's marker. */
+  /** The variable of this child and its own children, in addition to the instance's marker. */
   readonly marker: EnvironmentMarker;
 }
 
@@ -65,7 +65,7 @@ export class ProcessTrees {
     this.#waitMsMax = options.waitMsMax ?? WAIT_MS;
   }
 
-  /** How many children are registered. */
+  /** The number of registered children. */
   get size(): number {
     return this.#live.size;
   }
@@ -75,7 +75,7 @@ export class ProcessTrees {
     return { pid, startTime: this.#table === null ? String(this.#clock.nowMs()) : (this.#table.startTimeOf(pid) ?? '') };
   }
 
-  /** Registers a child. Call the returned function once it and what it started are gone. */
+  /** Registers a child. Call the returned function once it and everything it started have ended. */
   track(process: TrackedProcess): () => void {
     this.#live.set(process.pid, process);
     return () => {
@@ -95,7 +95,7 @@ export class ProcessTrees {
     return this.#end({ roots: [tracked], markers: callMarkers(tracked.marker, this.#instanceMarker) });
   }
 
-  /** Ends every child of this instance wherever it hides, also those of runs that are over. */
+  /** Ends every child of this instance wherever it is, including those of finished runs. */
   killAll(): Promise<KillReport> {
     return this.#end({ roots: [...this.#live.values()], markers: markerTexts(this.#instanceMarker) });
   }
@@ -119,7 +119,7 @@ export class ProcessTrees {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const sweeps = holdStill(this.#table, target, known);
       let sweep = sweeps.next();
-      // Where the table is read at once nothing else gets a turn, and no disk is waited for, before all are ended.
+      // If the table is read synchronously, no other work and no disk wait happens before all have ended.
       while (sweep.done !== true) sweep = sweeps.next(sweep.value instanceof Promise ? await sweep.value : sweep.value);
       const isQuiet = sweep.value;
       // A stopped process dies of SIGKILL as it is.
@@ -146,8 +146,8 @@ export class ProcessTrees {
 type Listed = ReturnType<ProcessTable['list']>;
 
 /**
- * Stops the members, sweep by sweep, until a sweep finds none that runs on: then none can start another. False when new
- * ones still turned up at the last sweep. Yields what the table gives and takes it back once it is there.
+ * Stops the members, sweep by sweep, until no sweep finds a running one: then none can start another. False when new ones still appeared at
+ * the last sweep. Yields the table's request and resumes with its result.
  */
 function* holdStill(
   table: ProcessTable,

@@ -14,7 +14,7 @@ export interface ProtectedFolders {
 }
 
 interface Place {
-  /** Parts that follow one another anywhere in the path; `*` at an end of a part stands for anything. */
+  /** Consecutive parts anywhere in the path; `*` at an end of a part matches anything. */
   readonly parts: readonly string[];
   readonly reason: string;
 }
@@ -120,7 +120,9 @@ const namedRoots: readonly { readonly root: string; readonly reason: string }[] 
 
 const windowsRoot = /^[a-z]:\\(windows|program files|program files \(x86\)|programdata)(\\|$)/;
 
-/** In TrayClaw's own data folder. A folder that was opened around it, and one opened inside it beside the workspace, opens nothing of it. */
+/**
+ * In TrayClaw's own data folder. Neither opening a folder around it nor opening one inside it, apart from the workspace, opens any of it.
+ */
 export function isOwnData(real: string, folders: ProtectedFolders): boolean {
   return isOwn(plain(real), folders);
 }
@@ -146,7 +148,7 @@ function isUnderRoot(plainReal: string, root: string, workspace: string): boolea
   return !(isInside(workspace, root) && isInside(plainReal, workspace));
 }
 
-/** The workspace is free of the data folder's protection only where it lies within the data folder, never around it. */
+/** The workspace is exempt from the data folder's protection only if it is inside the data folder, never around it. */
 function isInOwnWorkspace(plainReal: string, folders: ProtectedFolders): boolean {
   const workspace = plain(folders.configuredWorkspace ?? folders.workspace);
   const home = plain(folders.home);

@@ -1,5 +1,5 @@
-// Runs one tool against its time limit and the caller's abort. Owns the promise that a run ends when either strikes, at once or after the
-// grace its tool asks for, even when the tool ignores its signal; knows nothing of results' content.
+// Runs one tool against its time limit and the caller's abort. Guarantees that a run ends when either strikes, at once or after the grace
+// its tool asks for, even when the tool ignores its signal; knows nothing of results' content.
 
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 
@@ -15,7 +15,7 @@ export interface RaceOptions {
   readonly abortGraceMs?: number;
   /** Bytes of live output passed on for one call; the rest is dropped. */
   readonly liveBytesMax: number;
-  /** Told what a tool did wrong after its run was already over. */
+  /** Called with a tool's error after its run was already over. */
   onLate(cause: unknown): void;
 }
 

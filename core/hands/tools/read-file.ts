@@ -70,7 +70,7 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
     return longLine(beginning, { number: line, sizeBytes: whole.length, room, path: args.path });
   }
   const gap = text.endsWith('\n') ? '' : '\n';
-  return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };
+  return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; continue with offset ${line}]` };
 }
 
 function takeLines(
@@ -96,7 +96,7 @@ function takeLines(
   return { text: args.lineNumbers === true ? numbered(out, from, redact) : out.join(''), line, at };
 }
 
-/** Numbers would stand between the lines of a key: secrets go first. Where one took lines with it, the rest cannot be numbered. */
+/** Line numbers would break up the lines of a key: secrets are redacted first. If that removed lines, the rest cannot be numbered. */
 function numbered(lines: readonly string[], from: number, redact: (text: string) => string): string {
   const safe = redact(lines.join(''));
   const kept = safe.match(/[^\n]*\n|[^\n]+$/g) ?? [];

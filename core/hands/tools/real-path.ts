@@ -1,5 +1,5 @@
-// Follows a path the way the kernel does: link by link, `..` after links, also where the last parts do not exist yet.
-// Pure over the file system port; opens nothing.
+// Follows a path the way the kernel does: link by link, `..` after links, even if the last parts do not exist yet. Pure over the file
+// system port; opens nothing.
 
 import { isAbsolute, join, parse, sep } from 'node:path';
 import { err, ok, type Result } from '../../base/result.ts';
@@ -58,7 +58,7 @@ function walk(path: string, files: PathFileSystem): Result<RealPath, PathProblem
   for (let part = state.todo.pop(); part !== undefined; part = state.todo.pop()) {
     if (part === '' || part === '.') continue;
     if (part === '..') {
-      // Above a part that is missing, nothing is known to exist again until it is looked at.
+      // After a missing part, nothing is known to exist until it is checked.
       state.done.pop();
       state.exists = true;
       state.fileLinks = 0;
@@ -70,7 +70,7 @@ function walk(path: string, files: PathFileSystem): Result<RealPath, PathProblem
   return ok({ real: state.root + state.done.join(sep), fileLinks: state.fileLinks });
 }
 
-/** Goes on into one part; a link is replaced by the parts of its target. */
+/** Enters one part; a link is replaced by the parts of its target. */
 function enter(part: string, state: Walk, files: PathFileSystem): PathProblem | null {
   if (Buffer.byteLength(part) > NAME_BYTES_MAX) return 'too-long';
   state.done.push(part);

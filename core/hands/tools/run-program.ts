@@ -1,5 +1,5 @@
-// One program run to its end for the runtime itself: its input given at once, its output taken up to a limit, confined and on the register
-// of running children like every command. Knows nothing of what it is for.
+// Runs one program to its end for the runtime itself: its input written at once, its output read up to a limit, confined and registered
+// like every command. Knows nothing of its purpose.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Deferred } from '../../base/deferred.ts';
@@ -32,9 +32,9 @@ export interface ProgramRun {
 export interface ProgramEnd {
   readonly ending: 'exited' | 'timeout' | 'cancelled' | 'flooded';
   readonly exitCode: number | null;
-  /** What it printed; its errors are not part of it. */
+  /** Its standard output; errors are not part of it. */
   readonly output: string;
-  /** What the sandbox undid or could not look at; empty where all is well. */
+  /** Entries the sandbox undid or could not check; empty when all is well. */
   readonly remarks: readonly string[];
 }
 
@@ -87,7 +87,7 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
   child.on('error', () => undefined);
   child.once('exit', (exitCode) => exited.resolve(exitCode));
   child.once('close', () => closed.resolve());
-  // One that ends without reading its input breaks the pipe; that is its right.
+  // A program that ends without reading its input breaks the pipe, which is fine.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(run.input);
   try {

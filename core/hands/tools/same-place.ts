@@ -1,5 +1,5 @@
-// Where the system cannot say which path a file was opened by: whether it lies at the path that is meant, with no link on the way. Names are
-// not compared, because macOS and Windows find one file by several: by either case, composed or decomposed letters, 8.3 names, drives of subst.
+// If the system cannot say which path a file was opened by: checks that it is at the intended path, with no link on the way. Names are not
+// compared, because macOS and Windows find one file by several: by either case, composed or decomposed letters, 8.3 names, drives of subst.
 
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -16,7 +16,7 @@ export interface PlaceCalls {
   lstat(path: string, options: { readonly bigint: true }): Promise<PlaceMarks>;
 }
 
-/** Fails with `tool_failed` where a link leads elsewhere, or where another file lies there by now. */
+/** Fails with `tool_failed` if a link leads elsewhere, or if another file is there by now. */
 export async function assertSamePlace(fs: PlaceCalls, handle: Pick<FileHandle, 'stat'>, real: string, doing: string): Promise<void> {
   const opened = await handle.stat({ bigint: true });
   await assertNoLinkTo(fs, dirname(real), doing);

@@ -101,7 +101,7 @@ test('grep stops at its limit of lines', async () => {
   expect(lines.at(-1)).toBe('[stopped after 500 matching lines; use a narrower pattern, path or glob]');
 });
 
-test('an expression that never ends is ended, and said so', async () => {
+test('an expression that never ends is stopped, and the result says so', async () => {
   put('evil/a.txt', 'fine aaa\n');
   put('evil/b.txt', `${'a'.repeat(60)}!\n`);
   const paths = new CheckedPaths(new PathFacts({ files: realPathFileSystem, userHome: '/nowhere' }));

@@ -1,4 +1,4 @@
-// A tool as a model is told of it, in the form every model server takes, and the way its arguments come back.
+// A tool in the form every model server accepts, and the conversion of its arguments back.
 
 import * as z from 'zod';
 import { joined } from '../../base/schema-reading.ts';

@@ -1,4 +1,4 @@
-// The session_search tool: finds earlier messages by their words. The search itself belongs to the session store.
+// The session_search tool: finds earlier messages by their words. The session store does the search.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';

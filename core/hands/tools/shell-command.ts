@@ -1,5 +1,5 @@
-// How a command is handed to the system: a plain one as the list it is, anything else to the shell. The one place that turns either
-// into a file and its arguments. Starts nothing.
+// Passes a command to the system: a plain one as a list, anything else to the shell. The only place that turns either into a file and its
+// arguments. Starts nothing.
 
 import { existsSync } from 'node:fs';
 import type { Environment } from './child-environment.ts';
@@ -39,8 +39,8 @@ export function findShell(platform: NodeJS.Platform, environment: Environment, e
 }
 
 /**
- * A fixed line joins the two outputs and becomes the program: what a plain command consists of is handed over as a list and is never
- * read by the shell. Only bash can keep the name a program was called by, which shows in its messages.
+ * A fixed line joins the two outputs and becomes the program: the words of a plain command are passed as a list and never read by the
+ * shell. Only bash can keep the name a program was called by, which shows in its messages.
  */
 function posixCommand(run: Runnable, bash: string | undefined, join: string): ShellCommand {
   if (run.kind === 'line') {
@@ -58,13 +58,13 @@ function windowsCommand(run: Runnable, environment: Environment, toScript: (line
   return { file: powershellPath(environment), args: powershellArguments(toScript(run.line)) };
 }
 
-/** Without this, output comes in the code page of the console, and letters beyond ASCII are lost. */
+/** Without this, output uses the code page of the console, and letters beyond ASCII are lost. */
 const useUtf8 = '$OutputEncoding = [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)';
 
-/** PowerShell itself answers 0 or 1 only: the code of the last program is handed on, else 1 after an error of PowerShell's own. */
+/** PowerShell itself answers 0 or 1 only: the code of the last program is passed on, else 1 after an error of PowerShell's own. */
 const endWithCode = 'if ($LASTEXITCODE) { exit $LASTEXITCODE } elseif ($failed) { exit 1 } else { exit 0 }';
 
-/** Both outputs in one stream. What a program writes to its error output would be shown as an error of PowerShell, with its place. */
+/** Both outputs in one stream. Otherwise PowerShell would show a program's error output as its own error, with its position. */
 function pipedScript(line: string): string {
   return [
     useUtf8,

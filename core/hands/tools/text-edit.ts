@@ -1,4 +1,4 @@
-// The replacement behind edit_file: exact, unique unless told otherwise, and helpful when it finds nothing. Pure.
+// The replacement behind edit_file: exact, unique by default, and helpful when it finds nothing. Pure.
 
 import { err, ok, type Result } from '../../base/result.ts';
 

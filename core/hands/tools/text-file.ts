@@ -1,4 +1,4 @@
-// Reads whole files for the file tools, bounded, and tells text from binary. Changes nothing.
+// Reads whole files for the file tools, bounded, and distinguishes text from binary. Changes nothing.
 
 import { constants } from 'node:fs';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -26,7 +26,7 @@ export async function readBytes(real: string, doing: string): Promise<Buffer> {
     // Files of the kernel's making say they are empty.
     const bytes = Buffer.alloc(size === 0 ? KERNEL_FILE_BYTES_MAX : size);
     let length = 0;
-    // What a growing file gains meanwhile is not read.
+    // Bytes that a growing file gains meanwhile are not read.
     for (;;) {
       const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
       length += bytesRead;
@@ -37,7 +37,7 @@ export async function readBytes(real: string, doing: string): Promise<Buffer> {
   }
 }
 
-/** The text of a file for showing a change of it: empty where there is no file, null where changing it as text would fail. */
+/** The text of a file, to show a change of it: empty if there is no file, null if changing it as text would fail. */
 export async function readTextIfThere(real: string): Promise<string | null> {
   try {
     return decodeExactly(await readBytes(real, 'read'), real);

@@ -62,7 +62,7 @@ export interface ToolBenchOptions {
   readonly outputBytesMax?: number;
   readonly execTimeoutMs?: number;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Without it the tools for the web have the real rules and nobody to ask. */
+  /** Without it the web tools have the real rules and no reachable server. */
   readonly web?: Partial<WebDeps>;
   /** Without it there is no tool for messages. */
   readonly chats?: MessagePort;

@@ -162,7 +162,7 @@ test('turns whatever a tool throws or gives back into an error result', async ()
   expect(hinted.forModel).toBe('Gone. Look again.');
 });
 
-test('a tool that names its sources wrongly has one all the same', async () => {
+test('a tool that names its sources wrongly still gets one', async () => {
   const named = (untrusted: unknown) => runProbe(() => Promise.resolve({ forModel: 'm', untrusted } as ToolResult));
   const probe = { kind: 'mcp', where: 'probe' };
   expect((await named('example.org')).untrusted).toEqual([probe]);
@@ -281,7 +281,7 @@ test('says so when the whole cannot be kept', async () => {
   expect(result.forModel).toContain('more were cut and could not be kept');
 });
 
-/** Without the sign that stands for half a character, so that one in a result was made by cutting. */
+/** Without the replacement character, so that one in a result was made by cutting. */
 const wholeText = fc.string({ unit: 'grapheme', maxLength: 3000 }).filter((text) => !text.includes('\uFFFD'));
 
 test('a result never takes more than its bound, and what is short is never touched', async () => {

@@ -1,5 +1,5 @@
-// The tool host: the one door through which tools are listed, their calls checked, and runs bounded in time and size.
-// Decides nothing about permission: whoever calls `run` has asked the guard first.
+// The tool host: lists tools, checks their calls, and runs them bounded in time and size. Decides nothing about permission: the caller of
+// `run` has asked the guard first.
 
 import type { Clock } from '../../base/clock.ts';
 import { assert } from '../../base/assert.ts';
@@ -37,13 +37,13 @@ export interface ToolHostOptions {
   /** Bytes of UTF-8 the model sees of one result; the whole goes to an artifact. */
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
-  /** Takes secrets out of every result before anything of it is cut or kept. */
+  /** Redacts every result before any of it is cut or kept. */
   readonly redact?: (text: string) => Redacted;
 }
 
 const TIMEOUT_MS = 120_000;
 const LIVE_BYTES_MAX = 1_000_000;
-/** What every model server takes. */
+/** The pattern that every model server accepts. */
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 export class ToolHost {
@@ -95,12 +95,12 @@ export class ToolHost {
     }));
   }
 
-  /** How calls read, by the name of the tool; those only the program makes too. */
+  /** The wording of calls by tool name, including tools only the program calls. */
   shown(): Record<string, ToolShown> {
     return Object.fromEntries([...this.#tools.values()].flatMap(({ name, shows }) => (shows === undefined ? [] : [[name, shows]])));
   }
 
-  /** What a model is told, by name. The very same object until a tool comes or goes. */
+  /** The tools' schemas for a model, by name. The identical object until a tool is added or removed. */
   schemas(): readonly ToolSchema[] {
     this.#schemas ??= [...this.#tools.values()]
       .filter((tool) => tool.isInternal !== true)
@@ -116,9 +116,9 @@ export class ToolHost {
   }
 
   /**
-   * Runs a checked call and never throws: whatever a tool does becomes a result. A run over its time limit ends as
-   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice;
-   * after an abort a tool with `abortGraceMs` may still tell its own end.
+   * Runs a checked call and never throws: any outcome becomes a result. A run over its time limit ends as `timeout`, an aborted one as
+   * `cancelled`, both at once even when the tool ignores the signal; after an abort a tool with `abortGraceMs` may still report its own
+   * end.
    */
   async run(parsed: ParsedCall, context: ToolContext, options: { readonly timeoutMs?: number } = {}): Promise<HostedResult> {
     const startedMs = this.#clock.monotonicMs();

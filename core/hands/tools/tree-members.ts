@@ -1,4 +1,4 @@
-// Works out which processes belong to some trees: by parent, process group, session and environment marker. Pure.
+// Finds the processes that belong to some trees: by parent, process group, session and environment marker. Pure.
 
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import type { ProcessRow } from './process-table-port.ts';
@@ -6,13 +6,13 @@ import type { ProcessRow } from './process-table-port.ts';
 export interface TreeQuery {
   /** The roots; one whose start time differs is another process and no root. */
   readonly roots: readonly SpawnRecord[];
-  /** Processes that were found to be members before; their children stay members when they are gone. */
+  /** Processes found to be members before; their children stay members after they have ended. */
   readonly known: ReadonlyMap<number, string>;
   /** Never a member, nor is what runs above them: ourselves. */
   readonly self: number;
 }
 
-/** The living members. Roots were spawned as leaders of their own group and session, and so may be their descendants. */
+/** The living members. Roots were spawned as leaders of a separate group and session, and their descendants may be too. */
 export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): ProcessRow[] {
   const byPid = new Map(rows.map((row) => [row.pid, row]));
   const spared = ancestorsOf(query.self, byPid);
@@ -45,8 +45,8 @@ function isNamed(row: ProcessRow, named: ReadonlyMap<number, string>): boolean {
 }
 
 /**
- * Groups and sessions the roots lead. While a group has members its number is not given out again as a pid, so a root that is
- * gone still names its group; one whose pid now belongs to another process does not.
+ * Groups and sessions the roots lead. While a group has members its number is not reused as a pid, so a root that has ended still names its
+ * group; a root whose pid now belongs to another process does not.
  */
 function leadersOf(roots: readonly SpawnRecord[], byPid: ReadonlyMap<number, ProcessRow>): Set<number> {
   const leaders = new Set<number>();

@@ -1,4 +1,4 @@
-// An answer's body as a model and a person can take it: readable, bounded, fenced; the whole, and what is no text, as an artifact.
+// Prepares an answer's body for a model and a person: readable, bounded, fenced; the whole body, and non-text, as an artifact.
 
 import type { FetchAnswer } from '../../guard/egress/egress.ts';
 import { isAppError } from '../../contracts/errors.ts';

@@ -39,7 +39,7 @@ export const ELEMENT_NODE = 1;
 export const TEXT_NODE = 3;
 export const COMMENT_NODE = 8;
 
-/** Parses as browsers do, whatever is given. `url` is what relative links start from, unless the page names another base. */
+/** Parses any input like a browser. `url` is the base of relative links, unless the page names another. */
 export function openPage(html: string, url: string): PageDocument {
   const page = domino.createDocument(html, true) as PageDocument;
   mendLists(page);
@@ -48,14 +48,14 @@ export function openPage(html: string, url: string): PageDocument {
   return page;
 }
 
-/** Where a link leads, or null when that is not a place on the web or a mail address. */
+/** The target of a link, or null when it is not a web or mail address. */
 export function absoluteLink(href: string, base: string): string | null {
   if (!URL.canParse(href, base)) return null;
   const { protocol, href: absolute } = new URL(href, base);
   return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:' ? absolute : null;
 }
 
-/** All text below, in order, without recursion: a page may be nested deeper than the stack. `gap` stands between two elements. */
+/** All text below, in order, without recursion: a page may be nested deeper than the stack. `gap` separates two elements. */
 export function textOf(root: PageNode, gap: string): string {
   const parts: string[] = [];
   const open: PageNode[] = [root];
@@ -76,8 +76,8 @@ export function baseOf(page: PageDocument, url: string): string {
 }
 
 /**
- * Brings the library's lists to what the DOM standard says and the reader of articles counts on: they can be iterated, their
- * numbered members are those of now, and what a selector found does not change while it is worked through.
+ * Fixes the library's lists to match the DOM standard, as the reader of articles expects: they can be iterated, their numbered members are
+ * current, and a selector's result does not change while it is processed.
  */
 function mendLists(page: PageDocument): void {
   makeFindStatic(page);

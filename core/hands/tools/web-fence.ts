@@ -1,10 +1,10 @@
-// Marks text that came from somewhere else, so that neither a model nor a person takes it for something said to them. Pure.
+// Marks text from elsewhere, so that neither a model nor a person mistakes it for a message to them. Pure.
 
 import { hash } from 'node:crypto';
 
 /**
- * The text between two lines that name where it is from. The lines carry a mark made of the text itself: what would end the fence
- * early cannot be written into the text beforehand.
+ * The text between two lines that name its source. The lines contain a mark derived from the text: an early end of the fence cannot be
+ * written into the text beforehand.
  */
 export function fenceText(text: string, from: string): string {
   const mark = `untrusted-${hash('sha256', text, 'hex').slice(0, 20)}`;

@@ -1,5 +1,5 @@
-// Takes out of a page what a person looking at it would not see: scripts, comments, and text hidden by attributes or by the page's
-// own styles. What is hidden from people is where instructions for machines are put.
+// Removes the parts of a page that a person would not see: scripts, comments, and text hidden by attributes or by the page's own styles.
+// Hidden text is where instructions for machines are put.
 
 import { COMMENT_NODE, ELEMENT_NODE, textOf, type PageDocument, type PageElement, type PageNode } from './web-dom.ts';
 
@@ -32,7 +32,7 @@ function removeAll(elements: readonly PageElement[]): number {
   return removed;
 }
 
-/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only what is in it stays. */
+/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only its content stays. */
 function unwrapMisnamed(page: PageDocument): void {
   for (const element of page.querySelectorAll('*')) {
     const parent = element.parentNode;
@@ -97,7 +97,7 @@ function matching(page: PageDocument, selector: string): readonly PageElement[] 
   try {
     return page.querySelectorAll(selector);
   } catch (cause) {
-    // A selector of a newer kind, or none at all: it hides nothing that can be told.
+    // An invalid or unsupported selector: it is unknown what it hides.
     void cause;
     return [];
   }
@@ -124,7 +124,7 @@ function hidesBySize(text: string): boolean {
   return /(?:^|;)\s*overflow\s*:\s*hidden/i.test(text) && /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:!|;|$)/i.test(text);
 }
 
-/** The colour of the text written down as that of its ground. */
+/** The text has the same colour as its background. */
 function hidesByColour(text: string): boolean {
   const colour = /(?:^|;)\s*color\s*:\s*([^;!]+)/i.exec(text)?.[1]?.trim().toLowerCase();
   const ground = /(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)/i.exec(text)?.[1]?.trim().toLowerCase();

@@ -1,10 +1,10 @@
-// A page's elements as Markdown: absolute links, tables, pictures by their description. Puts no address into a picture, so that
+// Converts a page's elements to Markdown: absolute links, tables, pictures by their description. Puts no address into a picture, so that
 // nothing is loaded where the text is shown.
 
 import Turndown from 'turndown';
 import { absoluteLink, type PageElement } from './web-dom.ts';
 
-/** `root` is changed: its links become absolute, and those that lead to no place on the web become text. */
+/** Changes `root`: its links become absolute, and links that lead nowhere on the web become text. */
 export function toMarkdown(root: PageElement, base: string): string {
   for (const link of root.querySelectorAll('a[href]')) {
     const href = absoluteLink(link.getAttribute('href') ?? '', base);

@@ -1,4 +1,4 @@
-// The thread that reads pages: one job from its starter, one answer back. Holds the libraries for it away from everything else.
+// The thread that reads pages: one job from its starter, one answer back. Keeps its libraries out of the main thread.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PageJob } from './web-page.ts';

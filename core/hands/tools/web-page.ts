@@ -1,5 +1,5 @@
-// Reads pages in a thread of its own, so that one that takes long, or means harm, keeps nothing else waiting and can be ended.
-// Owns the thread's life; a job has one thread.
+// Reads pages in a separate thread, so that a slow or malicious page blocks nothing else and can be stopped. Owns the thread's life; a job
+// has one thread.
 
 import { Worker } from 'node:worker_threads';
 import { sleep } from '../../base/deferred.ts';
@@ -40,7 +40,7 @@ export function runPageJob<K extends keyof PageJobs>(
       isOver = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      // Settled when the thread is gone, so that nothing is left running behind a result; one that is slow to go is not waited for.
+      // Settles when the thread has ended, so that nothing keeps running after a result; a slow thread is not awaited.
       const late = new AbortController();
       void Promise.race([endThread(worker), sleep(GONE_WITHIN_MS, late.signal)])
         .then(settle, settle)
@@ -57,12 +57,12 @@ export function runPageJob<K extends keyof PageJobs>(
   });
 }
 
-/** What a person would read on a page that lies at `url`. Fails as `runPageJob` does. */
+/** The readable text of a page at `url`. Fails as `runPageJob` does. */
 export function readablePage(html: string, url: string, signal: AbortSignal): Promise<ReadablePage> {
   return runPageJob<'page'>({ kind: 'page', html, url }, signal);
 }
 
-/** Beside this file in the checkout; an entry of its own in the build, where this file is part of a chunk. */
+/** Next to this file in the checkout; a separate entry in the build, where this file is part of a chunk. */
 function workerFile(): URL {
   const here = import.meta.url;
   if (here.endsWith('.ts')) return new URL('./web-page-worker.ts', here);

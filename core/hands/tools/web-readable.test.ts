@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { readPage } from './web-readable.ts';
 import { readResultsPage } from './web-results-page.ts';
 
-const filler = 'The mill stands by the river, and has done so for four hundred years, though nobody remembers who built it or why.';
+const filler = 'The mill stands by the river, and has done so for four hundred years, though no record tells who built it or why.';
 const long = Array(3).fill(filler).join(' ');
 const read = (html: string) => readPage(html, 'https://site.test.invalid/dir/page.html');
 

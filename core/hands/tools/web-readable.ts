@@ -1,5 +1,4 @@
-// What a person would read on a page, as Markdown. Pure work on text; made to run in a thread of its own, since a page may take
-// long on purpose.
+// The readable text of a page, as Markdown. Pure work on text; made to run in a separate thread, since a page may take long on purpose.
 
 import { Readability } from '@mozilla/readability';
 import { baseOf, openPage, textOf, type PageDocument, type PageElement } from './web-dom.ts';
@@ -14,7 +13,7 @@ export interface ReadablePage {
   readonly hiddenChars: number;
 }
 
-/** An article shorter than this, and a smaller part of its page, is taken for a wrong guess; a page as short needs no search for one. */
+/** An article shorter than this, and a smaller part of its page, counts as a wrong guess; a page this short needs no search. */
 const ARTICLE_CHARS_MIN = 500;
 const ARTICLE_SHARE_MIN = 0.3;
 /** The search for the article takes the square of the depth. */
@@ -45,7 +44,7 @@ function readBody(page: PageDocument, body: PageElement, base: string): string {
   return isArticle ? toMarkdown(article.element, base) : asItIs;
 }
 
-/** Counts no further than is asked about. */
+/** Counts only up to the limit in question. */
 function depthOf(body: PageElement): number {
   let depth = 0;
   for (let level = [...body.children]; level.length > 0 && depth <= MARKDOWN_DEPTH_MAX; depth++) {
@@ -54,7 +53,7 @@ function depthOf(body: PageElement): number {
   return depth;
 }
 
-/** The library is written for a browser's document; it uses no more of it than ours has. */
+/** The library is written for a browser's document; it uses only what ours has. */
 const PageReader = Readability as unknown as new (
   page: PageDocument,
   options: { charThreshold: number; disableJSONLD: boolean; serializer: (node: PageElement) => PageElement },

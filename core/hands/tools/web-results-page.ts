@@ -1,4 +1,4 @@
-// The results on DuckDuckGo's page without scripts. Pure work on text; runs in the thread for pages.
+// Parses the results on DuckDuckGo's page without scripts. Pure work on text; runs in the thread for pages.
 
 import { absoluteLink, openPage, type PageElement } from './web-dom.ts';
 

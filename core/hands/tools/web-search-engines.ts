@@ -1,4 +1,4 @@
-// The search services: what each is asked and how its answer is read. The one place that knows their forms; sends nothing itself.
+// The search services: the request to each and the parser of its answer. The only place that knows their forms; sends nothing itself.
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -24,7 +24,7 @@ export interface SearchEngine {
   /** Without the key. */
   request(base: string, query: string, count: number): FetchRequest & { readonly method: string };
   keyHeader(key: string): Readonly<Record<string, string>>;
-  /** What a status of failure means here, where it means something of its own. */
+  /** Error statuses with a special meaning at this service. */
   readonly statusWords: Readonly<Record<number, string>>;
   read(answer: FetchAnswer, signal: AbortSignal): Promise<readonly SearchResult[]> | readonly SearchResult[];
 }

@@ -163,9 +163,9 @@ test('Tavily, SearXNG and DuckDuckGo: asked in their forms, read in theirs', asy
 });
 
 test.each([
-  ['brave', 'x', 'Brave Search refused the key (401).', 'wrong-key-of-somebody'],
+  ['brave', 'x', 'Brave Search refused the key (401).', 'wrong-key'],
   ['brave', 'too much', 'Brave Search has had enough queries for now (429).', key],
-  ['tavily', 'x', 'Tavily refused the key (401).', 'wrong-key-of-somebody'],
+  ['tavily', 'x', 'Tavily refused the key (401).', 'wrong-key'],
   ['tavily', 'too much', 'Tavily says the plan is used up (432).', key],
   ['searxng', 'forbidden', 'SearXNG does not answer in JSON: add json to search.formats in its settings.yml (403).', key],
   ['searxng', 'html', 'SearXNG answered in a form that is not its own. Check web.search.baseUrl in config.yaml.', key],

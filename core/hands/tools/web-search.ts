@@ -1,4 +1,4 @@
-// The web_search tool: asks the one service the person chose. There is none without that choice: a query tells the service something.
+// The web_search tool: queries the one service the person chose. There is no default: a query reveals something to the service.
 
 import * as z from 'zod';
 import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';

@@ -1,4 +1,4 @@
-// For tests only: the tools for the web on a small web of the test's own, under the real rules.
+// For tests only: the web tools on a small local web, under the real rules.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -7,7 +7,7 @@ import { SafetyChecks } from '../../guard/safety/safety.ts';
 import { createToolBench, type ToolBench } from './tool-test-bench.ts';
 import type { ParsedCall } from './tools.ts';
 
-/** What every reference that ends in "key" stands for. */
+/** The value of every reference that ends in "key". */
 export const benchSecret = 'k3y_that*nobody_may`see';
 /** The one host of the small web that the person listed, and one that is denied. */
 export const listedHost = 'listed.test.invalid';

@@ -1,11 +1,11 @@
-// Bytes of an answer as text: which kind they are, in which encoding, and without characters nobody sees. Trusts the declared type
-// only as far as the bytes agree. Pure.
+// Decodes the bytes of an answer: their kind, their encoding, and the text without invisible characters. Trusts the declared type only as
+// far as the bytes agree. Pure.
 
 export type ContentKind = 'html' | 'json' | 'text' | 'binary';
 
 const SNIFF_BYTES = 4096;
 
-/** `mediaType` as it would be stored: what was declared, or what the bytes are. */
+/** `mediaType` as it would be stored: the declared one, or the detected one. */
 export function classify(contentType: string, bytes: Buffer): { kind: ContentKind; mediaType: string } {
   const declared = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const mediaType = /^[\w.+-]+\/[\w.+-]+$/.test(declared) ? declared : '';
@@ -18,7 +18,7 @@ export function classify(contentType: string, bytes: Buffer): { kind: ContentKin
   return kind === null ? guessKind(bytes) : { kind, mediaType };
 }
 
-/** Null where the type says nothing. */
+/** Null if the type is inconclusive. */
 function kindOf(mediaType: string): ContentKind | null {
   if (mediaType === '' || mediaType === 'application/octet-stream') return null;
   if (mediaType === 'text/html' || mediaType === 'application/xhtml+xml') return 'html';
@@ -42,7 +42,7 @@ function looksLikeText(contentType: string, bytes: Buffer): boolean {
   return /^utf-?16/.test(charset) || !bytes.subarray(0, SNIFF_BYTES).includes(0);
 }
 
-/** By the byte order mark, else the declared charset, else (for pages) what the page says of itself, else UTF-8. */
+/** By the byte order mark, else the declared charset, else (for pages) the page's own declaration, else UTF-8. */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const own = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,30})/i.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1];
   return decoderFor(bomOf(bytes) ?? charsetOf(contentType) ?? own ?? 'utf-8').decode(bytes);
@@ -57,10 +57,10 @@ export function visibleText(text: string): string {
 }
 
 const roomless =
-  // oxlint-disable-next-line no-misleading-character-class -- each is meant by itself
+  // oxlint-disable-next-line no-misleading-character-class -- each is meant separately
   /[\u{ad}\u{61c}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{ffa0}\u{fff9}-\u{fffb}\u{e0000}-\u{e0fff}]/gu;
 /** Scripts from Arabic to Tibetan and emoji need joiners. */
-// oxlint-disable-next-line no-misleading-character-class -- each is meant by itself
+// oxlint-disable-next-line no-misleading-character-class -- each is meant separately
 const joiner = /(?<![\u{600}-\u{1fff}\u{fe0f}\u{1f000}-\u{1faff}\u{2190}-\u{2bff}])[\u{200c}\u{200d}]+/gu;
 // oxlint-disable-next-line no-control-regex -- they are what is taken out
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
@@ -105,7 +105,7 @@ function decoderFor(label: string): InstanceType<typeof TextDecoder> {
   }
 }
 
-/** A character cut at the end of what is looked at does not count. */
+/** A character cut at the end of the sample does not count. */
 function isUtf8(bytes: Buffer, isCut: boolean): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });

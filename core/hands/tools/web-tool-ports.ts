@@ -1,4 +1,4 @@
-// What the web tools need from outside, by the narrowest interface, and the small things they share.
+// The ports of the web tools, as narrow as they use them, and small helpers they share.
 
 import type { FetchAnswer, FetchRequest, UrlVerdict } from '../../guard/egress/egress.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -55,7 +55,7 @@ function urlRisks(url: URL): string[] {
   ];
 }
 
-/** An address as it may stand in a sentence of ours. */
+/** An address in a form that is safe inside our own sentences. */
 export function shownUrl(url: string): string {
   const text = printable(url);
   return text.length <= 300 ? text : `${text.slice(0, 299)}…`;
@@ -65,7 +65,7 @@ export function webSources(hosts: readonly string[]): TaintSource[] {
   return hosts.map((where) => ({ kind: 'web', where }));
 }
 
-/** What is said of a redirect that the person was not asked about. */
+/** Describes a redirect that the person did not approve. */
 export function describeStop(tool: string, answer: FetchAnswer, to: string): string {
   const { hostname } = new URL(answer.url);
   const host = parseUrl(to)?.hostname ?? 'another place';

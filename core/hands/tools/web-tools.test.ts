@@ -32,7 +32,7 @@ const serve = (body: string | Buffer, headers: Record<string, string> = {}, stat
 };
 const html = { 'content-type': 'text/html; charset=utf-8' };
 
-test('the gate is told host, method and that it only reads; what the rules refuse, with the reason', () => {
+test('the gate learns host, method and that it only reads; refusals carry the reason', () => {
   expect(bench.factsOf('web_fetch', { url: 'https://Test.invalid/a?b' })).toEqual({
     class: 'network',
     paths: [],
@@ -183,7 +183,7 @@ const redirect =
     response.end(`at ${request.host}`);
   };
 
-test('a redirect to another host ends the call and says so; to the same or a listed one it is followed', async () => {
+test('a redirect to another host ends the call; to the same or a listed one it goes', async () => {
   web.handle(redirect('https://other.test.invalid/secret?x=1'));
   expect(await bench.run('web_fetch', { url: 'https://test.invalid/go' })).toEqual({
     forModel:

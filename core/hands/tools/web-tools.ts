@@ -1,4 +1,4 @@
-// The tools for the web, wired from what they need. A search is among them only when the person chose a service.
+// The web tools, wired with their dependencies. Search is included only when the person chose a service.
 
 import type { Config } from '../../contracts/config.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
@@ -11,11 +11,11 @@ import type { WebHttp } from './web-tool-ports.ts';
 
 export interface WebDeps {
   readonly http: WebHttp;
-  /** For searches: the same way out, or one that leads to the configured service and nowhere else. */
+  /** For searches: the same client, or one that reaches only the configured service. */
   readonly searchHttp: WebHttp;
   readonly secrets: SecretValues;
   readonly config: Config['web'];
-  /** Takes known secrets out of text, in whatever form they are written. */
+  /** Redacts known secrets, in any encoding. */
   readonly redact: (text: string) => string;
 }
 

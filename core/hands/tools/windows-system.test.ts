@@ -1,4 +1,4 @@
-// What runs on Windows, tried on argument lists: these tests hold on every system and start nothing.
+// The Windows programs, tested on argument lists: these tests run on every system and start nothing.
 
 import { expect, test } from 'vitest';
 import { childEnvironment } from './child-environment.ts';
@@ -74,7 +74,7 @@ test('children of a member that ended meanwhile are found', () => {
   expect(findWindowsMembers([late], [root], new Set([10, 11]))).toEqual([late]);
 });
 
-/** A system whose processes end when they are told to; the list is asked anew at each look. */
+/** A system whose processes end on request; each check reads the list again. */
 class FakeWindows {
   readonly ended: number[] = [];
   readonly programs: string[] = [];

@@ -1,5 +1,5 @@
-// Where Windows keeps its own programs. Always a whole path: a bare name is looked for in the working folder first, and that is the
-// workspace, where the agent may write a file of any name.
+// The folders of Windows' own programs. Always a full path: a bare name is searched in the working folder first, and that is the workspace,
+// where the agent may write a file of any name.
 
 import { win32 } from 'node:path';
 import type { Environment } from './child-environment.ts';

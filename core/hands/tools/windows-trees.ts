@@ -1,6 +1,6 @@
-// Ends trees of processes on Windows. The system keeps the parent of each process and when it began, but neither signals that hold one
-// still nor the environment of another: what a command started is found by its parents as long as one of them is known, and a tree is
-// looked at again until nothing new turns up.
+// Ends process trees on Windows. The system keeps the parent and the start time of each process, but has neither signals that pause one nor
+// access to another's environment: children are found by their parents as long as one of them is known, and a tree is rescanned until no
+// new ones appear.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -50,7 +50,7 @@ export async function endWindowsTrees(roots: readonly SpawnRecord[], ports: Wind
     if (rows === null) return endByTaskkill(roots, ports);
     const members = findWindowsMembers(rows, roots, ended);
     if (members.length === 0) return { killed: ended.size, survivors: 0 };
-    // A parent before its children: one that ended can start no other.
+    // A parent before its children: an ended one cannot start another.
     for (const { pid } of members) if (ports.end(pid)) ended.add(pid);
   }
   const left = findWindowsMembers(await listProcesses(ports).catch(() => []), roots, ended);
@@ -95,7 +95,10 @@ export function parseWindowsList(text: string): WindowsProcess[] {
   });
 }
 
-/** Where the list cannot be had. It looks at no start time, so it is asked for the roots of this run alone, right after their end was wanted. */
+/**
+ * Used when the process list is unavailable. It checks no start time, so it gets only the roots of this run, right after their end was
+ * requested.
+ */
 async function endByTaskkill(roots: readonly SpawnRecord[], { environment, run, end }: WindowsPorts): Promise<WindowsEnd> {
   const outcomes = await Promise.all(
     roots.map(async ({ pid }) => {

@@ -32,7 +32,7 @@ function scripted(answers: readonly (string | Error | ((asked: string) => string
 }
 
 const write = (given: SummaryJob, ask: AskModel, signal = never) => new Summarizer({ count, ask }).write(given, signal);
-/** What an honest model would do with a short stretch: say all of it. */
+/** An honest model's summary of a short stretch: all of it. */
 const honest = (asked: string): string =>
   [...asked.matchAll(/^(?:person|agent|result of \w+|- )[^\n]*$/gm)].map(([line]) => line).join('\n');
 const long = Array.from({ length: 12 }, (_, index) =>
@@ -56,7 +56,7 @@ test('the summary before is part of a stretch that is summed up in two parts, an
   expect(draft.text).toContain('7788');
 });
 
-test('where nobody makes one of two parts, both stay, and the summary before with them', async () => {
+test('if merging fails, both parts and the earlier summary stay', async () => {
   const { ask } = scripted(['Facts: Paris 7788, Berlin.', 'second half of Berlin', new AppError('model_unavailable', 'It is gone.')]);
   const draft = await write(job(long, { previous: 'Facts: Paris 7788.', contextTokens: 16_000 }), ask);
   expect(draft.text).toContain('Paris 7788');
@@ -79,7 +79,7 @@ test('a stretch of nothing but oversized messages still becomes a summary that i
   for (const index of [0, 1, 2, 3]) expect([text.includes(`start ${index}`), text.includes(`end ${index}`)]).toEqual([true, true]);
 });
 
-test('a summary that loses names and numbers is mended once, and what is still missing stands at its end word for word', async () => {
+test('a lossy summary is corrected once; still missing facts are appended verbatim', async () => {
   const said = [
     user('Please move the flat of Erika Lang to 2027-03-14.'),
     agent('The contract 88-4711 names Lise Kurz and costs 1250 EUR.'),

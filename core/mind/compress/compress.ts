@@ -1,6 +1,6 @@
-// Rolling summaries: where a conversation may be cut, and the text that stands for what is before the cut. Asks a model through a port,
-// checks what it wrote, lets it mend it once, and puts a summary together by rule where that fails. Writes nothing down and never throws
-// for a model's sake: a cut-off alone ends it.
+// Rolling summaries: where a conversation may be cut, and the summary that replaces everything before the cut. Asks a model through a port,
+// checks its text, lets it correct the text once, and builds a summary by rule if that fails. Records nothing and never throws because of a
+// model: only an abort ends it.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -18,12 +18,12 @@ export type AskModel = (
 ) => Promise<{ readonly text: string; readonly usage: Usage; readonly costUsd: number | null } | { readonly refused: string }>;
 
 export interface SummaryJob {
-  /** What is to be covered, oldest first, without the summary before it. */
+  /** The messages to cover, oldest first, without the earlier summary. */
   readonly messages: readonly ChatMessage[];
-  /** Where turns begin: indexes of `messages`. */
+  /** The starts of turns: indexes of `messages`. */
   readonly boundaries: readonly number[];
   readonly previous: string | null;
-  /** The window of whoever writes it, and of whoever will read it. */
+  /** The context window of the summarising model, and of the model that will read the summary. */
   readonly contextTokens: number;
 }
 
@@ -39,11 +39,11 @@ export interface SummaryDraft {
   readonly costUsd: number | null;
 }
 
-/** What a summary has cost so far. */
+/** The cost of a summary so far. */
 export interface SummaryBill {
   readonly modelCalls: number;
   readonly usage: Usage;
-  /** Null where a price is not known. */
+  /** Null if a price is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -52,7 +52,7 @@ export const noBill: SummaryBill = { modelCalls: 0, usage: noUsage, costUsd: 0 }
 export interface SummarizerDeps {
   readonly count: (text: string) => number;
   readonly ask: AskModel;
-  /** The catalogue's unless told. */
+  /** The catalogue's prompt by default. */
   readonly prompt?: PromptText;
   /** After each answer, so that a summary that is cut off is paid for as well. */
   readonly onSpent?: (bill: SummaryBill) => void;
@@ -61,7 +61,7 @@ export interface SummarizerDeps {
 const SUMMARY_SHARE = 0.08;
 const SUMMARY_TOKENS_MIN = 160;
 const SUMMARY_TOKENS_MAX = 2_500;
-/** What one question may show, of the window; the rest is for the answer. */
+/** The share of the window that one request may fill with source text; the rest is for the answer. */
 const SOURCE_SHARE = 0.5;
 /** More than this is summed up in two parts, which are then made one. */
 const PART_TOKENS_MAX = 12_000;
@@ -69,7 +69,7 @@ const PARTED_FROM_MESSAGES = 10;
 const CHARS_PER_TOKEN = 3;
 const NAMED_MAX = 30;
 
-/** The last place at which at least `keep` messages stay, and nothing is torn apart. Null where there is none. */
+/** The last boundary that leaves at least `keep` messages and separates no call from its result. Null if there is none. */
 export function planCut(boundaries: readonly number[], count: number, keep: number): number | null {
   return boundaries.findLast((index) => index <= count - keep) ?? null;
 }
@@ -97,7 +97,7 @@ export class Summarizer {
   }
 }
 
-/** One summary in the making. */
+/** One summary in progress. */
 class Work {
   readonly #deps: SummarizerDeps;
   readonly #job: SummaryJob;
@@ -118,7 +118,7 @@ class Work {
     this.#tokensMax = Math.min(SUMMARY_TOKENS_MAX, Math.max(SUMMARY_TOKENS_MIN, Math.floor(job.contextTokens * SUMMARY_SHARE)));
   }
 
-  /** In one part or two. Null where no model answered. */
+  /** In one part or two. Null if no model answered. */
   async ask(): Promise<string | null> {
     const { messages, previous } = this.#job;
     const split = this.#splitAt();
@@ -127,7 +127,7 @@ class Work {
     if (first === null) return null;
     const second = await this.#askBatch(null, messages.slice(split));
     if (second === null) return null;
-    // Two summaries are still both true where nobody makes one of them.
+    // If merging fails, both summaries are kept: they are still true.
     return (await this.#askModel(mergePrompt(this.#prompt, first, second))) ?? `${first}\n${second}`;
   }
 
@@ -166,7 +166,7 @@ class Work {
     };
   }
 
-  /** What is missing at last is added word for word, as far as there is room. */
+  /** Appends facts that are still missing word for word, as far as there is room. */
   #complete(written: string, { missing, missingAsk }: QualityVerdict): string {
     const { count } = this.#deps;
     const lines = [
@@ -238,7 +238,7 @@ class Work {
   }
 }
 
-/** A text that holds nothing of its source is none of it. */
+/** A text that contains nothing of its source is not a summary. */
 function isSummary({ checked, missing }: QualityVerdict): boolean {
   return checked === 0 || missing.length < Math.max(2, checked * 0.9);
 }

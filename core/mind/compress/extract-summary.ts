@@ -1,10 +1,10 @@
-// A summary by rule, for when no model can write one: what was there before, and the beginning of each message, the newest first where
-// there is no room for all. Never empty where its source is not. Pure.
+// A summary by rule, for when no model can write one: the earlier summary, and the beginning of each message, the newest first if there is
+// no room for all. Never empty unless its source is. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { lineOf } from './summary-source.ts';
 
-/** A tenth of a message, and at least so much of it. */
+/** A line is a tenth of a message, and at least this long. */
 const LINE_CHARS_MIN = 200;
 const LINE_SHARE = 0.1;
 const PREVIOUS_SHARE = 0.5;
@@ -27,7 +27,7 @@ export function extractSummary({ messages, previous, tokensMax, count }: Extract
         );
   let room = tokensMax - before.reduce((sum, line) => sum + count(line) + 1, 0);
   const lines: string[] = [];
-  // The person's words are kept before those of anybody else.
+  // The person's messages are kept before all others.
   for (const wanted of [isSaid, isOther]) {
     for (const [index, message] of [...messages.entries()].reverse()) {
       if (!wanted(message)) continue;
@@ -41,7 +41,7 @@ export function extractSummary({ messages, previous, tokensMax, count }: Extract
   return [...before, ...lines.filter((line) => line !== undefined)].join('\n');
 }
 
-/** As many of the lines as fit, the last ones first, in their order. */
+/** As many lines as fit, preferring the last ones, in their order. */
 export function fitLines(lines: readonly string[], tokensMax: number, count: (text: string) => number): string[] {
   const kept: string[] = [];
   let tokens = 0;

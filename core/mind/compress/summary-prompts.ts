@@ -1,4 +1,4 @@
-// What a model is asked when it is to sum up: the words of the catalogue, and the conversation inside marks it cannot close.
+// The prompts for a summary: the text of the catalogue, and the conversation inside marks it cannot close.
 
 import type { PromptText } from '../../contracts/own-prompts.ts';
 

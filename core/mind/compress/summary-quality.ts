@@ -1,5 +1,5 @@
-// Whether a summary still holds what matters of its source: names, numbers, places, and what the person asked last. By rule, without a
-// model. Knows no prompts.
+// Checks by rule whether a summary keeps the essentials of its source: names, numbers, places, and the person's last request. Uses no model
+// and knows no prompts.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { lineOf } from './summary-source.ts';
@@ -14,7 +14,7 @@ export interface QualityVerdict {
   readonly ok: boolean;
   readonly checked: number;
   readonly missing: readonly KeyItem[];
-  /** The last ask of the person, where too little of it is left. */
+  /** The last request of the person, if too little of it is left. */
   readonly missingAsk: string | null;
 }
 
@@ -27,7 +27,7 @@ const ITEMS_MAX = 60;
 const FOUND_SHARE = 0.7;
 const ASK_SHARE = 0.4;
 const LINE_CHARS_MAX = 240;
-/** Of one message: what stands far below is rarely what it is about. */
+/** The checked part of a message: text further down is rarely essential. */
 const MESSAGE_CHARS_LOOKED_AT = 6_000;
 
 /** Paths, addresses, numbers with a unit or two digits, identifiers with a sign or a digit in them. */
@@ -77,7 +77,7 @@ export function checkSummary(summary: string, source: QualitySource): QualityVer
   };
 }
 
-/** What the person said last in the stretch: it may not be answered yet. */
+/** The person's last request in the stretch: it may not be answered yet. */
 export function lastAsk(messages: readonly ChatMessage[]): string | null {
   const last = messages.findLast((message) => message.role === 'user');
   const text = last?.text.trim() ?? '';

@@ -1,4 +1,4 @@
-// A stretch of conversation as text for whoever sums it up: words, calls and their results, each within a bound. Pure.
+// Renders a stretch of conversation for the summarising model: messages, calls and their results, each within a limit. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { distillText } from '../../base/distill-text.ts';
@@ -9,9 +9,9 @@ export interface SourceText {
   readonly shortened: number;
 }
 
-/** No message gets more than this share of the room: one that would fill half the window alone is shown in part, not left out. */
+/** The maximum share of one message: one that would fill half the window is cut, not left out. */
 const MESSAGE_SHARE_MAX = 0.25;
-/** Below that a message says nothing any more; then the oldest are left out. */
+/** A shorter message says nothing any more; then the oldest are left out. */
 const MESSAGE_CHARS_MIN = 160;
 
 export function sourceText(messages: readonly ChatMessage[], charsMax: number): SourceText {
@@ -54,7 +54,7 @@ function boundFor(lengths: readonly number[], charsMax: number, perMessage: numb
   return low;
 }
 
-/** One message as a line or more: who, and what. */
+/** Renders one message as a line or more: author and content. */
 export function lineOf(message: ChatMessage, charsMax: number): string {
   switch (message.role) {
     case 'user':

@@ -1,4 +1,4 @@
-// For tests only: a conversation written event by event, as a turn does, and what the model would be shown of it.
+// For tests only: a conversation written event by event, as a turn does, and the pack a model would receive.
 
 import type { EventBodies, EventType } from '../../contracts/events.ts';
 import { Transcript, type TranscriptEvent } from './context.ts';

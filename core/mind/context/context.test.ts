@@ -60,7 +60,7 @@ class Writer {
   }
 }
 
-/** The places where a call has no result before somebody else speaks, or a result no call. Open calls at the end are none. */
+/** The places where a message separates a call from its result, or a result has no call. Open calls at the end are fine. */
 function findTorn(messages: readonly ChatMessage[]): number[] {
   const torn: number[] = [];
   let open: string[] = [];
@@ -73,7 +73,7 @@ function findTorn(messages: readonly ChatMessage[]): number[] {
   return torn;
 }
 
-test('results come in any order; words and notes wait until every call has its own', () => {
+test('results come in any order; messages and notes wait for every call', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', 'I look.', ['a', 'b']);
   writer.result('t', 'b').add('turn.steered', 't', { text: 'hurry', sender: 'ada' }).result('t', 'a').result('t', 'a');
   expect(writer.shown).toEqual(['user go', 'assistant I look. p-a,p-b', 'tool result of b', 'tool result of a', 'user hurry']);
@@ -129,7 +129,7 @@ test('a queued message shows when its turn starts, with what was said to it, and
   expect(writer.shown).toEqual(['user go', 'assistant  p-a', 'tool result of a', 'assistant done', 'user next\n\nand more']);
 });
 
-test('a call a person makes beside a conversation becomes a note and closes nothing', () => {
+test('a direct call during a conversation becomes a note and closes nothing', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a']).direct('d', 'x').result('d', 'x').end('d').result('t', 'a');
   expect(writer.shown).toEqual([
     'user go',
@@ -143,7 +143,7 @@ test('an empty answer is no message', () => {
   expect(new Writer().user('t', 'go').start('t').reply('t', '').end('t').shown).toEqual(['user go']);
 });
 
-/** What a session's turns do, in an order the runtime can produce. */
+/** The steps of a session's turns, in an order the runtime can produce. */
 const steps = fc.array(fc.record({ what: fc.nat(9), pick: fc.nat(5), size: fc.nat(400) }), { maxLength: 60 });
 
 function play(given: readonly { what: number; pick: number; size: number }[]): Writer {
@@ -277,7 +277,7 @@ test('the standing instructions change with the day and not before', () => {
   expect(system(null)).toBe('On linux in /ws, 2026-01-02. {{else}}');
 });
 
-test('of a message with files, what the person wrote themselves is told apart', () => {
+test('in a message with files, the text of the person is distinguished', () => {
   const files = [{ sha256: 'a'.repeat(64), name: 'notes.md', mediaType: 'text/markdown', sizeBytes: 5 }];
   for (const read of [() => Buffer.from('plans'), () => Buffer.from([0, 1]), undefined]) {
     const { text } = withFiles('look at this\n\nand that', files, read) as { text: string };

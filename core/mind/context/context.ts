@@ -1,6 +1,6 @@
-// Context packs: what the model sees in one request, under a token budget, with what was dropped and why.
-// Order: system, identity, rules and task, tools; summary, recent messages; memory, knowledge, skills, open approvals. What comes before
-// the messages stays the same from request to request, and what comes after them is said in one request only.
+// Context packs: the content of one model request under a token budget, with a record of what was dropped and why. Order: system, identity,
+// rules and task, tools; summary, recent messages; memory, documents, skills, open approvals. Everything before the messages stays the same
+// from request to request; everything after them is part of one request only.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
@@ -32,15 +32,15 @@ export interface PackRequest {
   readonly tools: readonly ToolSchema[];
   /** True after the model refused a pack as too large. */
   readonly smaller: boolean;
-  /** That one; the window of the model stands for it where it is not known any more. */
+  /** The refused pack; if it is unknown, the window of the model is used instead. */
   readonly refused?: RefusedPack;
-  /** Of the agent, below the standing instructions; empty for none. */
+  /** The agent's identity, after the standing instructions; empty for none. */
   readonly identity?: string;
   /** The session's own folder; null for the configured workspace. */
   readonly workspace?: string | null;
   /** Pinned by a person, oldest first. */
   readonly rules?: readonly string[];
-  /** What waits for the person's answer, one line each. */
+  /** Pending approvals, one line each. */
   readonly approvals?: readonly string[];
   readonly selected?: SelectedParts | null;
 }
@@ -54,7 +54,7 @@ export interface Pack {
   readonly tail: Redacted | undefined;
 }
 
-/** What is known of how a model counts. */
+/** Known properties of a model's token counting. */
 export interface TokenMeterPort {
   counterOf(ref: string): TokenCounter;
   scaleOf(ref: string): TokenScale;
@@ -62,15 +62,15 @@ export interface TokenMeterPort {
 
 export interface ContextDeps {
   readonly estimate: (text: string) => number;
-  /** None: everything is estimated, and nothing learned. */
+  /** Without it everything is estimated, and nothing learned. */
   readonly meter?: TokenMeterPort;
-  /** The standing instructions; the same text as long as nothing it tells has changed. */
+  /** The standing instructions; the same text as long as its inputs have not changed. */
   readonly system: SystemPrompt;
   /** Takes secrets out of a text before a model sees it. */
   readonly redact?: (text: string) => Redacted;
   /** Another number whenever more is known to be secret: conversations in use are looked through again then. */
   readonly secretsVersion?: () => number;
-  /** The beginning of a file that was sent along. May throw; then the model is told that it could not be read. */
+  /** Reads the beginning of an attached file. May throw; then the model learns that it could not be read. */
   readonly readAttachment?: ReadAttachment;
 }
 
@@ -83,6 +83,7 @@ const COUNTS_KEPT = 64;
 export class ContextPacker {
   readonly #deps: ContextDeps;
   readonly #toolTokens = new WeakMap<readonly ToolSchema[], { readonly counter: string; readonly tokens: number }>();
+  readonly #toolSizes = new WeakMap<readonly ToolSchema[], number>();
   readonly #counts = new Map<string, number>();
   readonly #estimate: TokenCounter;
   readonly #allowedTools = new StableTools();
@@ -93,9 +94,17 @@ export class ContextPacker {
     this.#estimate = { id: 'estimate', count: deps.estimate };
   }
 
-  /** The standing instructions as the next pack will hold them. */
+  /** The standing instructions of the next pack. */
   systemText(workspace: string | null): string {
     return this.#deps.system(workspace);
+  }
+
+  /** About how many tokens a request of this conversation has, by a count that needs no model. */
+  sizeOf({ transcript, tools, workspace }: Pick<PackRequest, 'transcript' | 'tools'> & { readonly workspace: string | null }): number {
+    const { estimate } = this.#deps;
+    const counted = this.#toolSizes.get(tools) ?? (tools.length === 0 ? 0 : estimate(JSON.stringify(tools)));
+    this.#toolSizes.set(tools, counted);
+    return this.#countKept(this.#estimate, this.systemText(workspace)) + counted + transcript.totalTokens;
   }
 
   createTranscript(): Transcript {
@@ -195,7 +204,7 @@ export class ContextPacker {
   }
 }
 
-/** The very same list as long as the same tools stay: adapters keep what they serialised of it. */
+/** The identical list as long as the tools stay the same: adapters keep its serialised form. */
 class StableTools {
   #last: { readonly all: readonly ToolSchema[]; readonly names: string; readonly kept: readonly ToolSchema[] } | null = null;
 

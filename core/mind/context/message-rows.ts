@@ -1,5 +1,5 @@
-// The messages of one conversation with what is known of each: its size, its place in the log, its turn. Owns what leaves and what is cut.
-// `messages` is one array object that only grows until something leaves. Knows nothing of events but what a summary covers.
+// The messages of one conversation with their sizes, log positions and turns. Decides what is dropped and what is cut. `messages` is one
+// array object that only grows until something is dropped. Knows no events except summaries.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -32,7 +32,7 @@ export interface HeldSummary {
   readonly toSessionSeq: number;
 }
 
-/** Where a message came into the conversation, and the turn it leaves with if that is superseded. */
+/** The position of a message, and the turn it is removed with if that is superseded. */
 export interface Place {
   readonly sessionSeq: number;
   readonly turnId: string | null;
@@ -40,12 +40,12 @@ export interface Place {
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
-/** About what the vendors count for a large image. */
+/** Approximately the vendors' count for a large image. */
 const IMAGE_TOKENS = 1_600;
-/** How far words are cut where nothing else helps: from so many characters a message down to so few. */
+/** The range of the last resort: messages are cut from this many characters down to the minimum. */
 const FORCED_CHARS_FROM = 4_096;
 const FORCED_CHARS_TO = 8;
-/** What the lines for steps left out may take of the room. */
+/** The share of the room for the lines that replace dropped steps. */
 const DIGEST_SHARE = 0.15;
 
 export class MessageRows {
@@ -55,12 +55,12 @@ export class MessageRows {
   #turns: (string | null)[] = [];
   #totalTokens = 0;
   #summary: HeldSummary | null = null;
-  /** 1 while a summary stands at the beginning. */
+  /** 1 while a summary is at the beginning. */
   #head = 0;
-  /** What came in since the summary, also what was dropped since. */
+  /** Messages since the summary, including dropped ones. */
   #unsummed = { messages: 0, tokens: 0 };
   #counter: TokenCounter;
-  /** The note that stands for steps left out of the newest exchange, and what it says. */
+  /** The note that replaces dropped steps of the newest exchange, and its content. */
   #digest: { readonly note: Redacted<ChatMessage>; readonly steps: StepsDigest } | null = null;
 
   constructor(counter: TokenCounter) {
@@ -88,17 +88,17 @@ export class MessageRows {
     return this.#summary;
   }
 
-  /** What no summary covers: how much there is of it, including what was dropped for room. */
+  /** The size of the messages that no summary covers, including those dropped for room. */
   get unsummed(): { readonly messages: number; readonly tokens: number } {
     return this.#unsummed;
   }
 
-  /** Nothing that no summary covers has been dropped. */
+  /** Returns whether no message without a summary has been dropped. */
   get isWhole(): boolean {
     return this.#unsummed.messages === this.#messages.length - this.#head;
   }
 
-  /** Where a turn's message stands, with nothing before it open: where a summary may end. Indexes of `messages`. */
+  /** Messages that start a turn with no open call before them: a summary may end there. Indexes of `messages`. */
   get boundaries(): number[] {
     const found: number[] = [];
     for (let i = this.#head + 1; i < this.#messages.length; i++) {
@@ -108,12 +108,12 @@ export class MessageRows {
     return found;
   }
 
-  /** Where a message of `messages` stands, the turn it is of, and its size. */
+  /** The position of a message of `messages`, its turn, and its size. */
   at(index: number): { readonly sessionSeq: number; readonly turnId: string | null; readonly tokens: number } {
     return { sessionSeq: this.#seqs[index] ?? 0, turnId: this.#turns[index] ?? null, tokens: this.#tokens[index] ?? 0 };
   }
 
-  /** Counts with another counter from now on; what is held is counted anew, once. */
+  /** Switches to another counter; recounts all messages once. */
   countWith(counter: TokenCounter): void {
     if (counter.id === this.#counter.id) return;
     this.#counter = counter;
@@ -127,7 +127,7 @@ export class MessageRows {
   }
 
   add(message: Redacted<ChatMessage>, { sessionSeq, turnId }: Place): void {
-    // Read again from the log, a summary may come before the words it covers.
+    // When the log is reread, a summary may come before the messages it covers.
     if (this.#summary !== null && sessionSeq <= this.#summary.toSessionSeq) return;
     const tokens = this.#count(message);
     this.#messages.push(message);
@@ -217,7 +217,7 @@ export class MessageRows {
     return { count: end - from, tokens: tokens - noteTokens };
   }
 
-  /** Leaves only what stands at or after a place of the log: a past pack's first message. */
+  /** Keeps only messages at or after a position in the log: a past pack's first message. */
   keepFrom(sessionSeq: number): void {
     if ((this.#seqs[this.#head] ?? sessionSeq) >= sessionSeq) return;
     // A pack that does not begin with the session begins with a person's words: results may share their place.
@@ -225,7 +225,7 @@ export class MessageRows {
     if (cut > this.#head) this.#forget(this.#head, cut);
   }
 
-  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns what was cut. */
+  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns the cuts. */
   truncateLongest(keepTokens: number): Cut[] {
     return this.#shorten((message, tokens) => (tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens)));
   }
@@ -264,7 +264,7 @@ export class MessageRows {
     this.#turns = without(this.#turns);
   }
 
-  /** What it covers leaves, however much was said meanwhile; an older summary than the one held changes nothing. */
+  /** Removes the messages a summary covers, regardless of later ones; a summary older than the current one changes nothing. */
   sumUp(
     { summaryId, text, covers }: Pick<EventBodies['summary.written'], 'summaryId' | 'text' | 'covers'>,
     redact: (text: string) => Redacted,

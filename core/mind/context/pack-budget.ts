@@ -1,13 +1,13 @@
-// How the window of a model is shared out: what is kept free, and how much each section may take at most. Pure figures.
+// Divides the window of a model: the reserve, and the maximum of each section. Pure figures.
 
 import type { SourceSection } from '../../contracts/pack-source.ts';
 
 export type PackSection = SourceSection | 'rules' | 'approvals' | 'tools';
 
-/** Of the whole budget, at most. What a section leaves over goes to the messages. */
+/** Maximum shares of the whole budget. Unused room of a section goes to the messages. */
 export const sectionShares: Readonly<Record<PackSection, number>> = {
   identity: 0.12,
-  // They are never told otherwise, so they come before tools and material.
+  // Rules are not repeated anywhere else, so they precede tools and material.
   rules: 0.5,
   task: 0.06,
   project: 0.08,
@@ -22,16 +22,16 @@ export const sectionShares: Readonly<Record<PackSection, number>> = {
 /** Kept free for the answer: a quarter of the window, at most this many tokens. */
 const RESERVED_TOKENS_MAX = 8_192;
 const SMALLER_SHARE = 0.5;
-/** However large the limit is said to be, the next request is smaller than the one it refused. */
+/** Even for a larger stated limit, the next request is smaller than the refused one. */
 const REFUSED_SHARE = 0.9;
-/** What comes before the messages takes no more than this share, tools and instructions together. */
+/** The maximum share of the text before the messages, tools and instructions together. */
 export const FIXED_SHARE_MAX = 0.65;
-/** And material after them leaves the messages at least this share, however much of it there is. */
+/** The minimum share of the messages, regardless of the material after them. */
 export const MESSAGES_SHARE_MIN = 0.2;
 /** Sections are rounded up one by one. */
 const ROUNDING_TOKENS = 12;
 
-/** How the count here compares with what servers report: factors for what stays the same in a session, and for what is said. */
+/** The ratio of our count to the servers': one factor for the constant part of a session, one for the conversation. */
 export interface TokenScale {
   readonly fixed: number;
   readonly flow: number;
@@ -40,9 +40,9 @@ export interface TokenScale {
 export const evenScale: TokenScale = { fixed: 1, flow: 1 };
 
 export interface RefusedPack {
-  /** What it was counted to here. */
+  /** Our own count of it. */
   readonly tokens: number;
-  /** What the server says it takes, and what it counted, where it said so. */
+  /** The server's limit and count, if it stated them. */
   readonly limitTokens?: number;
   readonly requestTokens?: number;
 }
@@ -62,7 +62,7 @@ export function budgetOf(contextTokens: number, refused: RefusedPack | null): { 
   return { window, budgetTokens: Math.max(0, window - reserved) };
 }
 
-/** What may be shared out, so that sums of rounded figures stay below the budget. */
+/** The tokens that may be divided, so that sums of rounded figures stay below the budget. */
 export function spendable(budgetTokens: number): number {
   return Math.max(0, budgetTokens - ROUNDING_TOKENS);
 }

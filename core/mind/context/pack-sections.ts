@@ -1,5 +1,5 @@
-// The sections of a pack around its messages: the instructions before them, the material after them, and the tools. Each within its
-// share; what does not fit is left out whole or cut, and said so. Counts with the counter of the model.
+// The sections of a pack around its messages: the instructions before them, the material after them, and the tools. Each within its share;
+// parts that do not fit are dropped whole or cut, and recorded. Counts with the counter of the model.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
@@ -31,7 +31,7 @@ export interface ShownPackPart {
 
 interface PartLooks {
   readonly show: (part: PackPart) => string;
-  /** In tokens. */
+  /** Tokens. */
   readonly sizeOf: (shown: string) => number;
 }
 
@@ -39,7 +39,7 @@ const nothing = stillRedacted('');
 /** A beginning shorter than this tells nothing. */
 const BEGINNING_CHARS_MIN = 200;
 
-/** What was counted for a text, with the record of what had to go. */
+/** Counts the texts of a section and records what was dropped. */
 export class SectionBuilder {
   readonly sections: Section[] = [];
   readonly dropped: LeftOut[] = [];
@@ -49,7 +49,7 @@ export class SectionBuilder {
   readonly #scale: TokenScale;
   readonly #spendable: number;
   readonly #redact: (text: string) => Redacted;
-  /** What material may still take. */
+  /** The remaining room for material. */
   #free = Number.POSITIVE_INFINITY;
 
   constructor(how: { count: (text: string) => number; scale: TokenScale; spendable: number; redact: (text: string) => Redacted }) {
@@ -78,7 +78,7 @@ export class SectionBuilder {
     return text;
   }
 
-  /** One text that is cut in the middle where it is too long. */
+  /** Adds one text, cut in the middle if it is too long. */
   text(section: PackSection, given: string): Redacted {
     if (given === '') return nothing;
     const text = this.#fitText(section, this.#redact(given));
@@ -108,7 +108,7 @@ export class SectionBuilder {
     return stillRedacted(`\n\n${[title, ...shown, ...(shown.length < rules.length ? [leftOut] : [])].join('\n')}`);
   }
 
-  /** Parts that instruct: those that fit, whole. */
+  /** Parts that instruct: only those that fit whole. */
   instructions(section: 'identity' | 'task', selected: SelectedParts | null): Redacted {
     const taken = this.#take(section, selected, {
       show: (part) => `## ${part.title}\n${part.text}`,
@@ -117,7 +117,7 @@ export class SectionBuilder {
     return taken.length === 0 ? nothing : stillRedacted(`\n\n${taken.join('\n\n')}`);
   }
 
-  /** Material after the messages; empty where there is none. */
+  /** The material after the messages; empty if there is none. */
   tail(selected: SelectedParts | null, approvals: readonly string[]): Redacted {
     const blocks: string[] = [];
     const headTokens = this.flow(tailHead) + 6;
@@ -136,12 +136,12 @@ export class SectionBuilder {
     return stillRedacted([tailHead, ...blocks].join('\n\n'));
   }
 
-  /** Tools beyond what a request takes. */
+  /** Records tools beyond the limit of a request. */
   leaveOutTools(count: number): void {
     if (count > 0) this.dropped.push({ what: packThings.tools, count, tokens: 0, reason: packReasons.toolCount });
   }
 
-  /** The list itself where it fits; else those that are needed most, as many as do, in the order given. */
+  /** The list itself if it fits; otherwise as many of the most needed tools as fit, in the given order. */
   tools(tools: readonly ToolSchema[], countOf: (tools: readonly ToolSchema[]) => number): readonly ToolSchema[] {
     const free = this.#spendable * FIXED_SHARE_MAX - this.tokens;
     const max = Math.floor(Math.max(0, Math.min(this.#max('tools'), free)));
@@ -204,7 +204,7 @@ export class SectionBuilder {
     return shown;
   }
 
-  /** As it is shown: whole, or its beginning; null where neither has room. What was left out is on record. */
+  /** The shown form: whole, or its beginning; null if neither fits. Omissions are recorded. */
   #fitPart(
     section: SourceSection,
     part: PackPart,
@@ -261,7 +261,7 @@ function shownPart(section: SourceSection, { id, title, source, score, tainted }
   return { section, id, title, source, tokens, ...(score === undefined ? {} : { score }), ...marks };
 }
 
-/** As much of its beginning as fits into so many tokens, as it is shown. Null where it may not be cut, or too little would be left. */
+/** The beginning that fits into the given tokens. Null if the part may not be cut, or too little would be left. */
 function beginningWithin(tokensMax: number, part: PackPart, { show, sizeOf }: PartLooks): string | null {
   const { text, cut } = part;
   if (cut === undefined) return null;
@@ -273,7 +273,7 @@ function beginningWithin(tokensMax: number, part: PackPart, { show, sizeOf }: Pa
   return null;
 }
 
-/** Up to a whole line where that keeps more than half. */
+/** Ends at a whole line if that keeps more than half. */
 function beginningOf(text: string, charsMax: number): string {
   const line = text.lastIndexOf('\n', charsMax);
   return text.slice(0, line > charsMax / 2 ? line : charsMax).trimEnd();

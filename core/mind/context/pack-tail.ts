@@ -1,4 +1,4 @@
-// The material after the messages: the words around it, and the way back from what was recorded of it to its sections. Pure.
+// The texts around the material after the messages, and the parser that splits a recorded tail into its sections. Pure.
 
 import type { PackSectionName } from '../../contracts/pack-words.ts';
 import type { SourceSection } from '../../contracts/pack-source.ts';
@@ -17,7 +17,7 @@ export const tailTitles: readonly (readonly [SourceSection, string])[] = [
 
 export const approvalsTitle = 'Waiting for an answer of the person, not done yet:';
 
-/** A recorded tail by its sections, in order. A tail of another form comes whole, as the note on material. */
+/** Splits a recorded tail into its sections, in order. A tail of another form is returned whole, as the note on material. */
 export function splitTail(tail: string): { readonly section: PackSectionName; readonly text: string }[] {
   const approvalsAt = placeOf(tail, approvalsTitle);
   // An open question may quote anything, and it stands last.

@@ -1,12 +1,12 @@
-// The instructions that lie in the folder a session works in (AGENTS.md, else CLAUDE.md), as material of a pack. Looked at once a turn and
-// read again only where the file changed. They are words of the folder, not of the person: they instruct nothing and allow nothing.
+// The instructions in a session's folder (AGENTS.md, else CLAUDE.md), as material of a pack. Checked once a turn and reread only if the
+// file changed. They come from the folder, not from the person: they instruct nothing and allow nothing.
 
 import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
 
-/** What is at a path: enough to tell a change. Null where there is no plain file. */
+/** The state of a path: enough to detect a change. Null if it is not a plain file. */
 export interface ProjectFiles {
   stamp(path: string): string | null;
-  /** Null where it cannot be read. Never more than `bytesMax`. */
+  /** Null if it cannot be read. Never more than `bytesMax`. */
   read(path: string, bytesMax: number): string | null;
 }
 

@@ -1,5 +1,5 @@
-// Asks the sources of a pack for their parts, all at once and for a bounded time. What is late, fails or may not stand where it wants
-// to stand is left out, with the reason. Never fails, and never decides what a part is worth.
+// Asks the sources of a pack for their parts, all at once and for a bounded time. Parts that are late, fail or are not allowed in their
+// section are left out, with the reason. Never fails, and never rates a part.
 
 import type { Later } from '../../base/later.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
@@ -29,10 +29,10 @@ export interface SelectRequest {
 
 /** A turn waits no longer for what only helps it. */
 const WAIT_MS = 1_500;
-/** Whatever a source hands back. */
+/** The maximum number of parts of a source. */
 const PARTS_MAX = 50;
 
-/** Their text becomes instructions: only the person's own words may stand there. */
+/** Their text becomes instructions: only the person's own text is allowed in them. */
 const instructing: ReadonlySet<SourceSection> = new Set(['identity', 'task']);
 
 export async function selectParts(
@@ -75,7 +75,7 @@ function ask(source: PackSource, request: SelectRequest, run: { readonly later: 
       run.signal.removeEventListener('abort', stop);
       resolve(answer);
     };
-    // A source that throws at once is one that fails.
+    // A source that throws synchronously counts as failed.
     Promise.resolve()
       .then(() => source.select({ ...about, tokensMax, signal }))
       .then((parts) => settle(judge(section, parts.slice(0, PARTS_MAX))))

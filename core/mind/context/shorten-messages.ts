@@ -1,4 +1,4 @@
-// Messages made shorter, by rule: long results and arguments first, a person's words only where nothing else helps. Pure.
+// Shortens messages by rule: long results and arguments first, the person's own text only as a last resort. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { distillText } from '../../base/distill-text.ts';
@@ -11,7 +11,7 @@ export interface Shortened {
 /** Characters a gentle cut leaves at least. */
 const TEXT_KEPT_MIN = 200;
 
-/** Null for what is not cut gently: a person's words, and calls that are short. What is left of arguments stays a JSON object. */
+/** Null for messages that are not cut gently: the person's own, and short calls. The rest of cut arguments stays a JSON object. */
 export function cutMessage(message: ChatMessage, share: number): Shortened | null {
   if (message.role === 'tool') {
     const text = distillText(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
@@ -27,7 +27,7 @@ export function cutMessage(message: ChatMessage, share: number): Shortened | nul
   return { message: { ...message, calls }, what: `arguments of ${long.map((call) => call.tool).join(', ')}` };
 }
 
-/** Any message at so many characters at most, images as words: for a request that is not possible otherwise. Null where it fits. */
+/** Cuts any message to this many characters, with images as words: for a request that is otherwise impossible. Null if it fits. */
 export function forceShorter(message: ChatMessage, keepChars: number): Shortened | null {
   const text = cutMiddle(message.text, keepChars);
   if (message.role === 'user' && (message.images ?? []).length > 0) {
@@ -49,7 +49,7 @@ export function cutMiddle(text: string, keep: number): string {
   if (text.length <= keep) return text;
   const half = Math.floor(keep / 2);
   const left = `\n… ${text.length - 2 * half} characters left out …\n`;
-  // Never longer than what it stands for.
+  // Never longer than the text it replaces.
   if (left.length + 2 * half >= text.length) return text.slice(0, keep);
   return half === 0 ? left.trim() : `${text.slice(0, half)}${left}${text.slice(-half)}`;
 }

@@ -65,7 +65,7 @@ test('through a turn of any length the newest steps stay whole, older ones as li
   }
 });
 
-test('what the person says in between stays word for word, and steps after it get a note of their own', () => {
+test('the text of the person stays verbatim, and later steps get a separate note', () => {
   const rows = longTurn(40);
   rows.add(stillRedacted({ role: 'user', text: 'And keep the port 8080.' }), { sessionSeq: 50, turnId: 't' });
   for (let at = 50; at < 80; at++)

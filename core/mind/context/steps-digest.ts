@@ -1,5 +1,5 @@
-// What stands in a long turn for steps that were left out for room: one line for each, by rule, so that the agent knows what it did and what came
-// of it. Grows with every drop and stays within a bound; the oldest lines go first. Pure.
+// The digest of steps dropped from a long turn: one line for each, by rule, so that the agent knows what it did and with which result.
+// Grows with every drop and stays within a limit; the oldest lines go first. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { distillText } from '../../base/distill-text.ts';

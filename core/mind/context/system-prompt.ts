@@ -1,4 +1,4 @@
-// The standing instructions as one session sees them. Their text changes at most once a day, so that the prefix stays cached.
+// The standing instructions of a session. Their text changes at most once a day, so that the prefix stays cached.
 
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 

@@ -1,5 +1,4 @@
-// Which tools stay when a window has no room for all, or a request takes no more: those an agent can do least without come first. Knows
-// nothing of windows and budgets.
+// Ranks tools for a request that has no room for all of them: the most essential first. Knows nothing of windows and budgets.
 
 import { TOOLS_MAX, type ChatMessage, type ToolSchema } from '../../contracts/llm.ts';
 import { ownWords } from './attached-files.ts';
@@ -7,7 +6,7 @@ import { ownWords } from './attached-files.ts';
 /** Messages that are searched for the tools a conversation uses. */
 const MESSAGES_MAX = 200;
 
-/** Look, change and run first; what is not named here comes after these, in the order given. */
+/** Reading, changing and running first; other tools follow in the given order. */
 export const toolPriority: readonly string[] = [
   'read_file',
   'list_dir',
@@ -44,8 +43,9 @@ export function byNeed(tools: readonly ToolSchema[]): readonly ToolSchema[] {
 }
 
 /**
- * The list itself up to the limit. Beyond it, in this order: tools of the program, tools the conversation has called, tools whose name and
- * description share the most words with the newest request, and the others as they are given. What is kept stays in the order given.
+ * Returns the list itself up to the limit. Beyond it, prefers in this order: tools of the program, tools the conversation has called, tools
+ * whose name and description share the most words with the newest request, and the others in the given order. The kept tools stay in the
+ * given order.
  */
 export function withinToolLimit(tools: readonly ToolSchema[], messages: readonly ChatMessage[]): readonly ToolSchema[] {
   if (tools.length <= TOOLS_MAX) return tools;

@@ -1,6 +1,6 @@
-// The conversation as the model is shown it, grown event by event. Calls and results are never torn apart.
-// Append-only: `messages` is one array object until something is dropped, so adapters can keep what they serialised. A summary stands
-// at its beginning, in place of the messages it covers.
+// The conversation as the model sees it, extended event by event. Calls and results are never separated. Append-only: `messages` is one
+// array object until something is dropped, so adapters can keep what they serialised. A summary at its beginning replaces the messages it
+// covers.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
@@ -19,16 +19,16 @@ interface OpenCall {
 }
 
 const takenUp =
-  'The turn before this one was ended by a limit before its work was done. The person wants it to go on: take the work up where it ' +
+  'The turn before this one was ended by a limit before its work was done. The person wants it to continue: take the work up where it ' +
   'stopped, and do not do again what is done.';
 
 const insteadOfIt = 'Do not try the same again; ask or find another way.';
 const noAnswer =
-  'Nobody answered in time, so it was not done. Do not ask for it again now: go on without it, and say at the end what was left undone.';
+  'No answer came in time, so it was not done. Do not ask for it again now: continue without it, and say at the end what was left undone.';
 
 export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
-  /** Sees every text on its way to the model, once. */
+  /** Redacts every text for the model, once. */
   readonly redact?: (text: string) => Redacted;
   /** Another number whenever more is known to be secret. */
   readonly secretsVersion?: () => number;
@@ -37,11 +37,11 @@ export interface TranscriptDeps {
 
 export class Transcript extends MessageRows {
   readonly #open = new Map<string, OpenCall>();
-  /** Turns and calls a person made directly; they may run beside a conversation and never close its calls. */
+  /** Turns and calls a person made directly; they may run during a conversation and never close its calls. */
   readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
-  /** What must wait until every open call has its result. */
+  /** Messages that must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
   readonly #redact: (text: string) => Redacted;
   readonly #secretsVersion: () => number;
@@ -56,7 +56,7 @@ export class Transcript extends MessageRows {
     this.#readAttachment = deps.readAttachment;
   }
 
-  /** Whoever sends them gets them as free of secrets as is known by then: one may have been said before it was known to be one. */
+  /** Redacted when read: a secret may have been written before it was known as one. */
   override get messages(): readonly Redacted<ChatMessage>[] {
     this.#lookAgain();
     return super.messages;
@@ -96,7 +96,7 @@ export class Transcript extends MessageRows {
         return;
       case 'turn.superseded':
         this.#queuedUsers.delete(event.turnId ?? '');
-        // It has ended: none of its calls is open. What a person did beside it stays.
+        // The turn has ended: none of its calls is open. A person's direct calls during it stay.
         if (event.turnId !== null) this.takeOut(event.turnId);
         return;
       case 'summary.written':
@@ -107,14 +107,14 @@ export class Transcript extends MessageRows {
     }
   }
 
-  /** Words for a message that is still queued belong to that message, not to the turn before it. */
+  /** Text for a message that is still queued belongs to that message, not to the turn before it. */
   #steer(event: Extract<TranscriptEvent, { type: 'turn.steered' }>): void {
     const queued = this.#queuedUsers.get(event.turnId ?? '');
     if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event);
     else this.#queuedUsers.set(event.turnId ?? '', { ...queued, text: `${queued.text}\n\n${event.body.text}` });
   }
 
-  /** A direct call and a message that never left the queue end beside the conversation: its open calls are not theirs to close. */
+  /** A direct call and a message that never left the queue end outside the conversation: the open calls are not theirs to close. */
   #endTurn(event: Extract<TranscriptEvent, { type: 'turn.finished' }>): void {
     const turnId = event.turnId ?? '';
     if (this.#directTurns.delete(turnId) || this.#queuedUsers.delete(turnId)) return;
@@ -200,14 +200,16 @@ export class Transcript extends MessageRows {
     this.#releaseDeferred({ sessionSeq });
   }
 
-  /** What waited takes the place of the event that let it in: places ascend, and a past pack is found again by its first. */
+  /**
+   * A deferred message gets the position of the event that released it: positions ascend, and a past pack is found by its first message.
+   */
   #releaseDeferred({ sessionSeq }: Pick<Place, 'sessionSeq'>): void {
     const deferred = this.#deferred;
     this.#deferred = [];
     for (const { message, turnId } of deferred) this.#push(message, { sessionSeq, turnId });
   }
 
-  /** Arguments were redacted as JSON when the call was recorded; one that still holds a secret learned of since becomes an empty call. */
+  /** Arguments were redacted as JSON when the call was recorded; a call that contains a secret learned since becomes an empty call. */
   #withoutSecrets(message: ChatMessage): Redacted<ChatMessage> {
     const text = this.#redact(message.text);
     const safe = text === message.text ? message : { ...message, text };

@@ -69,7 +69,7 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
   };
 }
 
-/** The mark for the cache stays on what is kept: what is said last is another text in the next request. */
+/** The cache mark stays on the kept part: the transient text differs in the next request. */
 function lastWords(request: ModelRequest, tail: Tail): string {
   const mark = tail === 'open' ? `,${CACHE_MARK}}` : '';
   if (request.tail === undefined) return tail === 'open' ? `${mark}]}` : '';
@@ -89,7 +89,7 @@ function textBlock(text: string): string {
   return `{"type":"text","text":${jsonText(text.trim() === '' ? EMPTY_TEXT : text)}}`;
 }
 
-/** Words last: the mark for the cache goes on a text block. */
+/** Text goes last: the cache mark must be on a text block. */
 function spokenBlocks({ text, images }: Spoken): string[] {
   const shown = images.map(
     ({ mediaType, base64 }) => `{"type":"image","source":{"type":"base64","media_type":${jsonText(mediaType)},"data":${jsonText(base64)}}}`,

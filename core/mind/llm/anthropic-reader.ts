@@ -11,7 +11,7 @@ interface Block {
   readonly type: string;
   id: string;
   name: string;
-  /** Arguments as they stood in the block's start; used only when no pieces followed. */
+  /** Arguments as given in the block's start; used only when no pieces followed. */
   readonly startInput: unknown;
   pieces: string;
   thinking: string;
@@ -103,7 +103,7 @@ export class AnthropicReader implements ReplyReader {
       case 'error':
         throw this.#context.mapError(event);
       default:
-      // Pings, block ends and whatever comes new need nothing.
+      // Pings, block ends and unknown events need nothing.
     }
   }
 

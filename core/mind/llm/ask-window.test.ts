@@ -82,7 +82,7 @@ test('a model is asked about once, with its key, and the answer counts; Ollama i
   await router.close();
 });
 
-test('nobody is asked about a window that config or the name of the model tells', () => {
+test('no request is made for a window that config or the name of the model gives', () => {
   const router = createRouter({
     providers: {
       lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', contextTokens: 9000 },

@@ -1,4 +1,4 @@
-// Asks a model server how much its model takes, where servers tell: once per model, with short limits, and believes only figures.
+// Asks a model server for a model's context window, if the server states it: once per model, with short limits, accepting only figures.
 // Must not be on the path of a turn whose window is known.
 
 import { request as httpRequest } from 'node:http';
@@ -24,7 +24,7 @@ interface Ask {
   (url: string, body?: object): Promise<unknown>;
 }
 
-/** Null where the server does not say. Never rejects. */
+/** Null if the server does not say. Never rejects. */
 export async function askWindow(question: WindowQuestion, signal: AbortSignal): Promise<number | null> {
   const timeoutMs = isLoopback(question.baseUrl) ? LOCAL_MS : REMOTE_MS;
   const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -32,7 +32,7 @@ export async function askWindow(question: WindowQuestion, signal: AbortSignal): 
   return question.kind === 'ollama' ? askOllama(question, ask) : askCompatible(question, ask);
 }
 
-/** What the model was made for, or less where its Modelfile sets a window. */
+/** The model's own window, or less if its Modelfile sets one. */
 async function askOllama({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promise<number | null> {
   const shown = await ask(`${withoutApi(baseUrl).replace(/\/+$/, '')}/api/show`, { model: modelId });
   if (!isPlainObject(shown)) return null;
@@ -85,7 +85,7 @@ interface Fetching {
   readonly signal: AbortSignal;
 }
 
-/** The JSON answer, or null for anything else. A connection of its own: the pool of answers has not been opened yet. */
+/** The JSON answer, or null for anything else. Uses a separate connection: the pool has not been opened yet. */
 function fetchJson(url: string, { headers, body, signal }: Fetching): Promise<unknown> {
   return new Promise((resolve) => {
     const giveUp = (): void => resolve(null);

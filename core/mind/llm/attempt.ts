@@ -1,5 +1,5 @@
-// One attempt at a model call under watch: time to the first token, silence in between, and the caller's abort.
-// Decides nothing about trying again (retry-policy.ts does).
+// Watches one attempt at a model call: time to the first token, silence in between, and the caller's abort. Decides nothing about retries
+// (retry-policy.ts does).
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred } from '../../base/deferred.ts';
@@ -88,7 +88,7 @@ class AttemptWatch implements ProgressSink {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    // The race is over; settled, the promise keeps nothing of it alive.
+    // The race is over; resolving the promise releases its references.
     this.#stopped.resolve(null);
   }
 

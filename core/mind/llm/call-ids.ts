@@ -1,5 +1,5 @@
-// Ids of calls in the form a server takes. One it takes stays as the model gave it; another gets a short name made from it, the same
-// in every request.
+// Ids of calls in the form a server accepts. An accepted id stays as the model gave it; any other is replaced by a short name derived from
+// it, the same in every request.
 
 import { hash } from 'node:crypto';
 

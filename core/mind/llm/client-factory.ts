@@ -1,8 +1,10 @@
-// Makes the client for a provider, or the demo, with its key resolved. Keeps nothing.
-// The key stays in the client's headers and nowhere else.
+// Creates the client for a provider, or the demo, with its key resolved. Keeps nothing. The key stays in the client's headers.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { ModelClient } from '../../contracts/llm.ts';
+import { AskedOnce, CortensorClient, portalConfig } from './cortensor-client.ts';
+import { CortensorRouter, type CortensorConfig } from './cortensor-router.ts';
 import { DemoClient } from './demo-client.ts';
 import { HttpTransport } from './http-transport.ts';
 import { answerTokensMax } from './model-catalog.ts';
@@ -12,6 +14,8 @@ import { createAnthropicDialect, createOllamaDialect, createOpenAiDialect, type 
 import type { RefusedWordsStore } from './wire-words.ts';
 
 export interface ClientFactoryDeps {
+  /** Where its key lies; null for none. */
+  readonly keyRef: string | null;
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly connectTimeoutMs: number;
   readonly nowMs: () => number;
@@ -27,11 +31,12 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
   ollama: 'http://127.0.0.1:11434',
 };
 
-/** Fails with what the secrets port throws, e.g. `secret_missing`. Opens no connection yet. */
+/** Fails with the errors of the secrets port, e.g. `secret_missing`. Opens no connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
-  const keyRef = 'apiKey' in config ? config.apiKey : undefined;
-  const key = keyRef === undefined ? null : (await deps.secrets.resolve(keyRef)).trim();
+  if (config.kind === 'cortensor') return createCortensor(provider, config, deps);
+  const { keyRef } = deps;
+  const key = keyRef === null ? null : (await deps.secrets.resolve(keyRef)).trim();
   const baseUrl = config.kind === 'openai-compatible' ? config.baseUrl : (config.baseUrl ?? defaultBaseUrls[config.kind]);
   const { nowMs, refusedWords } = deps;
   const seesImages = config.images ?? (config.kind === 'openai' || config.kind === 'anthropic');
@@ -40,7 +45,19 @@ export async function createClient(provider: string, config: ProviderConfig, dep
   return new WireClient(createDialect(config, options, deps), transport, deps.nextCallId);
 }
 
-function createDialect(config: Exclude<ProviderConfig, { kind: 'demo' }>, options: DialectOptions, deps: ClientFactoryDeps): Dialect {
+async function createCortensor(provider: string, config: CortensorConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
+  const portal = portalConfig(config);
+  if (portal !== null) return new AskedOnce(await createClient(provider, portal, deps));
+  const router = new CortensorRouter(provider, config, { secrets: deps.secrets, clock: systemClock });
+  const transport = new HttpTransport({ provider, origin: router.url('').origin, connectTimeoutMs: deps.connectTimeoutMs });
+  return new CortensorClient(provider, config, { router, transport });
+}
+
+function createDialect(
+  config: Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' }>,
+  options: DialectOptions,
+  deps: ClientFactoryDeps,
+): Dialect {
   switch (config.kind) {
     case 'anthropic':
       return createAnthropicDialect(options, answerTokensMax);

@@ -1,4 +1,4 @@
-// Decides which model answers where none is chosen, and says why when there is none or only the offline demo. Pure; asks nobody.
+// Decides which model answers if none is chosen, and says why if there is none or only the offline demo. Pure; makes no requests.
 
 import type { AppError } from '../../contracts/errors.ts';
 import type { KeyOffer } from '../../contracts/provider-ops.ts';
@@ -10,18 +10,18 @@ export interface DefaultInputs {
   /** Names of the configured providers, in their order. */
   readonly providers: readonly string[];
   readonly modelOf: (provider: string) => string | null;
-  /** Why the provider's server could not be asked for its models. */
+  /** The error of the last request to the provider's server for its models. */
   readonly failureOf: (provider: string) => AppError | null;
   /** A model of a server found on this computer. */
   readonly found: string | null;
-  /** What the newest conversation used. */
+  /** The model of the newest conversation. */
   readonly former: string | null;
   readonly offers: readonly KeyOffer[];
 }
 
 export interface DefaultChoice {
   readonly ref: string | null;
-  /** What is missing, and what to do; null when a model was named or found. */
+  /** The missing part and how to fix it; null when a model was named or found. */
   readonly problem: { readonly message: string; readonly hint: string } | null;
 }
 
@@ -54,7 +54,7 @@ function withoutModel(provider: string, failure: AppError | null): NonNullable<D
   };
 }
 
-/** It was found without being configured, so nothing but the last conversation tells of it. */
+/** It was found without configuration, so only the last conversation knows of it. */
 function serverGone(former: string): NonNullable<DefaultChoice['problem']> {
   const provider = former.slice(0, former.indexOf('/'));
   return {

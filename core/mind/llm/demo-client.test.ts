@@ -85,7 +85,7 @@ test.each([
   expect(finishReason).toBe('stop');
 });
 
-test('a tool that fails or is not offered is told honestly', async () => {
+test('a tool that fails or is not offered is reported honestly', async () => {
   expect((await play('Run `rm -rf x`', {})).text).toContain('did not succeed');
   const { calls, text } = await play('Run `date`', {}, []);
   expect(calls).toEqual([]);
@@ -100,7 +100,7 @@ test('says what it can do with the tools it has, and nothing more', async () => 
   expect(planDemoStep([], []).call).toBeNull();
 });
 
-test('stops when it is told to; knows no other model', async () => {
+test('stops on request; knows no other model', async () => {
   const router = createRouter({});
   const controller = new AbortController();
   const sink = { text: () => controller.abort() };

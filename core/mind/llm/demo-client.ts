@@ -1,4 +1,4 @@
-// The offline demo as a model client: streams what demo-plan.ts decided. Uses no network and no language model, and says so.
+// The offline demo as a model client: streams the decisions of demo-plan.ts. Uses no network and no language model, and says so.
 
 import { AppError } from '../../contracts/errors.ts';
 import { noUsage, type DeltaSink, type ModelClient, type ModelReply, type ModelRequest } from '../../contracts/llm.ts';

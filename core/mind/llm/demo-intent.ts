@@ -1,4 +1,4 @@
-// What the offline demo makes of a message: a handful of intents by keyword. Pure text work; calls nothing.
+// Classifies a message for the offline demo: a handful of intents by keyword. Pure text work; calls nothing.
 
 export type DemoIntent =
   | { readonly kind: 'describe_folder'; readonly folder: string; readonly noteFile: string | null }

@@ -1,5 +1,5 @@
-// The offline demo's next step, worked out from the conversation alone: which tool to call, or what to say.
-// Pure. It invents nothing: what it reports comes from tool results, and every text says that no language model is at work.
+// Decides the offline demo's next step from the conversation alone: which tool to call, or what to say. Pure. It invents nothing: its
+// reports come from tool results, and every text says that no language model is at work.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';

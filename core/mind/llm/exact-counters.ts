@@ -1,5 +1,5 @@
-// Exact token counts for models whose vocabulary is public. A vocabulary is large: it is loaded when a model that uses it is first
-// asked, in the background; until then, and for all other models, the estimate counts.
+// Exact token counts for models whose vocabulary is public. A vocabulary is large: it is loaded in the background at the first request of a
+// model that uses it; until then, and for all other models, the estimate counts.
 
 import type { Logger } from '../../base/logger.ts';
 import { estimateTokens } from './token-estimate.ts';
@@ -12,7 +12,7 @@ export interface TextCounter {
 export type EncodingName = 'o200k_base' | 'cl100k_base';
 export type LoadEncoding = (name: EncodingName) => Promise<(text: string) => number>;
 
-/** By the model's own name, wherever it is served. First match wins. Source: the vendor's tokenizer tables. */
+/** By the model's own name, on any server. First match wins. Source: the vendor's tokenizer tables. */
 const encodings: readonly (readonly [RegExp, EncodingName])[] = [
   [/(^|\/)(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[1345])([-.:]|$)/, 'o200k_base'],
   [/(^|\/)(gpt-4|gpt-3\.5)([-.:]|$)/, 'cl100k_base'],
@@ -53,7 +53,7 @@ export class ExactCounters {
       const exact = await this.#load(encoding);
       this.#counters.set(encoding, { id: encoding, count: (text) => countBounded(exact, text) });
     } catch (cause) {
-      // The estimate goes on counting; it only costs a little room.
+      // The estimate remains in use; it only costs a little room.
       this.#logger.log('warn', 'a vocabulary could not be loaded', { encoding, cause: String(cause) });
     }
   }

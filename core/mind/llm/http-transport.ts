@@ -8,7 +8,7 @@ import { mapNetworkError } from './network-errors.ts';
 
 const CONNECTIONS_MAX = 32;
 const KEEP_ALIVE_MS = 30_000;
-/** How long a server may leave its answer open after everything wanted has been read, before the connection is dropped. */
+/** How long a server may keep its answer open after everything needed has been read, before the connection is dropped. */
 const DRAIN_MS = 1_000;
 
 export interface PostRequest {
@@ -18,10 +18,10 @@ export interface PostRequest {
   readonly body: Buffer;
 }
 
-/** Reads one answer. What it throws ends the request and becomes the rejection. */
+/** Reads one answer. An error it throws ends the request and becomes the rejection. */
 export interface ResponseReader {
   head(status: number, headers: IncomingHttpHeaders): void;
-  /** True means: the answer is complete, whatever else may come. */
+  /** True means: the answer is complete, and the rest is ignored. */
   data(chunk: Buffer): boolean;
   /** The server closed the answer in good order. */
   end(): void;
@@ -42,8 +42,8 @@ export class HttpTransport {
   }
 
   /**
-   * Resolves when the reader has everything. Rejects with what the reader threw, with the signal's reason when aborted,
-   * or with `model_unavailable`, `model_timeout` (connecting) or `model_cut_off`.
+   * Resolves when the reader has everything. Rejects with the reader's error, with the signal's reason when aborted, or with
+   * `model_unavailable`, `model_timeout` (connecting) or `model_cut_off`.
    */
   async post(request: PostRequest, reader: ResponseReader, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw abortReason(signal);

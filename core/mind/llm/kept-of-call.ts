@@ -1,10 +1,10 @@
-// What an answer said beside its calls and its vendor wants back with them: reasoning, signatures. Of the newest answers only, and only
-// while the program runs; a format has a way to do without.
+// Parts of an answer that a vendor wants back with its calls: reasoning, signatures. Kept for the newest answers only, while the program
+// runs; every format works without them.
 
 const REPLIES_KEPT = 256;
 
 export interface KeptOfCall {
-  /** What the model thought before the call. */
+  /** The model's reasoning before the call. */
   readonly reasoning?: string;
   /** JSON text of a field of the call (Gemini's signature). */
   readonly extra?: string;

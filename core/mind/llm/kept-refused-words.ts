@@ -1,4 +1,5 @@
-// What servers refused by name, across starts. For a week: servers are updated, and asking once more costs one request.
+// Fields and schema words that servers refused by name, kept across starts. For a week: servers are updated, and asking once more costs one
+// request.
 
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
@@ -31,7 +32,7 @@ export class KeptRefusedWords implements RefusedWordsStore {
     this.#unsaved.set(`${server} ${modelId}`, { server, modelId });
   }
 
-  /** Writes what is new, and forgets what is over. */
+  /** Saves new words, and drops expired ones. */
   save(): void {
     if (this.#unsaved.size === 0) return;
     const { db, clock } = this.#deps;

@@ -1,21 +1,19 @@
-// What to do about a refused key: it names the place the key came from, so that the right one is changed.
+// The hint for a refused key: names the place the key came from, so that the right one is changed.
 
-import type { ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 
-/** The reference of a key that was handed over for a trial and is kept nowhere. */
+/** The reference of a key that was passed for a trial and is not stored. */
 export const handedOverKey = 'keychain:handed-over';
 
-/** Any other error as it is. */
-export function withKeyHint(error: AppError, config: ProviderConfig | null): AppError {
+/** `keyRef` is where the key that was sent lies; null where none was. Any other error as it is. */
+export function withKeyHint(error: AppError, keyRef: string | null): AppError {
   if (error.code !== 'model_auth' || error.data['hint'] !== undefined) return error;
-  const ref = config !== null && 'apiKey' in config ? config.apiKey : undefined;
   const { code, message, data, isRetryable } = error;
-  return new AppError(code, message, { data: { ...data, hint: hintFor(ref) }, isRetryable, cause: error });
+  return new AppError(code, message, { data: { ...data, hint: hintFor(keyRef) }, isRetryable, cause: error });
 }
 
-function hintFor(ref: string | undefined): string {
-  if (ref === undefined) return 'It wants a key, and none is set: trayclaw setup';
+function hintFor(ref: string | null): string {
+  if (ref === null) return 'It wants a key, and none is set: trayclaw setup';
   if (ref === handedOverKey) return 'Paste the key again, whole and without quotes; nothing was stored.';
   const name = ref.slice(ref.indexOf(':') + 1);
   if (ref.startsWith('env:')) return `Correct ${name} in the environment TrayClaw is started from, then start it again.`;

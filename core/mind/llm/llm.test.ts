@@ -97,7 +97,7 @@ test.each([
   await router.close();
 });
 
-test('a usage the server does not report is estimated, ids are invented and kept apart from those of the conversation', async () => {
+test('missing usage is estimated; invented ids never collide with the conversation', async () => {
   const call =
     '{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"old","function":{"name":"t","arguments":""}},{"index":1,"function":{"name":"t"}}]},"finish_reason":"stop"}]}';
   await using server = await ScriptedServer.start({ chunks: [`data: ${call}\n\ndata: [DONE]\n\n`] });
@@ -135,7 +135,7 @@ test('waits as the server asks, up to a minute, then answers', async () => {
   expect(new Set(server.seen.map((seen) => seen.body)).size).toBe(1);
 });
 
-test('backs off twice as long each time, with jitter, and gives up after the configured tries', async () => {
+test('backs off exponentially, with jitter, up to the configured tries', async () => {
   await using server = await ScriptedServer.start({ status: 503, chunks: ['{}'] });
   const waits: number[] = [];
   const router = routerTo(server.url, { retries: 3 }, { sleep: (ms) => (waits.push(ms), Promise.resolve(true)) });
@@ -186,7 +186,7 @@ test('an answer that broke before anything was shown is asked for again', async 
   expect(server.seen).toHaveLength(4);
 });
 
-test('nobody there: says so and names the address', async () => {
+test('no server: says so and names the address', async () => {
   const server = await ScriptedServer.start(ok);
   const { url } = server;
   await server.close();
@@ -199,7 +199,7 @@ test('nobody there: says so and names the address', async () => {
   });
 });
 
-test('connecting has a limit of its own', async () => {
+test('connecting has a separate limit', async () => {
   // Takes connections and never speaks TLS.
   const silent = createServer((socket) => socket.resume().on('error', () => undefined));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -297,7 +297,7 @@ test('two calls over the same messages at once, then more messages: each server 
   expect(sizes).toEqual([2, 2, 4]);
 });
 
-test('a refused key is resolved anew at the next call', async () => {
+test('a refused key is resolved again at the next call', async () => {
   await using server = await ScriptedServer.start({ status: 401, chunks: ['{}'] }, ok);
   const keys = ['old-key-1', 'new-key-2'];
   const router = routerTo(server.url, {}, { secrets: { resolve: () => Promise.resolve(keys.shift() ?? '') } });
@@ -353,7 +353,7 @@ test('which model is the default, and what is known of it', () => {
   });
 });
 
-test('other providers are taken while the program runs, and a key that changed place is resolved anew', async () => {
+test('providers can be changed while running, and a moved key is resolved again', async () => {
   await using server = await ScriptedServer.start(ok, ok);
   const lab: ProviderConfig = { kind: 'openai-compatible', baseUrl: `${server.url}/v1`, apiKey: 'env:NEW' };
   const router = routerTo(server.url, {}, { secrets: { resolve: (ref) => Promise.resolve(`key-of-${ref}`) } });

@@ -1,29 +1,51 @@
-// The model module's door: which models there are, what they cost, and one streamed call with timeouts and retries.
-// Must not know wire formats, and must not touch the network or import a provider package before it is asked to.
+// The interface of the model module: the models, their prices, and one streamed call with timeouts and retries. Must not know wire formats,
+// and must not touch the network or import a provider package before it is called.
 
 import { sleep as realSleep } from '../../base/deferred.ts';
 import { RandomIds } from '../../base/ids.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
-import { AppError } from '../../contracts/errors.ts';
+import type { AppError } from '../../contracts/errors.ts';
+import { isRouteRef } from '../../contracts/route-name.ts';
 import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { runAttempt, type AttemptOutcome } from './attempt.ts';
+import {
+  begunError,
+  isAdaptable,
+  isBilled,
+  lastError,
+  totalTimeout,
+  unknownProvider,
+  unknownRoute,
+  type FailedOutcome,
+} from './call-errors.ts';
 import { createClient } from './client-factory.ts';
 import { abortReason } from './http-transport.ts';
 import type { DefaultChoice } from './default-model.ts';
 import type { DiscoveredModel } from './local-servers.ts';
-import { costOf } from './model-catalog.ts';
+import { costOf, isRunLocally, keysOf } from './model-catalog.ts';
 import { withKeyHint } from './key-hint.ts';
 import { ModelDirectory, splitRef, type ModelDirectoryDeps } from './model-directory.ts';
 import { providerPresets } from './provider-presets.ts';
-import { mayAskAgain, retryWaitMs, type FailedAttempt } from './retry-policy.ts';
+import { retryWaitMs } from './retry-policy.ts';
+import { classOf, failoverTable } from './routes/failover-table.ts';
+import { pickKey } from './routes/key-ring.ts';
+import { ModelHealth, subjectsOf, type HealthStore } from './routes/model-health.ts';
+import { Routes } from './routes/routes.ts';
+import { streamRoute } from './routes/stream-route.ts';
 import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
 export { handedOverKey } from './key-hint.ts';
 export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
+export { keysOf } from './model-catalog.ts';
 export { estimateTokens } from './token-estimate.ts';
+export { keptHealth } from './routes/kept-health.ts';
+export { noCandidate } from './routes/stream-route.ts';
+export type { RouteAsk, Routes } from './routes/routes.ts';
+export type { RouteChoice } from './routes/route-choice.ts';
+export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
 export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */
@@ -34,22 +56,28 @@ export interface ModelRouterDeps extends ModelDirectoryDeps {
   readonly nextCallId?: () => string;
   /** Keeps what servers refused beyond this process; without it, it is learned again at each start. */
   readonly refusedWords?: RefusedWordsStore;
+  /** Keeps cool-downs beyond this process. */
+  readonly health?: HealthStore;
 }
 
 export interface StreamOptions {
   readonly signal: AbortSignal;
+  /** Further tries are the caller's: it fails with what the first one came to. Another key of the provider is still tried. */
+  readonly once?: boolean;
   /** Told before each wait; `attempt` is the one that failed, 1 for the first. */
   onRetry?(info: { readonly attempt: number; readonly waitMs: number; readonly error: AppError }): void;
 }
 
 export type RoutedReply = ModelReply & {
-  /** From the start of the try that answered to the first text, reasoning or call; null when there was none. */
+  /** From the start of the successful try to the first text, reasoning or call; null when there was none. */
   readonly firstTokenMs: number | null;
+  /** The candidate that answered, where a route was named. */
+  readonly model?: string;
 };
 
 export interface TrialOptions {
   readonly provider?: ProviderConfig | undefined;
-  /** The key in clear, in place of what the provider refers to. */
+  /** The plain key, used instead of the provider's reference. */
   readonly key?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -70,22 +98,31 @@ export class ModelRouter {
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
   readonly #refusedWords: RefusedWordsStore;
+  readonly #health: ModelHealth;
+  readonly routes: Routes;
 
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
     this.#config = deps.config;
     this.#directory = new ModelDirectory(deps);
     this.#refusedWords = deps.refusedWords ?? new RefusedWordsInMemory();
+    this.#health = new ModelHealth(() => deps.clock.nowMs(), deps.health);
+    const known = { info: (ref: string) => this.#directory.info(ref), provider: (name: string) => this.#directory.provider(name) };
+    this.routes = new Routes({ clock: deps.clock, health: this.#health, ...known }, deps.config);
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
 
-  /** Other models and providers from now on. A call under way ends as it began. */
+  /** Replaces models and providers. A running call continues unchanged. */
   configure(config: ModelRouterDeps['config']): void {
     const before = this.#config.providers;
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
     this.#config = config;
-    for (const provider of changed) this.#forget(provider);
+    for (const provider of changed) {
+      this.#forget(provider);
+      this.#health.forget(provider);
+    }
+    this.routes.configure(config);
     this.#directory.configure(config, changed);
   }
 
@@ -97,8 +134,9 @@ export class ModelRouter {
     return this.#directory.defaultChoice().ref;
   }
 
+  /** Of a route: what every one of its candidates can do. */
   info(ref: string): ModelInfo {
-    return this.#directory.info(ref);
+    return this.routes.has(ref) ? this.routes.info(ref) : this.#directory.info(ref);
   }
 
   /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
@@ -107,11 +145,31 @@ export class ModelRouter {
   }
 
   knows(ref: string): boolean {
-    return this.#directory.provider(splitRef(ref).provider) !== null;
+    return this.routes.has(ref) || this.#directory.provider(splitRef(ref).provider) !== null;
   }
 
   list(): OpResult<'model.list'> {
-    return this.#directory.list();
+    const listed = this.#directory.list();
+    if (this.routes.refs.length === 0) return listed;
+    const { defaultModel } = listed;
+    const routes = this.routes.refs.map((ref) => {
+      const { contextTokens, inputUsdPerMillion, outputUsdPerMillion } = this.routes.info(ref);
+      const about = { contextTokens, inputUsdPerMillion, outputUsdPerMillion, isDefault: ref === defaultModel, source: 'route' };
+      return { ref, provider: 'route', kind: 'route', ...about };
+    });
+    return { ...listed, models: [...routes, ...listed.models.filter(({ ref }) => !this.routes.has(ref))] };
+  }
+
+  /** Nothing of a request to it leaves this computer. */
+  isLocal(ref: string): boolean {
+    const { provider, modelId } = splitRef(ref);
+    const known = this.#directory.provider(provider);
+    return known !== null && isRunLocally(known.config, modelId);
+  }
+
+  /** Writes what is new of the health of models. For a quiet moment. */
+  save(): void {
+    this.#health.save();
   }
 
   lookAtServers(signal: AbortSignal, only?: string): Promise<void> {
@@ -136,10 +194,16 @@ export class ModelRouter {
   }
 
   /**
-   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts.
-   * Tries again (config.models.retries) only while the sink has been given nothing; the total limit covers all tries and waits.
+   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts. Retries
+   * (config.models.retries) only while the sink has received nothing; the total limit covers all tries and waits.
    */
   async stream(ref: string, request: Omit<ModelRequest, 'modelId'>, sink: DeltaSink, options: StreamOptions): Promise<RoutedReply> {
+    if (this.routes.has(ref)) {
+      const stream = (model: string, watched: DeltaSink, once: boolean): Promise<RoutedReply> =>
+        this.stream(model, request, watched, { ...options, ...(once ? { once } : {}) });
+      return streamRoute({ routes: this.routes, stream }, ref, request, { sink, signal: options.signal });
+    }
+    if (isRouteRef(ref) && !this.knows(ref)) throw unknownRoute(ref);
     const { totalMs } = this.#config.models.timeouts;
     const overall = new AbortController();
     const onAbort = (): void => overall.abort(abortReason(options.signal));
@@ -158,7 +222,7 @@ export class ModelRouter {
     return [...providerPresets];
   }
 
-  /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
+  /** A tiny request to a model, tried once over separate connections; its provider need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { models } = this.#config;
     const { timeoutMs: totalMs, signal, tools } = how;
@@ -166,27 +230,27 @@ export class ModelRouter {
     const router = this.#trial(splitRef(ref).provider, how, { ...models, retries: 0, timeouts });
     try {
       const reply = await router.stream(ref, { ...probeRequest, tools }, { text: () => undefined }, { signal });
-      return { reply, costUsd: router.cost(ref, reply.usage) };
+      return { reply, costUsd: router.cost(reply.model ?? ref, reply.usage) };
     } finally {
       await router.close();
     }
   }
 
-  /** What the server of a provider that need not be in config offers, and the model that would be its usual one. Fails as `stream`. */
+  /** Lists the models a provider's server offers and its default one; the provider need not be in config. Fails as `stream`. */
   async survey(name: string, how: TrialOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
     const router = this.#trial(name, how, this.#config.models);
     return router.#directory.survey(name, how.signal);
   }
 
-  /** A router of its own with one more provider, for trying it out. */
+  /** A separate router with one more provider, for testing it. */
   #trial(name: string, { provider, key }: TrialOptions, models: ModelRouterDeps['config']['models']): ModelRouter {
     const { providers } = this.#config;
     const tried = provider === undefined ? providers : { ...providers, [name]: provider };
     const secrets = key === undefined ? this.#deps.secrets : { resolve: () => Promise.resolve(key) };
-    return new ModelRouter({ ...this.#deps, secrets, config: { providers: tried, models } });
+    return new ModelRouter({ ...withoutHealth(this.#deps), secrets, config: { providers: tried, models } });
   }
 
-  /** Drops all connections. The router can be used again; clients are made anew. */
+  /** Drops all connections. The router can be used again; clients are recreated. */
   async close(): Promise<void> {
     const clients = [...this.#clients.values()];
     this.#clients.clear();
@@ -204,82 +268,107 @@ export class ModelRouter {
   ): Promise<RoutedReply> {
     const { provider, modelId } = splitRef(ref);
     const { clock, random = Math.random, sleep = realSleep } = this.#deps;
-    const config = this.#config;
-    const limits = config.models.timeouts;
+    const { timeouts: limits, retries } = this.#config.models;
+    const retriesMax = run.options.once === true ? 0 : retries;
     const full: ModelRequest = { ...request, modelId };
-    let adaptations = 0;
+    const free: FreeTries = { adaptations: 0, keys: 0 };
     for (let attempt = 1; ; attempt++) {
+      const key = this.#keyFor(ref);
       const answer = async (watched: DeltaSink, signal: AbortSignal): Promise<ModelReply> => {
-        const client = await this.#client(provider);
+        const client = await this.#client(provider, key.keyRef);
         return client.stream(full, watched, signal);
       };
       const outcome = await runAttempt({ provider, limits, clock, run: answer }, sink, run.signal);
+      this.#tell(ref, key, outcome, run.options.signal);
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
-      const hasDelivered = isBilled(outcome);
-      const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
+      const error = withKeyHint(outcome.error, key.keyRef);
       if (error.code === 'model_auth') this.#forget(provider);
+      const freeTry = this.#freeTry(ref, key, { error, outcome, free });
+      if (freeTry !== null) free[freeTry] += 1;
+      const failed = { attempt: attempt - free.adaptations - free.keys, error, hasDelivered: isBilled(outcome) };
+      const waitMs = run.signal.aborted ? null : freeTry !== null ? 0 : retryWaitMs(failed, retriesMax, random);
+      if (waitMs === null) throw run.options.once === true ? begunError(error, outcome) : lastError(failed, retriesMax);
       const { leftOut } = error.data;
-      const isAdapted = adaptations === 0 && isAdaptable(error, hasDelivered);
-      if (isAdapted) adaptations += 1;
-      const failed = { attempt: attempt - adaptations, error, hasDelivered };
-      const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
-      if (waitMs === null) throw lastError(failed, config.models.retries);
       this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
     }
   }
 
-  #client(provider: string): Promise<ModelClient> {
+  /** Without what the server named, or with another key; null where the next try is like this one. */
+  #freeTry(ref: string, key: UsedKey, { error, outcome, free }: FailedTry): keyof FreeTries | null {
+    const hasDelivered = isBilled(outcome);
+    if (free.adaptations === 0 && isAdaptable(error, hasDelivered)) return 'adaptations';
+    const mayChange = !hasDelivered && free.keys < key.others;
+    return mayChange && this.#keyFor(ref).keyRef !== key.keyRef ? 'keys' : null;
+  }
+
+  #keyFor(ref: string): UsedKey {
+    const known = this.#directory.provider(splitRef(ref).provider);
+    const keys = known === null ? [null] : keysOf(known.config);
+    return { keyRef: keys.length === 1 ? (keys[0] ?? null) : pickKey(ref, keys, this.#health).keyRef, others: keys.length - 1 };
+  }
+
+  /** Only of models that a route leads to, and of keys where there are several: nothing else is chosen by it. */
+  #tell(ref: string, { keyRef, others }: UsedKey, outcome: AttemptOutcome, wanted: AbortSignal): void {
+    const isCandidate = this.routes.leadsTo(ref);
+    if (!isCandidate && others === 0) return;
+    const subjects = subjectsOf(ref, keyRef);
+    if (outcome.ok) return this.#health.answered(ref, subjects, isCandidate ? outcome.firstTokenMs : null);
+    // It was called off: that says nothing of the model.
+    if (wanted.aborted) return this.#health.endTrial(subjects);
+    const { cools } = failoverTable[classOf(outcome.error)];
+    if (isCandidate || cools === 'key' || cools === 'key and model') this.#health.failed(subjects, outcome.error);
+  }
+
+  #client(provider: string, keyRef: string | null): Promise<ModelClient> {
     const known = this.#directory.provider(provider);
-    if (known === null) {
-      return Promise.reject(
-        new AppError('model_unknown', `There is no provider "${provider}" in config.yaml.`, {
-          data: { provider, hint: 'Set it up with: trayclaw setup, or choose one of: trayclaw models' },
-        }),
-      );
-    }
+    if (known === null) return Promise.reject(unknownProvider(provider));
     const baseUrl = 'baseUrl' in known.config ? known.config.baseUrl : undefined;
-    const open = this.#clients.get(provider);
+    const name = `${provider}\n${keyRef ?? ''}`;
+    const open = this.#clients.get(name);
     if (open !== undefined && open.baseUrl === baseUrl) return open.client;
-    this.#forget(provider);
+    this.#clients.delete(name);
     const client = createClient(provider, known.config, {
+      keyRef,
       secrets: this.#deps.secrets,
       connectTimeoutMs: this.#config.models.timeouts.connectMs,
       nowMs: () => this.#deps.clock.nowMs(),
       nextCallId: this.#nextCallId,
-      contextTokens: (name, modelId) => this.#directory.told(`${name}/${modelId}`).contextTokens,
+      contextTokens: (ofProvider, modelId) => this.#directory.told(`${ofProvider}/${modelId}`).contextTokens,
       refusedWords: this.#refusedWords,
     });
-    this.#clients.set(provider, { baseUrl, client });
+    this.#clients.set(name, { baseUrl, client });
     client.catch(() => {
-      if (this.#clients.get(provider)?.client === client) this.#clients.delete(provider);
+      if (this.#clients.get(name)?.client === client) this.#clients.delete(name);
     });
     return client;
   }
 
-  /** A refused key may since have been changed: the next call resolves it anew. Calls in flight keep their client until they end. */
+  /** A refused key may have been changed since: the next call resolves it again. Calls in flight keep their client until they end. */
   #forget(provider: string): void {
-    this.#clients.delete(provider);
+    for (const open of this.#clients.keys()) if (open.startsWith(`${provider}\n`)) this.#clients.delete(open);
   }
 }
 
-function totalTimeout(ref: string, totalMs: number): AppError {
-  return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
+interface UsedKey {
+  readonly keyRef: string | null;
+  /** How many more keys the provider has. */
+  readonly others: number;
 }
 
-/** What had begun and broke off was most likely billed, also where nothing of it was shown. */
-function isBilled({ error, hasDelivered, hasBegun }: Extract<AttemptOutcome, { ok: false }>): boolean {
-  return hasDelivered || (hasBegun && error.code === 'model_cut_off');
+/** Tries that are not counted. */
+interface FreeTries {
+  adaptations: number;
+  keys: number;
 }
 
-function lastError(failed: FailedAttempt, retriesMax: number): AppError {
-  if (!mayAskAgain(failed, retriesMax)) return failed.error;
-  const { code, message, data, isRetryable, cause } = failed.error;
-  return new AppError(code, message, { data: { ...data, mayAskAgain: true }, isRetryable, cause });
+interface FailedTry {
+  readonly error: AppError;
+  readonly outcome: FailedOutcome;
+  readonly free: FreeTries;
 }
 
-/** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */
-function isAdaptable(error: AppError, hasDelivered: boolean): boolean {
-  return error.data['leftOut'] !== undefined && !hasDelivered;
+function withoutHealth({ health: _kept, ...deps }: ModelRouterDeps): ModelRouterDeps {
+  return deps;
 }

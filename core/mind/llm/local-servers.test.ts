@@ -95,7 +95,7 @@ test('models of a configured local provider carry its name and come before other
   expect(router.defaultRef()).toBe('box/my-model');
 });
 
-test('asks nobody beyond this machine', () => {
+test('makes no request beyond this machine', () => {
   const asked = localServersToProbe(
     {
       cloud: { kind: 'openai-compatible', baseUrl: 'https://api.example.org/v1' },

@@ -30,7 +30,7 @@ export interface DiscoveredModel {
   readonly kind: 'ollama' | 'openai-compatible';
   /** The base address for a client of that kind. */
   readonly baseUrl: string;
-  /** How it was found, in words: `LM Studio at http://127.0.0.1:1234`. */
+  /** Describes how it was found: `LM Studio at http://127.0.0.1:1234`. */
   readonly source: string;
   /** The window the server says it has loaded, or null. */
   readonly contextTokens: number | null;
@@ -43,7 +43,7 @@ export const wellKnownServers: readonly LocalServer[] = [
   { provider: 'llama-server', kind: 'llama-server', baseUrl: 'http://127.0.0.1:8080', isConfigured: false },
 ];
 
-/** What to ask: configured local providers first, then well-known addresses that config does not already speak for. */
+/** The addresses to probe: configured local providers first, then well-known addresses that config does not cover. */
 export function localServersToProbe(providers: Config['providers'], wellKnown: readonly LocalServer[]): LocalServer[] {
   const configured: LocalServer[] = [];
   for (const [provider, config] of Object.entries(providers)) {
@@ -57,7 +57,7 @@ export function localServersToProbe(providers: Config['providers'], wellKnown: r
   return [...local, ...wellKnown.filter((server) => !(server.provider in providers) && !taken.has(portOf(server.baseUrl)))];
 }
 
-/** Models of all servers that answer, in the order of `servers`. One that does not answer in time is not there. Never rejects. */
+/** Models of all servers that answer in time, in the order of `servers`. Never rejects. */
 export async function discoverModels(servers: readonly LocalServer[], signal: AbortSignal, timeoutMs: number): Promise<DiscoveredModel[]> {
   const found = await Promise.all(servers.map((server) => probe(server, (url) => getJson(url, signal, timeoutMs))));
   return found.flat();
@@ -152,7 +152,7 @@ async function getJson(url: string, signal: AbortSignal, timeoutMs: number): Pro
   return parsed.ok ? parsed.value : null;
 }
 
-/** Plain `node:http` instead of fetch: this runs at every start, and fetch brings a whole client into memory. */
+/** Plain `node:http` instead of fetch: this runs at every start, and fetch loads a whole client into memory. */
 function getText(url: string, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const giveUp = (): void => resolve(null);

@@ -1,5 +1,5 @@
-// Brings a conversation into the order every vendor accepts: an assistant message, then one result for each of its calls,
-// then what was said. Knows no wire format. A group is the unit the request bodies are built from.
+// Orders a conversation as every vendor accepts it: an assistant message, then one result for each of its calls, then user messages. Knows
+// no wire format. A group is the unit the request bodies are built from.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
@@ -14,11 +14,11 @@ const NO_OUTPUT = '(no output)';
 export interface MessageGroup {
   /** Null for what comes before the first assistant message, and where that message is empty. */
   readonly assistant: AssistantMessage | null;
-  /** One for each call of the assistant message; a missing one is filled in, because vendors refuse a call without a result. */
+  /** One for each call of the assistant message; missing ones are filled in, because vendors refuse a call without a result. */
   readonly results: readonly ToolMessage[];
-  /** Words of the user and notes of the runtime, ready to send. */
+  /** User text and runtime notes, ready to send. */
   readonly said: readonly Spoken[];
-  /** False when a result was filled in: the real one may still come, and then the group is written anew. */
+  /** False when a result was filled in: the real one may still come, and then the group is rewritten. */
   readonly isSettled: boolean;
 }
 
@@ -64,7 +64,7 @@ export function spoken(message: Extract<ChatMessage, { role: 'user' | 'note' }>)
   return { text: text.trim() === '' ? NO_WORDS : text, images: message.role === 'user' ? (message.images ?? []) : [] };
 }
 
-/** For a model that sees no images: it is told of them. */
+/** For a model without vision: describes the images in words. */
 export function inWords({ text, images }: Spoken): Spoken {
   if (images.length === 0) return { text, images };
   const lines = images.map(
@@ -74,13 +74,13 @@ export function inWords({ text, images }: Spoken): Spoken {
   return { text: [text, ...lines].join('\n\n'), images: [] };
 }
 
-/** What a user or note message says on the wire. A note is marked, and cannot close its own mark. */
+/** The wire text of a user or note message. A note is marked, and cannot close its own mark. */
 export function spokenText(message: { readonly role: 'user' | 'note'; readonly text: string }): string {
   if (message.role === 'user') return message.text;
   return `<runtime-note>\n${message.text.replaceAll('</runtime-note', '<\\/runtime-note')}\n</runtime-note>`;
 }
 
-/** JSON text of an object, whatever the model wrote: what is not one is kept under `_raw`. */
+/** JSON text of an object in any case: a model's other output is kept under `_raw`. */
 export function safeArgs(args: string): string {
   if (args.trim() === '') return '{}';
   const parsed = parseJson(args);

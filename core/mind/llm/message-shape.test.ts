@@ -66,7 +66,7 @@ const anyMessage: fc.Arbitrary<ChatMessage> = fc.oneof(
   fc.record({ role: fc.constant('tool' as const), id: anyId, tool: fc.constant('read'), text: anyText, isError: fc.boolean() }),
 );
 
-/** As the program has it: each call has an id of its own in the conversation. */
+/** As in the program: each call has a unique id in the conversation. */
 function withOwnIds(messages: readonly ChatMessage[]): ChatMessage[] {
   const seen = new Set<string>();
   return messages.map((message) => {
@@ -96,7 +96,7 @@ test.each(formats)('%s (%s) takes whatever the conversation holds', (vendor, mod
   );
 });
 
-test('a missing result is told as cancelled, an empty one as such, and an answer that says nothing is left out', () => {
+test('missing results read as cancelled, empty ones as such, empty answers are cut', () => {
   const messages: ChatMessage[] = [
     { role: 'user', text: 'go' },
     { role: 'assistant', text: '', calls: [{ id: 'c1', tool: 'read', args: '{}' }, { id: 'c2', tool: 'read', args: '{}' }] }, // prettier-ignore
@@ -113,7 +113,7 @@ test('a missing result is told as cancelled, an empty one as such, and an answer
   ]);
 });
 
-test('a conversation that ends with an answer is asked to go on, in that request alone', () => {
+test('a conversation that ends with an answer asks to continue, in that request alone', () => {
   const bodies = new RequestBodies(anthropic);
   const messages: ChatMessage[] = [{ role: 'user', text: 'go' }, { role: 'assistant', text: 'I began', calls: [] }]; // prettier-ignore
   const send = (): { role: string }[] => {

@@ -1,5 +1,5 @@
-// What is known about models without asking anyone: context windows, answer limits, prices, and which model to prefer.
-// The prices vendors publish are in model-prices.ts; what config.yaml says of a model wins over them.
+// Static knowledge about models: context windows, answer limits, prices, and which model to prefer. Published prices are in
+// model-prices.ts; config.yaml overrides them.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, Usage } from '../../contracts/llm.ts';
@@ -47,7 +47,10 @@ export function isChatModel(modelId: string): boolean {
   return !notForChat.test(modelId);
 }
 
-/** The preferred model of what a server offers, a snapshot of it, or the first. Without a list: the preferred one, null for an unknown vendor. */
+/**
+ * The preferred model among those a server offers, a snapshot of it, or the first. Without a list: the preferred one, null for an unknown
+ * vendor.
+ */
 export function preferredModel(config: ProviderConfig, offered: readonly string[] | null): string | null {
   if (config.kind === 'demo') return null;
   const vendor = vendorAt(config.kind, config.baseUrl);
@@ -60,6 +63,16 @@ export function preferredModel(config: ProviderConfig, offered: readonly string[
 function isSnapshotOf(modelId: string, name: string): boolean {
   return modelId.startsWith(`${name}-`) && /^-(?:\d{4}-\d{2}-\d{2}|20\d{6})$/.test(modelId.slice(name.length));
 }
+
+/** Where its keys lie, in the order they are used; null alone for a provider that wants none. */
+export function keysOf(config: ProviderConfig): readonly (string | null)[] {
+  if (config.kind === 'demo' || config.kind === 'ollama') return noKey;
+  const { apiKey, keys } = config;
+  if (keys === undefined) return apiKey === undefined ? noKey : [apiKey];
+  return [...new Set([...(apiKey === undefined ? [] : [apiKey]), ...keys])];
+}
+
+const noKey: readonly null[] = [null];
 
 export function answerTokensMax(modelId: string): number {
   return answerLimits.find(([pattern]) => pattern.test(modelId))?.[1] ?? ANSWER_TOKENS_DEFAULT;
@@ -85,12 +98,12 @@ function windowOf(modelId: string, provider: KnownProvider | null, reported: num
   return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
 }
 
-/** Ollama loads a model with the window it is told, and memory grows with it: all a model was made for is seldom there. */
+/** Ollama loads a model with the window it is given, and memory grows with it: the model's full window rarely fits. */
 function isRunHere(config: ProviderConfig, modelId: string): boolean {
   return config.kind === 'ollama' && !isCloudModel(modelId);
 }
 
-function isCloudModel(modelId: string): boolean {
+export function isCloudModel(modelId: string): boolean {
   return /[:-]cloud$/.test(modelId);
 }
 
@@ -103,17 +116,17 @@ export interface ServerToAsk {
   readonly keyRef: string | undefined;
 }
 
-/** Where to ask for a window that neither config nor the name of the model tells; null where there is no need or nobody to ask. */
+/** The server to ask for a window that neither config nor the model's name reveals; null if none is needed or available. */
 export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAsk | null {
   if ((config.kind !== 'ollama' && config.kind !== 'openai-compatible') || config.contextTokens !== undefined) return null;
   const isKnown = contextWindows.some(([pattern]) => pattern.test(modelId));
   if (isKnown && !isLocalProvider(config)) return null;
   const baseUrl = config.baseUrl ?? 'http://127.0.0.1:11434';
-  const keyRef = 'apiKey' in config ? config.apiKey : undefined;
+  const keyRef = keysOf(config)[0] ?? undefined;
   return { kind: config.kind, baseUrl, modelId, headers: config.headers ?? {}, keyRef };
 }
 
-/** From config, else nothing for what runs here, else the vendor's list price, else unknown. */
+/** From config, else zero for local models, else the vendor's list price, else unknown. */
 function pricesOf(modelId: string, provider: KnownProvider | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
   const settings = provider === null ? undefined : settingsOf(provider);
   const prices = settings?.prices?.[modelId];
@@ -136,8 +149,8 @@ function settingsOf(provider: KnownProvider): Exclude<ProviderConfig, { kind: 'd
 }
 
 /**
- * US dollars for a usage, or null when a price that is needed is unknown. Cached input without a price of its own counts as
- * ordinary input; what a vendor charges for writing its cache is not in `Usage` and counts as ordinary input too.
+ * US dollars for a usage, or null when a price that is needed is unknown. Cached input without a separate price counts as ordinary input; a
+ * vendor's fee for writing its cache is not in `Usage` and counts as ordinary input too.
  */
 export function costOf(info: ModelInfo, usage: Usage): number | null {
   const { inputUsdPerMillion, outputUsdPerMillion, long } = info;
@@ -156,12 +169,17 @@ export function isLocalProvider(config: ProviderConfig): boolean {
   return config.baseUrl !== undefined && isLoopback(config.baseUrl);
 }
 
+/** Nothing of the request leaves this computer. Ollama's cloud models are only asked for here. */
+export function isRunLocally(config: ProviderConfig, modelId: string): boolean {
+  return isLocalProvider(config) && !isCloudModel(modelId);
+}
+
 export function isLoopback(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** Ports on which Ollama, LM Studio, llama-server and vLLM listen unless told otherwise. */
+/** Default ports of Ollama, LM Studio, llama-server and vLLM. */
 const localServerPorts: ReadonlySet<string> = new Set(['11434', '1234', '9931', '8080', '8000']);
 
 /**

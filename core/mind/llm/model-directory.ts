@@ -1,5 +1,5 @@
-// What is known of models: those the settings name, those local and configured servers offer, and which one is used where none is named.
-// Must not call a model. Servers are asked only by `look…` and `discover`; everything else reads memory.
+// The known models: those of the settings, those that local and configured servers offer, and the default one. Must not call a model. Only
+// `look…` and `discover` ask servers; everything else reads memory.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -7,6 +7,7 @@ import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { ModelInfo } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import { portalConfig } from './cortensor-client.ts';
 import { chooseDefault, demoRef, type DefaultChoice } from './default-model.ts';
 import { demoModelId } from './demo-client.ts';
 import { abortReason } from './http-transport.ts';
@@ -18,7 +19,15 @@ import {
   type DiscoveredModel,
   type LocalServer,
 } from './local-servers.ts';
-import { describeModel, isLocalProvider, preferredModel, serverToAsk, type KnownProvider, type ServerToAsk } from './model-catalog.ts';
+import {
+  describeModel,
+  isLocalProvider,
+  keysOf,
+  preferredModel,
+  serverToAsk,
+  type KnownProvider,
+  type ServerToAsk,
+} from './model-catalog.ts';
 import { OfferedModels } from './offered-models.ts';
 import { withKeyHint } from './key-hint.ts';
 import { offeredKeys } from './provider-presets.ts';
@@ -29,17 +38,18 @@ const LIST_TIMEOUT_MS = 8_000;
 /** At the first start a person waits for it. */
 const FIRST_LIST_TIMEOUT_MS = 4_000;
 const LOOK_AGAIN_AFTER_MS = 2_000;
+const DESCRIPTIONS_MAX = 2_000;
 
 export interface ModelDirectoryDeps {
   readonly config: Pick<Config, 'providers' | 'models'>;
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where to look for local servers; the usual ports when left out. */
+  /** Addresses of local servers to probe; the default ports if omitted. */
   readonly localServers?: readonly LocalServer[];
-  /** How long each of them may take to answer. */
+  /** The time limit of each probe. */
   readonly probeTimeoutMs?: number;
-  /** What a server was found to take, where that is less than what is told of it. */
+  /** A server's actual window, if it is smaller than stated. */
   readonly learned?: { windowOf(ref: string): number | null };
   /** Looked through for keys that can be offered; none without. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -52,9 +62,13 @@ export class ModelDirectory {
   readonly #localServers: readonly LocalServer[];
   readonly #offered: OfferedModels;
   readonly #windows: ServerWindows;
+  readonly #descriptions = new Map<
+    string,
+    { readonly config: ProviderConfig | undefined; readonly reported: number | null; readonly info: ModelInfo }
+  >();
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
-  /** The look around that began last, and whether one was asked for at all. */
+  /** The last search, if any was started. */
   #lookedAtMs: number | null = null;
   #signal: AbortSignal | null = null;
   #former: string | null = null;
@@ -76,11 +90,11 @@ export class ModelDirectory {
     this.#config = config;
     for (const provider of changed) this.#offered.forget(provider);
     if (changed.length > 0) this.#windows.clear();
-    // What a default needs to know may be unknown again.
+    // The facts that a default depends on may be unknown again.
     this.#lookedAtMs = null;
   }
 
-  /** The model that answers where none is chosen, or why there is none. What `ask`, the doctor and every list say of it comes from here. */
+  /** The default model, or why there is none. `ask`, the doctor and every list use this. */
   defaultChoice(): DefaultChoice {
     return chooseDefault({
       configured: this.#config.models.default ?? null,
@@ -103,17 +117,28 @@ export class ModelDirectory {
     return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
   }
 
-  /** What config and the servers say of it, whatever was learned since. */
+  /** The properties from config and the servers, ignoring what was learned since. */
   told(ref: string): ModelInfo {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
     const offered = this.#offered.find(provider, modelId);
     const reported = this.#windows.of(ref) ?? found?.contextTokens ?? offered?.contextTokens ?? null;
-    const described = describeModel(ref, modelId, this.provider(provider), reported);
+    const described = this.#described(ref, modelId, reported);
     const { inputUsdPerMillion, outputUsdPerMillion } = offered ?? { inputUsdPerMillion: null, outputUsdPerMillion: null };
     return described.inputUsdPerMillion === null && inputUsdPerMillion !== null
       ? { ...described, inputUsdPerMillion, outputUsdPerMillion }
       : described;
+  }
+
+  /** Kept while what it follows from is the same: addresses are parsed for it, and every request asks for it. */
+  #described(ref: string, modelId: string, reported: number | null): ModelInfo {
+    const provider = this.provider(splitRef(ref).provider);
+    const known = this.#descriptions.get(ref);
+    if (known !== undefined && known.config === provider?.config && known.reported === reported) return known.info;
+    const info = describeModel(ref, modelId, provider, reported);
+    if (this.#descriptions.size >= DESCRIPTIONS_MAX) this.#descriptions.clear();
+    this.#descriptions.set(ref, { config: provider?.config, reported, info });
+    return info;
   }
 
   /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
@@ -121,7 +146,7 @@ export class ModelDirectory {
     return this.#windows.ask(ref, () => this.#serverToAsk(ref), signal);
   }
 
-  /** A list of a server on this computer tells what a model was made for, not the window it was loaded with. */
+  /** The list of a local server states a model's full window, not the window it was loaded with. */
   #serverToAsk(ref: string): ServerToAsk | null {
     const { provider, modelId } = splitRef(ref);
     const known = this.provider(provider);
@@ -165,7 +190,10 @@ export class ModelDirectory {
     return offeredKeys(this.#deps.environment ?? {}, this.#config.providers);
   }
 
-  /** Asks the servers of configured providers what they offer, each at most once in a few minutes; the one named, now. Never rejects. */
+  /**
+   * Asks the servers of configured providers for their models, each at most once in a few minutes; the named one immediately. Never
+   * rejects.
+   */
   async lookAtServers(signal: AbortSignal, only?: string): Promise<void> {
     const providers = Object.keys(this.#config.providers).filter((provider) => this.#config.providers[provider]?.kind !== 'demo');
     if (only === undefined) await this.#offered.look(providers, signal);
@@ -186,7 +214,7 @@ export class ModelDirectory {
     return { models: offered.models.map(({ modelId }) => this.info(`${provider}/${modelId}`)), usual: this.#usualModel(provider) };
   }
 
-  /** Asks local servers (each at most about 300 ms, all at once), remembers and returns what they have. Never rejects. */
+  /** Probes local servers (at most about 300 ms each, in parallel), stores and returns their models. Never rejects. */
   async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
     const servers = localServersToProbe(this.#config.providers, this.#localServers);
     const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
@@ -196,8 +224,8 @@ export class ModelDirectory {
   }
 
   /**
-   * Where no model is named, starts to find one: local servers where nothing is configured, else the list of the first provider nothing is
-   * known of. With `models.default`, or a provider whose usual model is known, nothing is asked.
+   * Starts to search a model if none is named: local servers if nothing is configured, else the list of the first unknown provider. Makes
+   * no request with `models.default`, or if a provider's default model is known.
    */
   lookAround(signal: AbortSignal): void {
     this.#signal = signal;
@@ -214,12 +242,12 @@ export class ModelDirectory {
 
   async #findLocal(signal: AbortSignal): Promise<void> {
     const found = await this.discover(signal);
-    // Closed meanwhile: there is no log left to look in.
+    // Closed in the meantime: the log is no longer available.
     if (signal.aborted) return;
     this.#former = found.length === 0 ? (this.#deps.formerModel?.() ?? null) : null;
   }
 
-  /** Resolves when the look around is over; null when there is nothing to wait for. A default that was missing is looked for again. */
+  /** Resolves when the search is over; null when there is nothing to wait for. A default that was missing is searched again. */
   ready(): Promise<unknown> | null {
     if (this.#looking === null && this.#signal !== null && this.defaultChoice().ref === null) {
       const sinceMs = this.#lookedAtMs === null ? Infinity : this.#deps.clock.nowMs() - this.#lookedAtMs;
@@ -239,7 +267,7 @@ export class ModelDirectory {
     return usual === undefined ? null : { config: usualConfig(usual), isDiscovered: true };
   }
 
-  /** Models the settings name, and those a look found. */
+  /** Models named in the settings, and those a search found. */
   #knownModels(provider: string): string[] {
     const config = this.#config.providers[provider];
     if (config === undefined) return [];
@@ -248,7 +276,7 @@ export class ModelDirectory {
     return [...new Set([...Object.keys(config.prices ?? {}), ...found])];
   }
 
-  /** The one to use where none is named: one the settings name, else the preferred one of what the server offers, as far as that is known. */
+  /** The default model: one named in the settings, else the preferred one of the server's list, as far as known. */
   #usualModel(provider: string): string | null {
     const config = this.#config.providers[provider];
     if (config === undefined) return null;
@@ -259,15 +287,17 @@ export class ModelDirectory {
   }
 
   async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
-    const config = this.#config.providers[provider];
-    if (config === undefined || config.kind === 'demo') return [];
-    const ref = 'apiKey' in config ? config.apiKey : undefined;
-    const key = ref === undefined ? null : (await this.#deps.secrets.resolve(ref)).trim();
+    const given = this.#config.providers[provider];
+    const config = given?.kind === 'cortensor' ? portalConfig(given) : given;
+    // A router node has one model, that of its session, and no list.
+    if (config === undefined || config === null || config.kind === 'demo') return [];
+    const [ref = null] = keysOf(config);
+    const key = ref === null ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;
     try {
       return await listServerModels({ provider, config, key, signal, timeoutMs, nowMs: this.#deps.clock.nowMs() });
     } catch (cause) {
-      throw withKeyHint(toAppError(cause), config);
+      throw withKeyHint(toAppError(cause), ref);
     }
   }
 }

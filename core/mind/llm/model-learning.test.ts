@@ -12,7 +12,7 @@ import { estimateTokens } from './token-estimate.ts';
 
 const core = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(core, path), 'utf8');
-/** What conversations hold: prose, code, data, listings, another language. */
+/** Typical conversation content: prose, code, data, listings, another language. */
 const texts = [
   read('../ARCHITECTURE.md'),
   read('mind/llm/llm.ts'),

@@ -1,9 +1,10 @@
-// What is learned of models from what their servers say: how their count compares with ours, and how large their window really is.
-// Kept in a small table of its own; losing it costs nothing but learning it again.
+// Properties of models learned from their servers' answers: how their token count compares with ours, and how large their window really is.
+// Kept in a separate small table; losing it only means learning it again.
 
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import type { ExactCounters, TextCounter } from './exact-counters.ts';
+import { healthMigration } from './routes/kept-health.ts';
 import { KeptRefusedWords } from './kept-refused-words.ts';
 
 export const modelMigrations = [
@@ -38,6 +39,7 @@ export const modelMigrations = [
       `);
     },
   },
+  healthMigration,
 ];
 
 export interface ModelLearningDeps {
@@ -46,7 +48,7 @@ export interface ModelLearningDeps {
   readonly counters: ExactCounters;
 }
 
-/** One answer: what was counted here before any factor, and what the server says the request came to. */
+/** One answer: our own count before any factor, and the server's count of the request. */
 export interface SeenRequest {
   readonly ref: string;
   readonly fixed: number;
@@ -60,7 +62,7 @@ interface Learned {
   samples: number;
   windowTokens: number | null;
   windowUntilMs: number | null;
-  /** How unsure the two factors are: the upper half of a covariance matrix. Begins anew at each start. */
+  /** The uncertainty of the two factors: the upper half of a covariance matrix. Restarts at each start. */
   unsure: [fixed: number, both: number, flow: number];
   isDirty: boolean;
 }
@@ -75,10 +77,10 @@ const RATIO_MAX = 5;
 const UNSURE_AT_FIRST = 0.25;
 /** After a start the kept factors are trusted, and still follow a change. */
 const UNSURE_AFTER_START = 0.01;
-/** How far a single answer usually lies off, squared. */
+/** The usual squared error of a single answer. */
 const NOISE = 0.0004;
 const FORGETTING = 0.97;
-/** Where a server only said that it was too much. */
+/** Used if a server only said that it was too much. */
 const GUESSED_SHARE = 0.9;
 const GUESS_HOLDS_MS = 86_400_000;
 const WINDOW_TOKENS_MIN = 512;
@@ -88,7 +90,7 @@ export class ModelLearning {
   readonly #deps: ModelLearningDeps;
   readonly #models = new Map<string, Learned>();
   readonly #put;
-  /** What servers refused by name. */
+  /** Fields and schema words that servers refused by name. */
   readonly refusedWords: KeptRefusedWords;
 
   constructor(deps: ModelLearningDeps) {
@@ -110,13 +112,13 @@ export class ModelLearning {
     return this.#deps.counters.counterOf(ref);
   }
 
-  /** Even as long as nothing was learned. Factors are for the counter in use: a request counted by another teaches the factor anew. */
+  /** 1 until something was learned. Factors are for the counter in use: a request counted by another restarts the learning. */
   scaleOf(ref: string): { readonly fixed: number; readonly flow: number } {
     const { fixed, flow } = this.#models.get(ref) ?? { fixed: 1, flow: 1 };
     return { fixed, flow };
   }
 
-  /** Null where nothing was learned, or a guess is too old. */
+  /** Null if nothing was learned, or a guess is outdated. */
   windowOf(ref: string): number | null {
     const known = this.#models.get(ref);
     if (known === undefined || known.windowTokens === null) return null;
@@ -138,7 +140,7 @@ export class ModelLearning {
     if (learned.windowTokens !== null && reportedTokens > learned.windowTokens) learned.windowTokens = reportedTokens;
   }
 
-  /** A request was refused as too large. `limitTokens` is what the server said it takes; null where it did not say. */
+  /** A request was refused as too large. `limitTokens` is the server's stated limit; null if it stated none. */
   overflowed({ ref, packTokens, limitTokens }: { ref: string; packTokens: number; limitTokens: number | null }): void {
     const learned = this.#learned(ref);
     const stated = limitTokens !== null && limitTokens >= WINDOW_TOKENS_MIN;
@@ -149,7 +151,7 @@ export class ModelLearning {
     learned.isDirty = true;
   }
 
-  /** Writes what is new. For a quiet moment; returns false, there is never more. */
+  /** Saves new data. For a quiet moment; returns false, because there is never more. */
   save(): boolean {
     this.refusedWords.save();
     for (const [ref, learned] of this.#models) {
@@ -171,7 +173,7 @@ export class ModelLearning {
   }
 }
 
-/** One step of recursive least squares with forgetting: two factors, one figure. */
+/** One step of recursive least squares with forgetting: two factors, one observation. */
 function follow(learned: Learned, [a, b]: readonly [number, number], ratio: number): void {
   const [pa, pc, pb] = learned.unsure;
   const towardsA = pa * a + pc * b;

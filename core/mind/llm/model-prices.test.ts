@@ -27,7 +27,7 @@ test.each<[ProviderConfig, string, number | null, number | null]>([
   // The same name elsewhere costs something else.
   [at('https://gateway.example.org/v1'), 'gpt-4o', null, null],
   [{ ...openai, baseUrl: 'https://gateway.example.org/v1' }, 'gpt-4o', null, null],
-  // What runs here costs nothing, and what may be a gateway is not known.
+  // Local models cost nothing, and possible gateways are unknown.
   [at('http://127.0.0.1:1234/v1'), 'any', 0, 0],
   [at('http://127.0.0.1:5010/v1', { apiKey: undefined }), 'any', 0, 0],
   [at('http://127.0.0.1:4000/v1'), 'gpt-4o', null, null],
@@ -40,7 +40,7 @@ test.each<[ProviderConfig, string, number | null, number | null]>([
   });
 });
 
-test('cached input and requests beyond a vendor’s long limit have rates of their own', () => {
+test('cached input and requests beyond a long-context limit have separate rates', () => {
   const router = createRouter({ providers: { p: openai, a: { kind: 'anthropic', apiKey: 'env:KEY' } } });
   expect(router.cost('p/gpt-5.4', million)).toBeCloseTo(0.05 * 2.5 + 0.05 * 0.25 + 0.01 * 15);
   expect(router.cost('p/gpt-5.4', { ...million, inputTokens: 300_000 })).toBeCloseTo(0.25 * 5 + 0.05 * 0.5 + 0.01 * 22.5);

@@ -1,6 +1,6 @@
-// List prices of well-known vendors' models as of 2026-07-02, by a public catalogue of models and, where newer, the vendors' own pages,
-// and which vendor an address belongs to.
-// What config.yaml says wins over these; a model that is not listed has no price here, because a guessed price is worse than none.
+// List prices of well-known vendors' models as of 2026-07-02, from a public catalogue of models and, where newer, the vendors' own pages,
+// and the vendor of each address. config.yaml overrides them; an unlisted model has no price here, because a guessed price is worse than
+// none.
 
 export type Vendor = 'openai' | 'anthropic' | 'google' | 'mistral' | 'groq' | 'deepseek' | 'xai';
 
@@ -20,7 +20,7 @@ export interface Price {
 
 /** Model, input, cached input, output. */
 type Row = readonly [model: string, input: number, cachedInput: number | null, output: number, long?: LongRates];
-/** From how many thousand tokens on, and by how much input and output cost more then. */
+/** The threshold in thousands of tokens, and the factors for input and output above it. */
 type LongRates = readonly [overThousand: number, inputTimes: number, outputTimes: number];
 
 const openAiLong: LongRates = [272, 2, 1.5];
@@ -165,10 +165,10 @@ export function vendorAt(kind: string, baseUrl: string | undefined): Vendor | nu
   return kind === 'openai' || kind === 'anthropic' ? kind : null;
 }
 
-/** A snapshot of a listed model costs what the model costs: the day it was made, or `latest`, is taken off its name. */
+/** A snapshot of a listed model costs the same: its date, or `latest`, is removed from its name. */
 const snapshot = /-(?:\d{4}-\d{2}-\d{2}|20\d{6}|latest)$/;
 
-/** Null where the list does not have the model; its name is never guessed from a similar one. */
+/** Null if the model is not listed; never guessed from a similar name. */
 export function listPrice(vendor: Vendor, modelId: string): Price | null {
   const row = findRow(vendor, modelId) ?? findRow(vendor, modelId.replace(snapshot, ''));
   if (row === null) return null;

@@ -1,4 +1,4 @@
-// The one place that turns what sockets and the HTTP client report into model errors, by error code, never by text.
+// The one place that turns errors of sockets and the HTTP client into model errors, by error code, never by text.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -9,7 +9,7 @@ const nameCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA']);
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
 export interface NetworkContext {
-  /** How the person knows this provider. */
+  /** The person's name for this provider. */
   readonly provider: string;
   /** Scheme, host and port; shown to the person. */
   readonly origin: string;

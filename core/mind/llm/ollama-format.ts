@@ -1,6 +1,6 @@
-// The request of Ollama's own chat API as JSON text pieces. Source: Ollama API documentation and api/types.go (2026).
-// Arguments are objects, images bare base64, limits in `options`; what the server does not know it drops without a word, so nothing else
-// is sent. `truncate: false` makes it refuse a prompt that is too long; by default it cuts the beginning off and says nothing.
+// The request of Ollama's own chat API as JSON text pieces. Source: Ollama API documentation and api/types.go (2026). Arguments are
+// objects, images bare base64, limits in `options`; the server silently drops unknown fields, so nothing else is sent. `truncate: false`
+// makes it refuse a prompt that is too long; by default it silently cuts off the beginning.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import {
@@ -21,9 +21,9 @@ export interface OllamaFormatOptions {
   readonly seesImages: boolean;
   /** The window to load the model with. The same for every request: another one makes the server load it again. */
   readonly contextTokens: (modelId: string) => number;
-  /** What the model thought before this call; models that think want it back during a tool loop. */
+  /** The model's reasoning before this call; reasoning models want it back during a tool loop. */
   readonly thinkingBefore: (callId: string) => string;
-  /** What this server was found not to take. */
+  /** Fields and schema words this server refused. */
   readonly refused: ReadonlySet<string>;
 }
 

@@ -53,7 +53,7 @@ test('a request has the window, objects as arguments, results by name and the an
     { role: 'tool', tool_name: 'get_weather', content: '21' },
     { role: 'user' },
   ]);
-  // What it thought before its call goes back with it.
+  // The reasoning before its call goes back with it.
   expect(bodyOf(server, 1).messages[5]).toMatchObject({ role: 'assistant', thinking: 'hm', content: 'Ja' });
 });
 

@@ -1,5 +1,5 @@
-// Puts the tool calls of an OpenAI-format answer together from their pieces, also from servers that leave out or repeat the index and
-// the id: a new id, or a complete JSON object followed by another, starts a new call. Must not judge what the arguments mean.
+// Assembles the tool calls of an OpenAI-format answer from their pieces, also from servers that leave out or repeat the index and the id: a
+// new id, or a complete JSON object followed by another, starts a new call. Must not interpret the arguments.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { argsText } from './reply-reader.ts';
@@ -12,7 +12,7 @@ export interface CallDraft {
   id: string;
   name: string;
   args: string;
-  /** What the vendor wants back beside the call (Gemini: the signature of its thoughts), as JSON text; '' for nothing. */
+  /** Data the vendor wants back with the call (Gemini: the signature of its thoughts), as JSON text; '' for nothing. */
   extra: string;
 }
 
@@ -30,7 +30,7 @@ export class CallAssembler {
     return this.#drafts.length === 0;
   }
 
-  /** All pieces of one chunk. `keep` says what is kept of the arguments. */
+  /** Adds all pieces of one chunk. `keep` limits the arguments. */
   add(pieces: readonly Record<string, unknown>[], keep: (args: string) => string): void {
     // Without an index, several named pieces in one chunk are several calls.
     const areWhole = pieces.length > 1 && pieces.every((piece) => typeof piece['index'] !== 'number');
@@ -95,12 +95,12 @@ function readPiece(piece: Record<string, unknown>): Piece {
   };
 }
 
-/** Some servers say a whole call once more at its end. */
+/** Some servers repeat a whole call at its end. */
 function isRepeat(draft: CallDraft, { id, name, args }: Piece): boolean {
   return args !== '' && args === draft.args && (id === '' || id === draft.id) && (name === '' || name === draft.name) && isObjectText(args);
 }
 
-/** Whether the arguments are already whole, and these belong to the next call. */
+/** Returns whether the arguments are already whole, and these belong to the next call. */
 function startsAnother(draft: CallDraft, piece: Piece): boolean {
   if (!/^\s*\{/.test(piece.args) || !draft.args.trimEnd().endsWith('}') || isRepeat(draft, piece)) return false;
   return isObjectText(draft.args);

@@ -16,6 +16,8 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   context_length_exceeded: 'model_context_overflow',
   exceed_context_size_error: 'model_context_overflow',
   request_too_large: 'model_context_overflow',
+  content_filter: 'model_rejected',
+  content_policy_violation: 'model_rejected',
   model_not_found: 'model_unknown',
   authentication_error: 'model_auth',
   permission_error: 'model_auth',
@@ -32,10 +34,13 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   tool_use_failed: 'model_bad_reply',
 };
 
+/** Azure's filter and OpenAI's. */
+const refusalCodes: ReadonlySet<string> = new Set(['content_filter', 'content_policy_violation']);
+
 const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
 
 export interface OpenAiFailureOptions {
-  /** A server that refuses what is too long with a status and nothing else. */
+  /** A server that refuses a too long request with only a status. */
   readonly emptyRefusalIsTooLong: boolean;
 }
 
@@ -48,7 +53,8 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
     found === 'model_unknown' && !missingModelSentences.test(message) && code !== 'model_not_found'
       ? 'Check the model name and the baseUrl of this provider; it usually ends in /v1.'
       : undefined;
-  return createFailure(found, failure, message, hint);
+  const isRefusal = refusalCodes.has(code) || refusalCodes.has(type);
+  return createFailure(found, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
 }
 
 const statusCodes: Readonly<Record<number, FailureCode>> = {
@@ -65,7 +71,7 @@ const statusCodes: Readonly<Record<number, FailureCode>> = {
 };
 
 function byStatus(status: number, message: string): FailureCode {
-  // In a stream or a 200 body the status says nothing.
+  // In a stream or a 200 body the status is meaningless.
   const isVague = status === 400 || status === 422 || status === 500 || status < 300;
   if (isVague && isTooLong(message)) return 'model_context_overflow';
   if (isVague && missingModelSentences.test(message)) return 'model_unknown';

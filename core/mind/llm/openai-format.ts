@@ -19,12 +19,12 @@ import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
 
 export interface OpenAiFormatOptions {
-  /** False for servers whose models may not take image parts: they are told of images in words. */
+  /** False for servers whose models may not accept images: they get a description in words. */
   readonly seesImages: boolean;
   readonly profile: ServerProfile;
-  /** What this server was found not to take. */
+  /** Fields and schema words this server refused. */
   readonly refused: ReadonlySet<string>;
-  /** What came with a call and goes back with it. */
+  /** Data that came with a call and goes back with it. */
   readonly keptOf: (callId: string) => KeptOfCall | undefined;
   /** True when this model takes function tools on this endpoint only with reasoning switched off. */
   readonly needsNoReasoningWithTools: (modelId: string) => boolean;
@@ -73,7 +73,7 @@ export function needsNoReasoningWithTools(modelId: string): boolean {
   return minor !== undefined && Number(minor) >= 6;
 }
 
-/** What goes before a message. An open tail ends in a tool result, after which this server takes no user message. */
+/** The text before a message. An open tail ends in a tool result, after which this server takes no user message. */
 function join(tail: Tail, isUser: boolean): string {
   if (tail === 'empty') return '';
   return tail === 'open' && isUser ? `,${BRIDGE},` : ',';
@@ -104,13 +104,13 @@ function assistantText(message: AssistantMessage, options: OpenAiFormatOptions):
   return `{"role":"assistant","content":${content}${reasoningBack(message, options)},"tool_calls":[${calls.join(',')}]}`;
 }
 
-/** Empty where it is not known any more: the server only looks whether it is there. */
+/** Empty if it is no longer known: the server only checks its presence. */
 function reasoningBack(message: AssistantMessage, { profile, refused, keptOf }: OpenAiFormatOptions): string {
   if (profile.wantsBack !== 'reasoning' || refused.has('reasoning_content')) return '';
   return `,"reasoning_content":${jsonText(keptOf(message.calls[0]?.id ?? '')?.reasoning ?? '')}`;
 }
 
-/** Only a step's first call needs a signature. For one that was lost, or made by another model, the vendor has this word. */
+/** Only a step's first call needs a signature. For a lost one, or a call by another model, the vendor accepts this word. */
 const UNSIGNED = '{"google":{"thought_signature":"skip_thought_signature_validator"}}';
 
 function extraContent(callId: string, isFirst: boolean, { profile, refused, keptOf }: OpenAiFormatOptions): string {

@@ -56,7 +56,7 @@ export class OpenAiReader implements ReplyReader {
     this.#isDone = true;
   }
 
-  /** Per call, in order: what the vendor wants back beside it, as JSON text; '' for nothing. */
+  /** Per call, in order: the data the vendor wants back with it, as JSON text; '' for nothing. */
   callExtras(): string[] {
     return this.#calls.finish().map(({ extra }) => extra);
   }

@@ -1,14 +1,15 @@
-// Well-known providers, for setting one up: its kind, its address, where a key comes from and which variable usually holds it.
-// Finds such variables in the environment so that they can be offered; contacts nothing and hands out no value.
+// Presets for well-known providers: kind, address, where a key comes from and which variable usually holds it. Finds such variables in the
+// environment so that they can be offered; makes no requests and returns no value.
 
 import type { Config } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { KeyOffer } from '../../contracts/provider-ops.ts';
+import { keysOf } from './model-catalog.ts';
 
 type Preset = OpResult<'model.presets'>['presets'][number];
 
 // eslint-disable-next-line max-params -- one parameter a column
-const compatible = (id: string, title: string, baseUrl: string, keyUrl: string, keyVariable: string): Preset => ({
+const compatible = (id: string, title: string, baseUrl: string | null, keyUrl: string, keyVariable: string): Preset => ({
   id,
   title,
   kind: 'openai-compatible',
@@ -59,22 +60,25 @@ export const providerPresets: readonly Preset[] = [
     'GEMINI_API_KEY',
   ),
   compatible('xai', 'xAI', 'https://api.x.ai/v1', 'https://console.x.ai', 'XAI_API_KEY'),
+  // https://RESOURCE.openai.azure.com/openai/v1, and the resource is the person's own; models are named by their deployment.
+  compatible('azure', 'Azure OpenAI', null, 'https://ai.azure.com', 'AZURE_OPENAI_API_KEY'),
   { id: 'ollama', title: 'Ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', keyName: null, keyUrl: null, keyVariable: null },
   local('lmstudio', 'LM Studio', 'http://127.0.0.1:1234/v1'),
   local('llamacpp', 'llama-server', 'http://127.0.0.1:8080/v1'),
 ];
 
 /**
- * Keys the environment holds for providers that are not set up: the names of variables only, a key is used when a person says so.
- * Where NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
+ * Keys the environment holds for providers that are not set up: the names of variables only, a key is used only after a person agrees. If
+ * NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
  */
 export function offeredKeys(environment: Readonly<Record<string, string | undefined>>, providers: Config['providers']): KeyOffer[] {
-  const inUse = new Set(Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined)));
+  const inUse = new Set(Object.values(providers).flatMap(keysOf));
   return providerPresets.flatMap(({ id, title, kind, baseUrl, keyVariable }) => {
     if (keyVariable === null || (environment[keyVariable] ?? '').trim() === '' || inUse.has(`env:${keyVariable}`)) return [];
     const given = environment[keyVariable.replace(/_API_KEY$/, '_BASE_URL')] ?? '';
-    return [
-      { preset: id, title, kind, baseUrl: /^https?:\/\//.test(given) && URL.canParse(given) ? given : baseUrl, variable: keyVariable },
-    ];
+    const address = /^https?:\/\//.test(given) && URL.canParse(given) ? given : baseUrl;
+    // Nobody knows where it would be sent.
+    if (address === null && kind === 'openai-compatible') return [];
+    return [{ preset: id, title, kind, baseUrl: address, variable: keyVariable }];
   });
 }

@@ -1,5 +1,5 @@
-// Reads from a refusal which fields or schema words a server does not take, by the names it gives. Vendors word it in a dozen ways.
-// Decides nothing: whether a word can be left out is up to whoever wrote the request.
+// Extracts from a refusal the fields or schema words a server does not accept, by the names it gives. Vendors word it in a dozen ways.
+// Decides nothing: the author of the request decides whether a word can be left out.
 
 const WORDS_MAX = 12;
 
@@ -30,7 +30,7 @@ const sentences: readonly RegExp[] = [
 /** Ollama and servers of models that were not made for it. */
 const noTools = /does not support (?:tools|tool use|function calling)\b|tools? (?:is|are) not supported/i;
 
-/** The names, plain: the last part of a path, in snake case where it stood in camel case beside. At most a dozen. */
+/** The plain names: the last part of a path, also in snake case if it was in camel case. At most a dozen. */
 export function refusedWords(said: string): string[] {
   const words = new Set<string>();
   for (const pattern of sentences) {

@@ -1,13 +1,13 @@
-// What the readers of all wire formats share: the reader's shape, call ids made whole, and errors for unreadable answers.
-// Must not know any vendor's fields.
+// The common part of the readers of all wire formats: the reader's shape, completed call ids, and errors for unreadable answers. Must not
+// know any vendor's fields.
 
 import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 
-/** What the router's watch needs to know beyond the text. Every part is optional: a plain DeltaSink will do. */
+/** Progress that the router's watch needs in addition to the text. Every part is optional: a plain DeltaSink will do. */
 export interface ProgressSink extends DeltaSink {
-  /** Bytes of the answer came in, whatever they are. */
+  /** Called when any bytes of the answer arrive. */
   alive?(): void;
   /** The first piece of the answer itself, text or call, is here. */
   began?(): void;
@@ -31,17 +31,19 @@ export interface ReplyReader {
   finish(): RawReply;
 }
 
-/** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it. */
+/**
+ * Maximum of text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it.
+ */
 export const answerBytesMax = 2 * 1024 * 1024;
 
-/** Arguments beyond `answerBytesMax` are read and dropped up to here, so that the model can be told that its call was too large. */
+/** Arguments beyond `answerBytesMax` are read and dropped up to here, so that the model can learn that its call was too large. */
 const readBytesMax = 16 * 1024 * 1024;
-/** What a dropped piece counts at least: a flood of tiny ones has an end as well. */
+/** The minimum size counted for a dropped piece: it also limits a flood of tiny ones. */
 const DROPPED_BYTES_MIN = 64;
 /** No JSON: a call whose arguments were cut never passes for a whole one. */
 const CUT_MARK = '…';
 
-/** What an answer says, as it comes in: kept, handed on, and bounded. */
+/** Collects the text of an answer as it arrives: stores it, passes it on, and limits it. */
 export class ReplyText {
   readonly #provider: string;
   readonly #sink: ProgressSink;
@@ -77,7 +79,7 @@ export class ReplyText {
     this.#sink.reasoning?.(value);
   }
 
-  /** What to keep of a piece of a call's arguments. Throws `model_bad_reply` when the answer has no end. */
+  /** Returns the part of an argument piece to keep. Throws `model_bad_reply` when the answer has no end. */
   argumentsOf(piece: string): string {
     const sizeBytes = Buffer.byteLength(piece, 'utf8');
     const room = answerBytesMax - this.#sizeBytes;
@@ -106,7 +108,7 @@ export interface CallIds {
   isTaken(id: string): boolean;
 }
 
-/** Every call with an id of its own, here and in the conversation, and with arguments that are at least an empty object. */
+/** Gives every call a unique id, here and in the conversation, and at least an empty object as arguments. */
 export function completeCalls(calls: readonly ReplyCall[], ids: CallIds): ReplyCall[] {
   const used = new Set<string>();
   return calls.map((call) => {
@@ -135,7 +137,7 @@ export function argsText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** A token count as vendors send it; 0 for anything else. */
+/** A vendor's token count; 0 for anything else. */
 export function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }

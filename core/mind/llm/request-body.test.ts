@@ -19,7 +19,7 @@ function send(bodies: RequestBodies, request: ModelRequest): unknown {
   return JSON.parse(text);
 }
 
-/** What a fresh serialisation of the same request gives. */
+/** A fresh serialisation of the same request. */
 function fresh(format: WireFormat, request: ModelRequest): unknown {
   return send(new RequestBodies(format), { ...request, messages: [...request.messages] });
 }
@@ -204,7 +204,7 @@ test.each(Object.entries(formats))('%s: whatever is appended and in flight, a ca
         expect(JSON.parse(lease.bytes.toString('utf8'))).toEqual(fresh(create(), request));
         if (step.isHeld || !step.isClean) held.push({ ...lease, copy: lease.bytes.toString('latin1') });
         if (!step.isHeld) lease.release(step.isClean);
-        // What is being sent, or may still lie in a socket, must not change.
+        // Bytes that are being sent, or may still be in a socket, must not change.
         for (const other of held) expect(other.bytes.toString('latin1')).toBe(other.copy);
       }
       for (const other of held) other.release(true);
@@ -231,12 +231,12 @@ test.each(Object.entries(formats))(
       bodies.lease(request).release(true);
     }
     expect(messages.length).toBeGreaterThan(150);
-    // A text is looked at (is it blank?) and written once.
+    // A text is read twice at most: to check for blank, and to write it.
     for (const message of messages) expect(reads.get(message) ?? 0).toBeLessThanOrEqual(message.role === 'assistant' ? 3 : 2);
   },
 );
 
-test('a shortened or exchanged past is noticed and written anew', () => {
+test('a shortened or replaced past is noticed and rewritten', () => {
   const bodies = new RequestBodies(openAi());
   const messages: ChatMessage[] = [user('one'), assistant('two'), user('three')];
   send(bodies, createRequest(messages));
@@ -247,7 +247,7 @@ test('a shortened or exchanged past is noticed and written anew', () => {
   expect(send(bodies, createRequest(messages))).toEqual(fresh(openAi(), createRequest(messages)));
 });
 
-test('models that take tools only without reasoning are told so', () => {
+test('models that take tools only without reasoning get a request without it', () => {
   const bodies = new RequestBodies(openAi());
   const keys = (modelId: string): boolean => 'reasoning_effort' in (send(bodies, createRequest([user('x')], { modelId })) as object);
   expect([keys('gpt-5.6'), keys('gpt-5.10-mini'), keys('gpt-5.5'), keys('gpt-4o')]).toEqual([true, true, false, false]);

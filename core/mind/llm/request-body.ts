@@ -1,10 +1,10 @@
-// Request bodies as one growing buffer per conversation: prefix, then each message serialised once, then a suffix.
-// A buffer that is being sent is never written to. So a step costs what is new in it, not the length of the session.
+// Request bodies as one growing buffer per conversation: prefix, then each message serialised once, then a suffix. A buffer that is being
+// sent is never modified. So the cost of a step depends on its new messages, not on the length of the session.
 
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
 
-/** Where the message region stands: nothing in it yet, complete, or open for what the format puts before the next message. */
+/** The state of the message region: empty, complete, or open for the separator before the next message. */
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
@@ -14,14 +14,14 @@ export interface WireFormat {
   group(group: MessageGroup, tail: Tail): { readonly text: string; readonly tail: Tail };
   /** More words after a settled group. */
   spoken(said: Spoken, tail: Tail): { readonly text: string; readonly tail: Tail };
-  /** What is said last and not kept, and the end of the body. */
+  /** The last text, which is not kept, and the end of the body. */
   suffix(request: ModelRequest, tail: Tail): string;
 }
 
 /** A body for one request. `release` when the request is over; `isClean` only if the server surely read all of it. */
 export interface BodyLease {
   readonly bytes: Buffer;
-  /** Whether a call id already stands in this conversation. */
+  /** Returns whether the conversation already has a call with this id. */
   isCallIdTaken(id: string): boolean;
   release(isClean: boolean): void;
 }
@@ -69,7 +69,7 @@ interface Prefix {
   readonly tail: Tail;
 }
 
-/** A position in the message region: so many messages take so many bytes. */
+/** A position in the message region: this many messages take this many bytes. */
 interface Mark {
   readonly count: number;
   readonly sizeBytes: number;
@@ -111,7 +111,7 @@ class Conversation {
     return this.#hold(prefix.bytes.length + this.#at.sizeBytes + length);
   }
 
-  /** What is said last here is never part of what is kept: the next request may continue differently. */
+  /** Text at the end of this request is never kept: the next request may continue differently. */
   #suffix(request: ModelRequest): string {
     const { tail, endsInAnswer } = this.#at;
     const isOpenEnded = endsInAnswer && request.tail === undefined;
@@ -175,7 +175,7 @@ class Conversation {
     this.#last = messages[messages.length - 1];
   }
 
-  /** Messages that continue the last group: said things are appended, anything else writes the group anew. Returns where to go on. */
+  /** Adds messages that continue the last group: user text is appended, anything else rewrites the group. Returns where to continue. */
   #joinLastGroup(messages: readonly ChatMessage[]): number {
     const { count } = this.#at;
     if (count === 0 || count >= messages.length || messages[count]?.role === 'assistant') return count;

@@ -15,7 +15,7 @@ interface Body {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-/** The bodies of two steps: something is said last in each, and a reply comes in between. */
+/** The bodies of two steps: each ends with transient text, with a reply in between. */
 function twoSteps(format: WireFormat): Body[] {
   const bodies = new RequestBodies(format);
   const messages: ChatMessage[] = [{ role: 'user', text: 'hello' }];
@@ -30,7 +30,7 @@ function twoSteps(format: WireFormat): Body[] {
   return [first, send('three')];
 }
 
-test('what is said last stands after the messages and is gone from the next request: chat completions', () => {
+test('transient text follows the messages, leaves the next request: chat completions', () => {
   const [first, second] = twoSteps(openAi);
   expect(first?.messages.map(({ content }) => content)).toEqual([
     'Be brief.',
@@ -70,7 +70,7 @@ test.each([
   ['request exceeds the available context size (4096 tokens), try increasing it', {}, 4_096],
   ['too large', { error: { n_ctx: 2_048 } }, 2_048],
   ['too large', {}, undefined],
-])('how much a server takes is read where it says so: %s', (said, body, limit) => {
+])('the size limit of a server is read where it states one: %s', (said, body, limit) => {
   const failure = { provider: 'lab', modelId: 'm', status: 400, headers: {}, body, secrets: [], nowMs: 0 };
   expect(createFailure('model_context_overflow', failure, said).data['limitTokens']).toBe(limit);
 });

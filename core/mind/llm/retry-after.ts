@@ -1,5 +1,5 @@
-// How long a server asks to wait, wherever it says so: a header in seconds, milliseconds or as a date, a rate limit's time to its
-// reset, or a detail of the error. Pure.
+// Reads how long a server asks to wait, from any place it may say so: a header in seconds, milliseconds or as a date, a rate limit's time
+// to its reset, or a detail of the error. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject } from '../../base/json.ts';
@@ -33,7 +33,7 @@ function retryInfoMs(body: unknown): number | null {
   return null;
 }
 
-/** OpenAI's and Groq's `x-ratelimit-reset-tokens: 1.57s`. Only of what is used up; a bare number is an epoch elsewhere and not read. */
+/** OpenAI's and Groq's `x-ratelimit-reset-tokens: 1.57s`. Only for exhausted limits; a bare number is an epoch elsewhere and ignored. */
 function resetHeadersMs(headers: IncomingHttpHeaders): number | null {
   const waits = ['tokens', 'requests'].flatMap((what) => {
     const isUsedUp = text(headers[`x-ratelimit-remaining-${what}`]).trim() === '0';

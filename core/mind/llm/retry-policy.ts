@@ -1,4 +1,4 @@
-// Whether and when a failed model call is tried again. Pure.
+// Decides whether and when a failed model call is retried. Pure.
 
 import type { AppError } from '../../contracts/errors.ts';
 
@@ -15,7 +15,7 @@ export interface FailedAttempt {
 }
 
 /**
- * Whether an answer that broke off may be asked for once more. That is not done here: what came of it was most likely
+ * Returns whether an answer that broke off may be asked for once more. That is not done here: what came of it was most likely
  * billed, so it has to be recorded and a second one admitted first.
  */
 export function mayAskAgain({ attempt, error, hasDelivered }: FailedAttempt, retriesMax: number): boolean {

@@ -64,7 +64,7 @@ test('models of configured providers are listed with window and price, and one t
   ]);
 });
 
-test('a list is asked for at most once in a few minutes, a failure sooner, and settings that change ask anew', async () => {
+test('a list is cached for minutes, a failure for less, and new settings refresh it', async () => {
   let nowMs = 1_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   await using server = await ScriptedServer.start(json({ data: [{ id: 'm' }] }));
@@ -87,7 +87,7 @@ test.each([
   ['no answer at all', { after: 'wait' } as const, 'cancelled'],
   ['a page', { chunks: ['<html>'] }, 'model_rejected'],
   ['a refusal', json({ error: { message: 'no', code: 'invalid_api_key' } }, 401), 'model_auth'],
-  ['trouble of its own', json({ error: { message: 'oops' } }, 503), 'model_unavailable'],
+  ['an internal error', json({ error: { message: 'oops' } }, 503), 'model_unavailable'],
   ['half an answer', { chunks: ['{"data":['], after: 'drop' } as const, 'model_unavailable'],
 ])('a survey that gets %s fails in words', async (_what, script, code) => {
   await using server = await ScriptedServer.start(script);
@@ -98,7 +98,7 @@ test.each([
   expect(await failureOf(asked)).toMatchObject({ code });
 });
 
-test('a survey uses the key it is handed, and names the preferred model of what is offered', async () => {
+test('a survey uses the given key, and names the preferred model', async () => {
   await using server = await ScriptedServer.start(json({ data: [{ id: 'gpt-4o' }, { id: 'gpt-5.1-2025-11-13' }, { id: 'gpt-image-1' }] }));
   const provider: ProviderConfig = { kind: 'openai', apiKey: 'keychain:none', baseUrl: server.url };
   const { models, usual } = await createRouter({}).survey('mine', { provider, key: 'sk-given', signal: never, timeoutMs: 1_000 });

@@ -1,5 +1,5 @@
-// Asks a provider's server which models it offers: one request, bounded in time and size, read in the form of each vendor.
-// Must not keep connections or answers; uses `node:http` because a list is asked for seldom and the pooled client costs memory.
+// Asks a provider's server which models it offers: one request, bounded in time and size, parsed in the form of each vendor. Must not keep
+// connections or answers; uses `node:http` because lists are rare and the pooled client costs memory.
 
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -27,7 +27,7 @@ export interface ServerModel {
   readonly outputUsdPerMillion: number | null;
 }
 
-export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' }>;
+export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' }>;
 
 export interface ListRequest {
   readonly provider: string;
@@ -107,13 +107,13 @@ function readModels(config: ListedProvider, answer: unknown): ServerModel[] {
   });
 }
 
-/** Mistral says what a model can do. */
+/** Mistral states a model's capabilities. */
 function isMarkedOther(entry: Record<string, unknown>): boolean {
   const can = entry['capabilities'] as { completion_chat?: unknown } | null | undefined;
   return typeof can === 'object' && can !== null && can.completion_chat === false;
 }
 
-/** By the names OpenRouter, Groq, Mistral, vLLM and Anthropic use. */
+/** Reads the field names of OpenRouter, Groq, Mistral, vLLM and Anthropic. */
 function statedWindow(entry: Record<string, unknown>): number | null {
   const names = ['context_length', 'context_window', 'max_context_length', 'max_model_len', 'max_input_tokens'];
   return names.map((name) => windowOf(entry[name])).find((tokens) => tokens !== null) ?? null;

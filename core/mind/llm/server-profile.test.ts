@@ -89,7 +89,7 @@ test('a second refusal ends the call: it never loops', async () => {
 });
 
 test.each([
-  ['a word that was not sent', 400, "Unknown parameter: 'temperature'."],
+  ['a field that was not sent', 400, "Unknown parameter: 'temperature'."],
   ['what a request cannot do without', 400, "Unknown parameter: 'messages'."],
   ['a key', 401, "Unknown parameter: 'stream_options'."],
   ['a rate limit', 429, "Unknown parameter: 'stream_options'."],

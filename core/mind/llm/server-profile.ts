@@ -1,5 +1,5 @@
-// What servers of the OpenAI chat format take and want back, one row each: chosen by the preset a provider names, else by the host of its
-// address, else the form every known server takes. Data only. What a row does not know, a server's refusal teaches (refused-words.ts).
+// Profiles of servers of the OpenAI chat format, one row each: chosen by the preset a provider names, else by the host of its address, else
+// the form every known server accepts. Data only. Anything missing in a row is learned from a server's refusal (refused-words.ts).
 
 import type { ServerName } from '../../contracts/server-names.ts';
 
@@ -9,17 +9,17 @@ export interface ServerProfile {
   readonly maxTokensKey: 'max_tokens' | 'max_completion_tokens';
   /** Ids of calls: any text, or exactly nine letters and digits. */
   readonly callIds: 'any' | 'nine';
-  /** Whether a user message may follow a tool result directly; where not, a short assistant message goes between. */
+  /** Whether a user message may follow a tool result directly; if not, a short assistant message separates them. */
   readonly userAfterTool: boolean;
-  /** What of its own answer it wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
+  /** The parts of an answer the server wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
   readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
   /** Whether a 400 with no body means that the request was too long. */
   readonly emptyRefusalIsTooLong: boolean;
 }
 
 /**
- * Sent to a server nothing is known of. `stream_options` is in it: llama-server, LM Studio, vLLM, SGLang, Ollama and the gateways take it,
- * and without it the usage is lost for good; a server that refuses it costs one more request.
+ * For an unknown server. Includes `stream_options`: llama-server, LM Studio, vLLM, SGLang, Ollama and the gateways accept it, and without
+ * it the usage is lost; a server that refuses it costs one more request.
  */
 const common: ServerProfile = {
   streamOptions: true,
@@ -33,14 +33,14 @@ const common: ServerProfile = {
 const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   // o-series and gpt-5 refuse max_tokens; older models take the newer name as well. Source: API reference.
   openai: { maxTokensKey: 'max_completion_tokens' },
-  // Leaves out by itself what the model behind it does not take. Source: its documentation.
+  // Drops fields that the model behind it does not accept. Source: its documentation.
   openrouter: {},
   // Refuses reasoning fields in the history ("property 'reasoning' is unsupported").
   groq: {},
   // 422 extra_forbidden for stream_options (usage comes without it); ids of nine characters, code 3280;
   // "Unexpected role 'user' after role 'tool'", code 3230. Source: client-ts field list, mistral-common validator, issues of 2025-26.
   mistral: { streamOptions: false, callIds: 'nine', userAfterTool: false },
-  // "The `reasoning_content` in the thinking mode must be passed back to the API." V4 thinks unless told not to.
+  // "The `reasoning_content` in the thinking mode must be passed back to the API." V4 thinks by default.
   deepseek: { wantsBack: 'reasoning' },
   // From Gemini 3 each step's first call needs its signature, in tool_calls[].extra_content. Unknown fields: 400 Unknown name "…".
   gemini: { wantsBack: 'signatures' },
@@ -53,7 +53,7 @@ const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   vllm: {},
 };
 
-/** By the end of the host name. */
+/** By suffix of the host name. */
 const hosts: readonly (readonly [string, ServerName])[] = [
   ['api.openai.com', 'openai'],
   ['openai.azure.com', 'openai'],

@@ -1,4 +1,5 @@
-// The windows that servers tell of their models, each asked once while the program runs. Must not hold up a turn whose window is known.
+// The context windows that servers state for their models, each requested once while the program runs. Must not delay a turn whose window
+// is known.
 
 import { askWindow } from './ask-window.ts';
 import type { ServerToAsk } from './model-catalog.ts';
@@ -12,7 +13,7 @@ export class ServerWindows {
     this.#secrets = secrets;
   }
 
-  /** What the server said; null while that is not known. */
+  /** The server's statement; null while unknown. */
   of(ref: string): number | null {
     const known = this.#windows.get(ref);
     return typeof known === 'number' ? known : null;
@@ -22,7 +23,7 @@ export class ServerWindows {
     this.#windows.clear();
   }
 
-  /** Null where there is nothing to wait for; never rejects. */
+  /** Null if there is nothing to wait for; never rejects. */
   ask(ref: string, serverOf: () => ServerToAsk | null, signal: AbortSignal): Promise<void> | null {
     const known = this.#windows.get(ref);
     if (known !== undefined) return known instanceof Promise ? known : null;
@@ -32,7 +33,7 @@ export class ServerWindows {
       return null;
     }
     const asking = this.#askServer(server, signal).then((window) => {
-      // A turn that was stopped meanwhile has not heard the answer.
+      // A turn that was stopped meanwhile discarded the answer: ask again next time.
       if (window === null && signal.aborted) this.#windows.delete(ref);
       else this.#windows.set(ref, window);
     });
@@ -46,7 +47,7 @@ export class ServerWindows {
       const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...question.headers };
       return await askWindow({ ...question, headers }, signal);
     } catch {
-      // A missing key is told by the call itself.
+      // The call itself reports a missing key.
       return null;
     }
   }

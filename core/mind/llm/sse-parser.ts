@@ -32,7 +32,7 @@ export class SseParser {
     this.#lineBytesMax = maxLineBytes;
   }
 
-  /** Feeds bytes. Returns true once the handler has said it wants no more. Throws `model_bad_reply` on an endless line. */
+  /** Feeds bytes. Returns true once the handler is done. Throws `model_bad_reply` on an endless line. */
   push(chunk: Buffer): boolean {
     let at = this.#skipLf && chunk[0] === LF ? 1 : 0;
     if (chunk.length > 0) this.#skipLf = false;
@@ -48,7 +48,7 @@ export class SseParser {
     return this.#isDone;
   }
 
-  /** The bytes are over. Hands out what the last lines held. */
+  /** End of the bytes. Emits the last event. */
   end(): boolean {
     if (this.#isDone) return true;
     if (this.#carryBytes > 0) this.#takeLine(Buffer.alloc(0), 0, 0);
@@ -118,7 +118,7 @@ export class SseParser {
   }
 }
 
-/** The smaller of two positions, where -1 is none. */
+/** The smaller of two positions, ignoring -1. */
 function earlier(a: number, b: number): number {
   if (a === -1 || b === -1) return Math.max(a, b);
   return Math.min(a, b);

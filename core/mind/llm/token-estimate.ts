@@ -1,7 +1,7 @@
-// A cheap guess at token counts, for packing and for servers that report no usage: words, digits and signs are told apart, because
-// byte-pair vocabularies do so. Must not be used where money is counted and the server did report: its figures win.
+// A cheap estimate of token counts, for packing and for servers that report no usage: words, digits and signs are counted separately,
+// because byte-pair vocabularies do so. Must not be used for cost when the server reported usage: its figures win.
 
-/** A word of up to so many letters is one piece, and so are about so many more. */
+/** A word of up to this many letters is one token; each further group of about this many is one more. */
 const WORD_LETTERS = 10;
 const MORE_LETTERS = 6;
 const DIGITS_PER_TOKEN = 2.4;
@@ -13,7 +13,7 @@ const ALPHABETIC_CHARS_PER_TOKEN = 3;
 const CJK_CHARS_PER_TOKEN = 1.4;
 /** One half of a surrogate pair: an emoji or rare sign is two to three tokens. */
 const SURROGATE_HALVES_PER_TOKEN = 0.9;
-/** Where only a size is at hand. */
+/** Used if only a size is known. */
 const BYTES_PER_TOKEN = 4;
 
 const kinds = { space: 0, small: 1, capital: 2, digit: 3, sign: 4, alphabetic: 5, cjk: 6, surrogate: 7 } as const;
@@ -30,7 +30,7 @@ export function estimateTokens(text: string): number {
     const unit = text.charCodeAt(at);
     const kind = unit < 0x80 ? (asciiKinds[unit] ?? kinds.sign) : kindOfWide(unit);
     if (kind === runKind) continue;
-    // A capital begins a word that goes on in small letters; `camelCase` is cut where a capital follows a small one.
+    // A capital begins a word that continues in small letters; `camelCase` is split where a capital follows a small one.
     if (kind !== kinds.small || runKind !== kinds.capital) {
       tokens += tokensOfRun(text, runKind, start, at);
       start = at;
@@ -50,7 +50,7 @@ function tokensOfRun(text: string, kind: Kind, from: number, to: number): number
   if (length === 0) return 0;
   switch (kind) {
     case kinds.space:
-      // A single space belongs to the word after it.
+      // A single space is part of the following word.
       return length === 1 && text.charCodeAt(from) === 0x20 ? 0 : 1;
     case kinds.small:
     case kinds.capital:

@@ -1,12 +1,12 @@
-// Tells from a vendor's sentence that a request was too long for the model, and how much the model takes where the sentence says so.
-// Must rule out rate limits first: they speak of tokens as well, and a smaller request is not what they ask for.
+// Recognises from a vendor's sentence that a request was too long for the model, and the model's limit if the sentence states it. Must rule
+// out rate limits first: they mention tokens as well, but a smaller request would not help.
 
 import { isPlainObject } from '../../base/json.ts';
 
 export interface StatedSizes {
-  /** How much the server takes. */
+  /** The server's limit. */
   readonly limitTokens?: number;
-  /** What the request came to by the server's count. */
+  /** The size of the request by the server's count. */
   readonly requestTokens?: number;
 }
 
@@ -16,7 +16,7 @@ const LIMIT_TOKENS_MAX = 20_000_000;
 const rateLimitSentences =
   /(tokens|requests|input tokens) (per|a) (minute|hour|day)|\b[TR]P[MD]\b|rate.?limit|quota|too many requests|overloaded/i;
 
-/** One line per wording. Sources: the vendors' own errors as collected in 2026; the servers' source for those that run here. */
+/** One line per wording. Sources: the vendors' own errors as collected in 2026; the source code of local servers. */
 const tooLongSentences: readonly RegExp[] = [
   // OpenAI, vLLM, SGLang, OpenRouter, LM Studio's gateway form
   /maximum context length|exceeds? the context window|context[ _]length[ _]exceeded/i,
@@ -70,7 +70,7 @@ const requestSentences: readonly RegExp[] = [
   /token count of ([\d,]+)/i,
 ];
 
-/** Only for a failure that is known to be one of length. */
+/** Only for a known length error. */
 export function statedSizes(body: unknown, said: string): StatedSizes {
   const inner = isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
   const field = (name: string): unknown => (isPlainObject(inner) ? inner[name] : undefined);

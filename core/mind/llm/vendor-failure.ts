@@ -1,5 +1,5 @@
-// What all vendors' error files share: the facts of one failure, plain sentences per code, and the promise that no key leaves in a message.
-// Must not decide which code a vendor's answer means.
+// The common part of all vendors' error files: the facts of one failure, plain sentences per code, and the guarantee that no message
+// contains a key. Must not decide which code a vendor's answer means.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -24,6 +24,8 @@ export interface VendorFailure {
   /** Values that must never show: the key, header values from config. */
   readonly secrets: readonly string[];
   readonly nowMs: number;
+  /** Its filter refused what was said, not how: another model would only be a way around it. */
+  readonly isRefusal?: boolean;
 }
 
 export type FailureCode = Extract<
@@ -70,9 +72,23 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
-      ...(hint === undefined ? {} : { hint }),
+      ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
+      ...hintOf(code, said ?? '', hint),
     },
   });
+}
+
+const refusalHint = 'Say it in other words, or choose another model for this message.';
+
+/** A server at its limit does not recover by being asked again. */
+const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
+
+function hintOf(code: FailureCode, said: string, hint: string | undefined): { readonly hint?: string } {
+  if (hint !== undefined) return { hint };
+  if (code !== 'model_unavailable' || !memorySentences.test(said)) return {};
+  return {
+    hint: 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).',
+  };
 }
 
 function refused(said: string): { readonly refusedWords?: readonly string[] } {
@@ -86,7 +102,10 @@ export interface VendorError {
   readonly message: string;
 }
 
-/** The fields vendors use, wherever they put them: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain text. */
+/**
+ * The vendors' error fields in any of their forms: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain
+ * text.
+ */
 export function readVendorError(body: unknown): VendorError {
   if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
   if (typeof body === 'string') return { type: '', code: '', message: looksLikeHtml(body) ? '' : body.trim() };
@@ -95,13 +114,13 @@ export function readVendorError(body: unknown): VendorError {
   if (typeof inner === 'string') return { type: text(body['type']), code: text(body['code']), message: inner };
   if (Array.isArray(inner)) return readVendorError((inner as unknown[])[0]);
   const source = isPlainObject(inner) ? inner : body;
-  // Google: the name of the error stands in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
+  // Google: the name of the error is in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
   const type = text(source['type']) || (typeof source['status'] === 'string' ? source['status'] : '');
   const code = text(source['code']) || text(source['status_code']);
   return { type, code, message: messageOf(source) };
 }
 
-/** A gateway's own sentence says less than what it was told by the server behind it. */
+/** A gateway's own sentence says less than the message of the server behind it. */
 function messageOf(source: Record<string, unknown>): string {
   const said = inSentence(source['message'] ?? source['detail'] ?? source['error']);
   const { metadata } = source;

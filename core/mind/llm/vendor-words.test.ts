@@ -114,7 +114,7 @@ test.each([
   ['Ollama', mapOllamaFailure(failure(400, { error: 'the input length exceeds the context length' })), undefined, undefined],
   ['Cerebras', mapOpenAiFailure(failure(400, ''), { emptyRefusalIsTooLong: true }), undefined, undefined],
   ['in a stream', mapOpenAiFailure(openAi(200, 'the request exceeds the available context size')), undefined, undefined],
-])('too long, in the words of %s', (_vendor, error, limitTokens, requestTokens) => {
+])('too long, in the wording of %s', (_vendor, error, limitTokens, requestTokens) => {
   expect(error.code).toBe('model_context_overflow');
   expect([error.data['limitTokens'], error.data['requestTokens']]).toEqual([limitTokens, requestTokens]);
 });

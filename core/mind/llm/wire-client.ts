@@ -1,5 +1,5 @@
-// A model client over our own wire formats: body from cached fragments, POST, events to the vendor's reader, one reply.
-// Owns no vendor knowledge: that is in the dialect it is given.
+// A model client over our own wire formats: body from cached fragments, POST, events to the vendor's reader, one reply. Has no vendor
+// knowledge: that is in its dialect.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../../base/json.ts';
@@ -30,11 +30,11 @@ export interface Dialect {
   readonly path: string;
   readonly headers: readonly string[];
   bodiesOf(modelId: string): RequestBodies;
-  /** Leaves these words out of requests from now on where it can; those of them that were in what was sent. */
+  /** Leaves these words out of requests from now on where possible; returns those that were in the request. */
   leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
   readonly mapFailure: (answer: FailedAnswer, modelId: string) => AppError;
-  /** Called with the finished reader and the reply as it is handed out. */
+  /** Called with the finished reader and the reply. */
   readonly onReply?: (reader: ReplyReader, reply: ModelReply) => void;
 }
 
@@ -77,7 +77,7 @@ export class WireClient implements ModelClient {
     return this.#transport.close();
   }
 
-  /** Says in `leftOut` what the next request will do without, where the server named it. */
+  /** Lists in `leftOut` what the next request will omit, if the server named it. */
   #learn(cause: unknown, modelId: string, sent: Buffer): unknown {
     if (!(cause instanceof AppError) || cause.code !== 'model_rejected') return cause;
     const { refusedWords } = cause.data;
@@ -87,7 +87,7 @@ export class WireClient implements ModelClient {
   }
 }
 
-/** A connection that is lost after the answer was complete loses nothing; the answer is paid and must not be asked for again. */
+/** A connection lost after the complete answer loses nothing; the answer is paid and must not be requested again. */
 function finishBroken(reader: ReplyReader, broken: AppError): RawReply {
   if (broken.code !== 'model_cut_off') throw broken;
   try {
@@ -191,7 +191,7 @@ class AnswerReader implements ResponseReader {
       this.#reader.whole(parsed.value);
       return;
     }
-    // One document a line, from servers that stream without the frame of events.
+    // One document a line, from servers that stream without SSE framing.
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     if (lines.length < 2) throw cutOff(this.#dialect.provider);
     for (const line of lines) if (this.#event(line, '')) return;
@@ -209,7 +209,7 @@ class AnswerReader implements ResponseReader {
   }
 }
 
-/** An event stream never opens with a brace or a bracket; an answer that does is one JSON document, whatever its content type says. */
+/** An event stream never starts with a brace or a bracket; an answer that does is one JSON document, regardless of its content type. */
 function detectMode(chunk: Buffer): 'unknown' | 'events' | 'document' {
   for (const byte of chunk) {
     if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) continue;

@@ -1,5 +1,5 @@
-// The three formats put together for one provider: address, headers, request format, reader, error mapping.
-// Must not open connections or keep requests.
+// The three formats assembled for one provider: address, headers, request format, reader, error mapping. Must not open connections or keep
+// requests.
 
 import type { ModelRequest } from '../../contracts/llm.ts';
 import { mapAnthropicFailure } from './anthropic-errors.ts';
@@ -30,7 +30,7 @@ export interface DialectOptions {
   /** Extra headers from config; they win over ours. */
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: () => number;
-  /** Whether its models are sent images. */
+  /** Whether its models receive images. */
   readonly seesImages: boolean;
   readonly refusedWords: RefusedWordsStore;
 }
@@ -119,7 +119,7 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
   };
 }
 
-/** Bodies per model: what a server refuses may depend on it. A newly refused word begins them afresh. */
+/** Bodies per model: a server's refusals may depend on it. A newly refused word rebuilds them. */
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>) => WireFormat,

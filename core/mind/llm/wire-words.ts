@@ -1,5 +1,5 @@
-// What is left out of requests to one server because it refused it: fields and schema words, per model, kept while the program runs and
-// handed to whoever keeps them longer. A word is left out only where a request can do without it.
+// Fields and schema words left out of requests to one server because it refused them: per model, kept while the program runs and passed to
+// a longer-lived store. A word is left out only if a request can do without it.
 
 import { isPlainObject } from '../../base/json.ts';
 
@@ -25,7 +25,7 @@ export class RefusedWordsInMemory implements RefusedWordsStore {
 export const noWords: ReadonlySet<string> = new Set();
 export const WORDS_PER_MODEL_MAX = 64;
 
-/** Top-level fields and parts of messages. Model, messages and stream are what a request is. */
+/** Optional top-level fields and parts of messages. Model, messages and stream are essential. */
 const optionalFields: ReadonlySet<string> = new Set([
   'stream_options',
   'max_tokens',
@@ -37,7 +37,7 @@ const optionalFields: ReadonlySet<string> = new Set([
   'tools',
 ]);
 
-/** Of the refused words, those that were sent, can be left out and are not left out already. */
+/** The refused words that were sent, can be left out and are not left out already. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
     const isOptional = optionalFields.has(word) || schemaWords.has(word);
@@ -45,7 +45,7 @@ export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already:
   });
 }
 
-/** Words of JSON Schema (draft 2020-12 and its forerunners) a tool can do without. Not type, properties and description: they say what it takes. */
+/** Keywords of JSON Schema (draft 2020-12 and earlier) a tool can do without. Not type, properties and description, which are essential. */
 const schemaWords: ReadonlySet<string> = new Set(
   `$schema $id $ref $defs $comment definitions title default examples example const enum format pattern
   additionalProperties unevaluatedProperties unevaluatedItems patternProperties propertyNames required items prefixItems contains
@@ -54,7 +54,7 @@ const schemaWords: ReadonlySet<string> = new Set(
   deprecated contentEncoding contentMediaType strict`.split(/\s+/),
 );
 
-/** The schema without these words, wherever it uses them as words; a property of that name stays. */
+/** The schema without these keywords; a property of the same name stays. */
 export function withoutWords(schema: unknown, words: ReadonlySet<string>): unknown {
   if (words.size === 0) return schema;
   if (Array.isArray(schema)) return (schema as unknown[]).map((one) => withoutWords(one, words));

@@ -1,6 +1,6 @@
-// Compaction: follows the log for conversations that have grown long, has what is older than their last exchanges summed up in the
-// background, and records it. Holds up no turn, is paid under the budget, ends with the panic stop, and is taken up after a crash. How a
-// summary is written is the summarizer's.
+// Compaction: follows the log for conversations that have grown long, summarises the messages before their last exchanges in the
+// background, and records the summary. Blocks no turn, is paid under the budget, ends with the panic stop, and resumes after a crash. The
+// summarizer writes the text.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -34,7 +34,7 @@ export interface CompactionDeps {
   readonly panic: { readonly engaged: boolean };
   onCommitted(listener: (events: readonly AnyEvent[]) => void): () => void;
   openJobs(): readonly { readonly summaryId: string; readonly sessionId: string }[];
-  /** What is not summed up of a session in use: costs nothing, however long it is. Null for one that is not. */
+  /** The messages of an active session that are not summarised yet: free for any length. Null for an inactive session. */
   unsummed(sessionId: string): { readonly messages: number; readonly tokens: number } | null;
   /** The conversation whole, as far as it is not summed up yet. Null where there is no such session. */
   conversation(sessionId: string): HeldConversation | null;
@@ -72,7 +72,7 @@ export class Compaction {
     });
   }
 
-  /** Takes up what an earlier run left: each once, anew. */
+  /** Restarts each summary an earlier run left unfinished, once. */
   begin(): void {
     this.#hasBegun = true;
     for (const { summaryId, sessionId } of this.#deps.openJobs()) {
@@ -102,7 +102,7 @@ export class Compaction {
     while (this.#running.size > 0 || this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.add(resolve));
   }
 
-  /** What is under way is left as begun: the next start takes it up. */
+  /** Unfinished summaries stay recorded as begun: the next start resumes them. */
   async dispose(): Promise<void> {
     this.#isClosed = true;
     this.#stopListening();
@@ -153,7 +153,7 @@ export class Compaction {
     for (const [sessionId, reason] of this.#waiting) {
       if (this.#running.size >= AT_ONCE) return;
       this.#waiting.delete(sessionId);
-      // Between the wish and now somebody may have done it, or stopped everything.
+      // Meanwhile it may have been summarised by another request, or everything was stopped.
       if (this.#deps.panic.engaged || this.#running.has(sessionId)) continue;
       void this.#run(sessionId, reason, 'compaction').catch((cause: unknown) => {
         this.#deps.logger.log('warn', 'a conversation could not be summed up', { sessionId, cause: String(cause) });

@@ -1,7 +1,8 @@
-// Which chats there are, which session each talks in, and which turns have to be answered where. Rows kept in step with the log;
-// sends nothing and decides nothing about who may write.
+// The chats, the session of each, and the turns that need an answer there. Rows kept in step with the log; sends nothing and does not
+// decide who may write.
 
 import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
+import { isHere } from '../../contracts/doors.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatInfo } from '../../contracts/outbox-ops.ts';
 import type { SqlDatabase } from '../../store/storage/storage.ts';
@@ -12,9 +13,6 @@ export interface ChatTurn {
   readonly chat: ChatAddress;
   readonly messageId: string | null;
 }
-
-/** Doors at which the person who wrote also reads the answer. */
-const ownDoors: ReadonlySet<string> = new Set(['window', 'cli', 'http', 'library', 'tray']);
 
 const chatColumns =
   'channel, chat_id AS chatId, thread_id AS threadId, kind, title, session_id AS sessionId, last_used_at_ms AS lastUsedAtMs';
@@ -94,24 +92,24 @@ export class ChatRows {
     return this.chats({ limit: 1 })[0] ?? null;
   }
 
-  /** The chat a session belongs to; null for one that never was talked with in a chat. */
+  /** The chat of a session; null if it never had one. */
   ofSession(sessionId: string): ChatAddress | null {
     const row = this.#sql.ofSession.get(sessionId) as StoredAddress | undefined;
     return row === undefined ? null : addressOf(row);
   }
 
-  /** The chat a turn came from, where its answer goes; null where the turn came in another way. */
+  /** The chat a turn came from and answers to; null if it did not come from a chat. */
   ofTurn(turnId: string): ChatTurn | null {
     const row = this.#sql.turn.get(turnId) as StoredTurn | undefined;
     return row === undefined ? null : chatTurn(row);
   }
 
-  /** Turns that have ended and whose chat was not told yet, oldest first. */
+  /** Ended turns whose chat was not answered yet, oldest first. */
   ended(limit: number): ChatTurn[] {
     return (this.#sql.ended.all(limit) as StoredTurn[]).map(chatTurn);
   }
 
-  /** Nothing of the turn is left to tell. */
+  /** Marks the turn as answered. */
   told(turnId: string): void {
     this.#sql.tellTurn.run(turnId);
   }
@@ -125,14 +123,14 @@ export class ChatRows {
 
   #heard({ turnId, sessionId, body, atMs }: EventOf<'user.message'>): void {
     if (turnId === null) return;
-    const from = body.chat ?? (ownDoors.has(body.channel) ? null : this.ofSession(sessionId));
+    const from = body.chat ?? (isHere(body.channel) ? null : this.ofSession(sessionId));
     if (from === null) return;
     const place = [from.channel, from.chatId, from.threadId ?? ''] as const;
     this.#sql.putTurn.run(turnId, sessionId, ...place, body.chat?.messageId ?? null);
     if (body.chat !== undefined) this.#sql.use.run(atMs, ...place);
   }
 
-  /** What takes up the work of a turn also takes up whom it owes an answer. */
+  /** A turn that takes up the work of another also takes over its chat. */
   #takenUp({ turnId, sessionId, body }: EventOf<'turn.started'>): void {
     const earlier = body.continues?.turnIds.at(-1);
     if (turnId === null || earlier === undefined) return;

@@ -1,5 +1,5 @@
-// The sending: chats side by side, the items of one chat in order, one part after the other. Each try is on the disk before it leaves and
-// noted after; what nobody can know is called uncertain and left to a person. Queues nothing itself.
+// Delivery: chats in parallel, the items of one chat in order, one part after the other. Each try is on the disk before it is sent and
+// recorded afterwards; an unknown outcome is marked uncertain and left to a person. Queues nothing itself.
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
@@ -23,21 +23,21 @@ export interface DispatchDeps {
   readonly panic: { readonly engaged: boolean };
   readonly crashPoints: { reach(point: 'outbound-sending' | 'outbound-sent'): void };
   readonly after: Later;
-  /** What leaves is looked through as it leaves: it may have waited, and more may be known to be secret by now. */
+  /** Redacts at the time of sending: the item may have waited, and more secrets may be known by now. */
   redactDeep<T>(value: T): Redacted<T>;
 }
 
 const CHATS_AT_ONCE = 8;
 const TRIES_MAX = 12;
-/** Of a channel that names the time to try again. */
+/** For a channel that names the time of the next try. */
 const TOLD_TRIES_MAX = 100;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 600_000;
 const SEND_MAX_MS = 120_000;
 const CLOSE_WAIT_MS = 5_000;
-/** What waits longer than this is not sent any more: it would come as if it were news. */
+/** Older items are not sent any more: they would look like news. */
 const AGE_MAX_MS = 86_400_000;
-/** Clocks jump and machines sleep: now and then it looks again whatever the timers say. */
+/** Clocks jump and machines sleep: checked this often regardless of the timers. */
 const LOOK_AGAIN_MS = 60_000;
 const STALE_AT_ONCE = 100;
 /** After the store itself failed. */
@@ -56,7 +56,7 @@ export class Dispatch {
     this.#deps = deps;
   }
 
-  /** What the last run left in the middle of a try may have arrived. */
+  /** Parts that the last run was sending when it ended may have arrived. */
   start(hooks: MessageHooks | null): void {
     this.#hooks = hooks;
     for (const row of this.#deps.rows.interrupted()) {
@@ -74,7 +74,7 @@ export class Dispatch {
     };
   }
 
-  /** Begins whatever can be sent now. */
+  /** Starts everything that can be sent now. */
   wake(): void {
     if (this.#closing.signal.aborted) return;
     try {
@@ -85,7 +85,7 @@ export class Dispatch {
     }
   }
 
-  /** Lets what is being sent come to its end for a moment; what does not is uncertain at the next start. */
+  /** Gives running sends a moment to finish; unfinished ones are uncertain at the next start. */
   async dispose(): Promise<void> {
     this.#stopLooking?.();
     for (const stop of this.#timers.values()) stop();
@@ -102,11 +102,11 @@ export class Dispatch {
     this.#stopLooking = this.#deps.after(LOOK_AGAIN_MS, () => this.#lookAgain());
   }
 
-  /** `isDue`: what it waited for is over, whatever the clock on the wall says by now. */
+  /** `isDue`: its wait is over, regardless of the current clock. */
   #begin(chat: ChatAddress, isDue = false): void {
     const key = keyOf(chat);
     if (this.#busy.has(key) || this.#busy.size >= CHATS_AT_ONCE || !this.#ports.has(chat.channel)) return;
-    // What tells of a panic stop does not wait for what has to wait.
+    // News of a panic stop does not wait.
     if (this.#timers.has(key) && !this.#deps.panic.engaged) return;
     // Under a panic stop there is nothing to begin in most chats.
     if (this.#head(chat) === null) return;
@@ -127,7 +127,7 @@ export class Dispatch {
     return this.#deps.rows.head(chat, this.#deps.panic.engaged);
   }
 
-  /** Before it is cut into parts: half a secret is recognised by nobody. */
+  /** Redacts before splitting: half a secret is not recognised. */
   #safe(row: OutboundRow | null): SafeRow | null {
     return row === null ? null : { ...row, item: this.#deps.redactDeep(row.item) };
   }
@@ -148,7 +148,7 @@ export class Dispatch {
     }
   }
 
-  /** Asked once for each item, before any of it leaves; not again where a person wants it sent. */
+  /** Runs the hooks once for each item, before any part is sent; not again if a person wants it sent. */
   async #mayLeave(row: SafeRow): Promise<boolean> {
     if (this.#hooks === null || row.part > 0 || row.attempt > 0 || row.wanted) return true;
     const refusal = await hookMessage(this.#hooks, this.#placeOf(row), this.#closing.signal, (ran) => {
@@ -184,7 +184,7 @@ export class Dispatch {
     if (now !== undefined && now !== 'queued') tellMessageHooks(this.#hooks, this.#placeOf(row), now);
   }
 
-  /** Whatever happens becomes an outcome; one that takes too long is not waited for. */
+  /** Every result becomes an outcome; a send that takes too long is not awaited. */
   async #send(port: ChannelPort, part: OutboundPart): Promise<SendOutcome> {
     const limit = new AbortController();
     const tooLate: SendOutcome = { kind: 'unknown', reason: `No answer within ${SEND_MAX_MS / 1000} seconds.` };
@@ -229,7 +229,7 @@ export class Dispatch {
     return nowMs + Math.min(BACKOFF_FIRST_MS * 2 ** (row.attempt - 1), BACKOFF_MAX_MS);
   }
 
-  /** No longer than a day, however the clock was set meanwhile. */
+  /** At most a day, in case the clock was changed. */
   #waitOf({ retryAtMs }: OutboundRow): number {
     return retryAtMs === null ? 0 : Math.min(retryAtMs - this.#deps.clock.nowMs(), AGE_MAX_MS);
   }
@@ -253,7 +253,7 @@ export class Dispatch {
     }
   }
 
-  /** False where the item is gone: its session was deleted meanwhile. */
+  /** False if the item no longer exists because its session was deleted. */
   #note({ outboundId, sessionId }: OutboundRow, drafts: readonly AnyDraft[], barrier = false): boolean {
     const { log, rows } = this.#deps;
     return log.transact(() => {
@@ -268,7 +268,7 @@ function keyOf({ channel, chatId }: ChatAddress): string {
   return `${channel}\0${chatId}`;
 }
 
-/** A file the channel would refuse is named in the text instead: the words are not held up by it. */
+/** A file the channel would refuse is named in the text instead, so that the text is not delayed. */
 function partsOf(item: Redacted<OutboundItem>, port: ChannelPort): readonly PartContent[] {
   const tooLarge = item.files.filter(({ sizeBytes }) => sizeBytes > port.maxFileBytes);
   if (tooLarge.length === 0) return port.split(item);

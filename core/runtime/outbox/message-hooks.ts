@@ -1,4 +1,4 @@
-// Where a message on its way out meets the hooks a person set up. They can keep it here; nothing in here can send.
+// Runs the hooks a person set up on outbound messages. They can hold a message back; nothing here can send one.
 
 import type { OutboundItem } from '../../contracts/channels.ts';
 import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
@@ -15,7 +15,7 @@ interface Leaving {
   readonly agentId: string;
 }
 
-/** Why it must not leave, for the person; null where nothing is against it. The news of a panic stop asks nobody. */
+/** Returns for the person why it must not be sent; null if no hook objects. News of a panic stop skips the hooks. */
 export async function hookMessage(
   hooks: MessageHooks,
   leaving: Leaving,

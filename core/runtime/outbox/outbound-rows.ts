@@ -1,4 +1,4 @@
-// What waits to be sent and what became of it, as rows kept in step with the log. Knows the order; sends nothing.
+// Outbound messages and their outcomes, as rows kept in step with the log. Knows the order; sends nothing.
 
 import { outboundItemSchema, type ChatAddress, type OutboundItem } from '../../contracts/channels.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
@@ -19,7 +19,7 @@ export interface OutboundRow {
   readonly retryAtMs: number | null;
   /** Since when it waits to leave: since it was queued, or since a person wanted it sent again. */
   readonly waitsSinceMs: number;
-  /** A person has looked at it since and wants it sent. */
+  /** A person has reviewed it since and wants it sent. */
   readonly wanted: boolean;
   readonly item: OutboundItem;
 }
@@ -137,7 +137,7 @@ export class OutboundRows {
     return (this.#sql.byKey.get(idempotencyKey) as { outboundId: string } | undefined)?.outboundId ?? null;
   }
 
-  /** The one whose turn it is in a chat; during a panic stop the first that tells of it. */
+  /** The next message of a chat; during a panic stop the first one about it. */
   head({ channel, chatId }: ChatAddress, onlyAboutPanic: boolean): OutboundRow | null {
     return rowOf(this.#sql.head.get(channel, chatId, Number(onlyAboutPanic)));
   }
@@ -150,7 +150,7 @@ export class OutboundRows {
     return (this.#sql.countOpen.get(channel, chatId) as { n: number }).n;
   }
 
-  /** A part of them was being sent, and nobody noted how it ended. */
+  /** Messages with a part that was being sent and has no recorded outcome. */
   interrupted(): OutboundRow[] {
     return (this.#sql.interrupted.all() as StoredRow[]).map(parseRow);
   }
@@ -165,12 +165,12 @@ export class OutboundRows {
     return (rows as StoredRow[]).map(infoOf);
   }
 
-  /** Whether a turn has already sent a message of its own to the chat. */
+  /** Returns whether a turn has already sent its own message to the chat. */
   hasToldChat(turnId: string, { channel, chatId, threadId }: ChatAddress): boolean {
     return this.#sql.toldChat.get(turnId, channel, chatId, threadId ?? '') !== undefined;
   }
 
-  /** The session a message of a chat was sent from; null where it is none of ours. */
+  /** The session that sent a message of a chat; null if we did not send it. */
   sessionOfMessage({ channel, chatId }: ChatAddress, messageId: string): string | null {
     const row = this.#sql.sessionOfMessage.get(messageId, channel, chatId) as { sessionId: string } | undefined;
     return row?.sessionId ?? null;

@@ -1,5 +1,5 @@
-// For tests only: the outbox over a real log in a temporary folder, with a channel that answers as a script says and time moved by hand.
-// A restart closes everything and opens it again over the same folder.
+// For tests only: the outbox over a real log in a temporary folder, with a channel that answers by a script and a manual clock. A restart
+// closes everything and reopens it over the same folder.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

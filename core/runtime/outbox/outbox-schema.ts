@@ -1,4 +1,4 @@
-// The tables of the way out and of the chats. Every row can be made again from the log; whoever writes one does so with its event.
+// The tables of outbound messages and of chats. Every row can be rebuilt from the log; it is written together with its event.
 
 import type { Migration } from '../../store/storage/storage.ts';
 
@@ -53,7 +53,7 @@ export const outboxMigrations: readonly Migration[] = [
         CREATE TABLE IF NOT EXISTS chat_sessions (
           session_id TEXT PRIMARY KEY, channel TEXT NOT NULL, chat_id TEXT NOT NULL, thread_id TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
-        -- Turns whose end is to be told to a chat. state: open, ended (and not yet told), told.
+        -- Turns whose end is reported to a chat. state: open, ended (and not yet reported), told.
         CREATE TABLE IF NOT EXISTS chat_turns (
           turn_id TEXT PRIMARY KEY,
           session_id TEXT NOT NULL,

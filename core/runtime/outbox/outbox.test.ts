@@ -90,7 +90,7 @@ test('a refusal that may pass is tried again later and later, and given up in th
   expect(port.delivered).toEqual(['home: two']);
 });
 
-test('a refusal for good fails at once and the next one goes on', async () => {
+test('a permanent refusal fails at once, and the next message is sent', async () => {
   const { bench, port } = open();
   port.script.push({ kind: 'refused', error: 'The chat is gone.', retryAfterMs: null, isRetryable: false });
   bench.queue('one');
@@ -190,7 +190,7 @@ test('a chat takes a bounded number of messages', () => {
   expect(() => bench.queue('elsewhere', { to: away })).not.toThrow();
 });
 
-test('under the panic stop only what tells of it leaves; the rest goes on when it is released', async () => {
+test('under the panic stop only its own news is sent; the rest waits for the release', async () => {
   const { bench, port } = open();
   bench.panic.engaged = true;
   bench.queue('an answer');
@@ -265,7 +265,7 @@ test('a turn whose end cannot be read keeps no other from its answer', async () 
   expect(bench.notes).toContain('error: the end of a turn could not be queued for its chat');
 });
 
-test('no second answer where the turn spoke in the same chat by itself; speaking elsewhere does not count', async () => {
+test('no second answer if the turn spoke in the same chat; other chats do not count', async () => {
   const { bench, port } = open();
   for (const [turnId, to] of [
     ['trn_1', home],

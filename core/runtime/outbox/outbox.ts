@@ -1,5 +1,5 @@
-// The way out to chats: everything that is to reach one is queued here first, once, and then sent by its channel. Follows the log so that
-// a turn that came from a chat is answered there exactly once. Decides nothing about permission: that was the gate's.
+// The outbox: every message to a chat is queued here once and then sent by its channel. Follows the log so that a turn that came from a
+// chat is answered there exactly once. Decides nothing about permission: the gate did.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -50,7 +50,7 @@ export class Outbox {
     this.#dispatch = new Dispatch(deps);
   }
 
-  /** Settles what the last run left and begins to follow the log. */
+  /** Settles the work of the last run and begins to follow the log. */
   start(hooks: MessageHooks | null = null): void {
     this.#dispatch.start(hooks);
     this.#stopFollowing = this.#deps.log.onCommitted((events) => {
@@ -59,14 +59,14 @@ export class Outbox {
     this.#wakeSoon();
   }
 
-  /** From now on what is queued for the port's channel is sent through it, until the returned function is called. */
+  /** Sends queued messages of the port's channel through it, until the returned function is called. */
   open(port: ChannelPort): () => void {
     return this.#dispatch.open(port);
   }
 
   /**
-   * Once per key: the one that is there already is given back. Fails with `queue_full` where the chat has too much waiting, and with
-   * a store error.
+   * Once per key: returns the existing message for a known key. Fails with `queue_full` if the chat has too many waiting, and with a store
+   * error.
    */
   queue(item: NewOutbound): string {
     const { log, rows, ids } = this.#deps;
@@ -75,7 +75,7 @@ export class Outbox {
       if (known !== null) return known;
       if (rows.countOpen(item.to) >= QUEUED_PER_CHAT_MAX) {
         throw new AppError('queue_full', `${QUEUED_PER_CHAT_MAX} messages already wait for that chat.`, {
-          data: { hint: `Look at what keeps the channel ${item.to.channel} from sending, or drop some with \`outbox settle\`.` },
+          data: { hint: `Find out what keeps the channel ${item.to.channel} from sending, or drop some with \`outbox settle\`.` },
         });
       }
       const outboundId = ids.next('out');
@@ -100,7 +100,7 @@ export class Outbox {
     return this.#deps.rows.list(query);
   }
 
-  /** What a person knows of an uncertain or failed one. Fails with `not_found` or `conflict`. */
+  /** A person's answer about an uncertain or failed message. Fails with `not_found` or `conflict`. */
   settle(outboundId: string, answer: 'sent' | 'resend' | 'drop', by: string): OutboundInfo {
     const { log, rows } = this.#deps;
     return log.transact(() => {
@@ -111,7 +111,7 @@ export class Outbox {
       }
       log.append(row.sessionId, [{ type: 'outbound.settled', body: { outboundId, answer, by } }]);
       const settled = rows.info(outboundId);
-      if (settled === null) throw new AppError('internal', `the message ${outboundId} is gone after it was settled`);
+      if (settled === null) throw new AppError('internal', `the message ${outboundId} no longer exists after it was settled`);
       return settled;
     }, true);
   }
@@ -123,7 +123,7 @@ export class Outbox {
     await this.#dispatch.dispose();
   }
 
-  /** After the commit is over for everybody who listens: what is queued here is a commit of its own. */
+  /** Runs after all listeners of the commit: messages queued here need a separate commit. */
   #wakeSoon(): void {
     this.#wake ??= setImmediate(() => {
       this.#wake = null;
@@ -138,7 +138,7 @@ export class Outbox {
     if (ended.length === REPLIES_AT_ONCE && told.length > 0) this.#wakeSoon();
   }
 
-  /** One that cannot be read leaves the others theirs, and stays to be told: the next start tries it again. */
+  /** An unreadable turn does not block the others, and stays open: the next start tries it again. */
   #attempt(turn: ChatTurn): boolean {
     try {
       this.#answer(turn);
@@ -155,7 +155,7 @@ export class Outbox {
     const end = log.reads.turnEnd(sessionId, turnId);
     log.transact(() => {
       chats.told(turnId);
-      // What it said in this very chat by itself was the answer.
+      // Its own message to this very chat was the answer.
       if (end === null || (end.status === 'done' && rows.hasToldChat(turnId, chat))) return;
       const idempotencyKey = `reply:${turnId}`;
       if (rows.byKey(idempotencyKey) !== null) return;

@@ -1,5 +1,5 @@
-// Settings while the program runs: what holds, the one way config.yaml is changed, and which parts of it are used at once. Everything else
-// is read at the next start.
+// Settings at run time: the current values, the one way config.yaml is changed, and the parts that take effect at once. Everything else is
+// read at the next start.
 
 import type { Config } from '../../contracts/config.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -10,7 +10,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 export interface SettingsDeps {
   readonly loaded: LoadedConfig;
   readonly log: SessionLog;
-  /** Those of this instance were given by the program around it: those of the file are for the next start. */
+  /** The host program passed this instance's settings: those of the file apply at the next start. */
   readonly areHandedIn: boolean;
 }
 
@@ -24,7 +24,7 @@ export class Settings {
     this.#config = deps.loaded.config;
   }
 
-  /** What holds now. */
+  /** The current settings. */
   get config(): Config {
     return this.#config;
   }

@@ -1,5 +1,5 @@
-// Questions of turns nobody sits at: the runtime answers with no what is still open when its time is over. The times stand in the log
-// with the questions, so a restart loses none. One timer for all; approves nothing.
+// Approvals of unattended turns: the runtime denies those that are still open at their deadline. The deadlines are in the log with the
+// approvals, so a restart loses none. One timer for all; approves nothing.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -11,11 +11,11 @@ export interface ApprovalDeadlinesDeps {
   readonly later: Later;
   readonly logger: Logger;
   pendingApprovals(): readonly Approval[];
-  /** Writes the no down and lets the turn go on. */
+  /** Records the denial and continues the turn. */
   deny(approval: Approval): void;
 }
 
-/** The clock may be set, and the machine may sleep: looked at again this often while a question has a time. */
+/** The clock may be set, and the machine may sleep: checked this often while an approval has a deadline. */
 const LOOK_AGAIN_MS = 30_000;
 
 export class ApprovalDeadlines {
@@ -27,7 +27,7 @@ export class ApprovalDeadlines {
     this.#deps = deps;
   }
 
-  /** Answers what is due and waits for the next. To be called when a turn begins to wait, and at start. */
+  /** Denies overdue approvals and waits for the next deadline. Call when a turn begins to wait, and at start. */
   look(): void {
     this.#callOff?.();
     this.#callOff = null;

@@ -1,34 +1,28 @@
-// Room for one model call in the budget: what it will come to is estimated, the book is asked, and a refusal is recorded.
+// Reserves budget for one model call: estimates its cost, asks the budget book, and records a refusal.
 
-import type { Admission, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
+import type { Admission, BudgetPlace, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
 import type { RunningTurn, ShownPack } from './running-turn.ts';
 
-/** The answer to reckon with while a call is under way. A longer one can pass a limit by what it is longer. */
+/** The estimated answer of a running call. A longer answer can exceed a limit by the difference. */
 export const answerTokens = 4_000;
 
 /** An answer shorter than this is of no use. */
 const answerTokensMin = 16;
-/** With more left than this an answer needs no bound of its own. */
+/** With more tokens left than this, an answer needs no separate limit. */
 const BOUND_BELOW_TOKENS = 128_000;
 /** The longest bound that is named: models with a shorter longest answer than this refuse the request, those in use today have none. */
 const BOUND_TOKENS_MAX = 16_384;
 
 export interface Admitted {
   readonly reservation: Reservation;
-  /** How long the answer may be, so that the call stays within what is left; null where that is no bound. */
+  /** The maximum answer that keeps the call within the limit; null if there is none. */
   readonly maxOutputTokens: number | null;
 }
 
 /** Null when the call must not be made: refused, which is then on record, or cut off while it waited for others. */
 export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): Admitted | null | Promise<Admitted | null> {
-  const { deps, place, continues, abort, bounds, helper } = runner;
-  const at = {
-    ...place,
-    nowMs: deps.clock.nowMs(),
-    continues,
-    ...(bounds === null ? {} : { limits: bounds }),
-    ...(helper === null ? {} : { payers: helper.payers }),
-  };
+  const { deps, abort } = runner;
+  const at = { ...budgetPlaceOf(runner), nowMs: deps.clock.nowMs() };
   const estimate = estimateCall(runner, model, pack);
   const admission = deps.budget.reserve(at, estimate, abort.signal);
   const take = (answer: Admission): Admitted | null => {
@@ -39,6 +33,11 @@ export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): 
   };
   if (admission instanceof Promise) return admission.then((later) => (later === null ? null : take(later)));
   return take(admission);
+}
+
+/** Who pays for what the turn asks of models. */
+export function budgetPlaceOf({ place, continues, bounds, helper }: RunningTurn): Omit<BudgetPlace, 'nowMs'> {
+  return { ...place, continues, ...(bounds === null ? {} : { limits: bounds }), ...(helper === null ? {} : { payers: helper.payers }) };
 }
 
 /** How many tokens of answer what is left pays for. Where the price is unknown, tokens alone bound it. */

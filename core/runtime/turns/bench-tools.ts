@@ -1,4 +1,4 @@
-// For tests only: small real tools of each class, with an effect that can be counted and a gate that can be held shut.
+// For tests only: small real tools of each class, with a countable effect and a latch that can be held shut.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -14,7 +14,7 @@ export class BenchTools {
   activeMost = 0;
   /** While set, runs wait here. */
   gate: Deferred<void> | null = null;
-  /** What a write would touch; a test changes it to make drift. */
+  /** The facts of a write; a test changes them to cause drift. */
   readonly folder: { path: string; isProtected: boolean };
   result: (tool: string, arg: string) => string = (tool, arg) => `${tool} ${arg} done`;
 

@@ -1,5 +1,5 @@
-// Where the calls of a turn happen: the folder of its session as the context tools are judged and run with, and the question whether that
-// folder is trusted. Each look asks the disk whether it still is the folder a person trusted.
+// The workspace of a turn's calls: the session's folder as tools are judged and run with it, and whether that folder is trusted. Each check
+// asks the disk whether it is still the folder a person trusted.
 
 import { ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -11,8 +11,8 @@ import type { ParsedCall, TurnDeps } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**
- * What the call's arguments say, read once in its turn: its judgement, its run and its check are about the very same. Read again where the
- * tool behind the name is another one by now. Fails as `ToolPort.parse` does.
+ * The parsed arguments of a call, parsed once in its turn: its judgement, its run and its check use the same value. Parsed again if the
+ * tool of that name has been replaced. Fails as `ToolPort.parse` does.
  */
 export function parseOnce({ deps: { tools }, parsedCalls }: RunningTurn, { callId, tool, args }: CallState): Result<ParsedCall, AppError> {
   const known = parsedCalls.get(callId);
@@ -33,14 +33,14 @@ export function factsOf({ workspace }: RunningTurn, { tool, args }: ParsedCall, 
   return workspace === null || tool.isInternal === true ? facts : { ...facts, workspace };
 }
 
-/** The calls a chat begins with, before its model is asked: whether it may work in its folder. */
+/** The first calls of a chat, before its model is asked: whether it may work in its folder. */
 export function openingCalls({ ids, workspaces }: Pick<TurnDeps, 'ids' | 'workspaces'>, workspace: string | null): RequestedCall[] {
   if (workspace === null || workspaces.holds(workspace)) return [];
   const callId = ids.next('call');
   return [{ callId, providerCallId: callId, tool: openWorkspaceTool, args: JSON.stringify({ path: workspace }) }];
 }
 
-/** A model that names a call of the program is told what it is told of any unknown name. Null for every other call. */
+/** Refuses an internal call named by a model, as it refuses an unknown name. Null for every other call. */
 export function refuseInternal({ state }: RunningTurn, { tool }: ParsedCall): AppError | null {
   const isProgram = state.kind === 'chat' && state.modelCalls === 0;
   return tool.isInternal !== true || isProgram ? null : new AppError('unknown_tool', `There is no tool called ${tool.name}.`);

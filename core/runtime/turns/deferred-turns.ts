@@ -1,11 +1,11 @@
-// Turns for parts that are made before the turn runtime, because it is made of them: its tools, its hooks, its pack sources. A call
-// before the runtime is there is refused like one while it closes; nothing calls before `begin`.
+// A port to the turn runtime for its own dependencies, which are created first: tools, hooks, pack sources. A call before the runtime
+// exists is refused as it is while closing; nothing calls before `begin`.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import type { InboundMessage } from './inbound.ts';
 
-/** What a part beside the turns may ask of them. */
+/** The methods of the turn runtime that other modules may call. */
 export interface TurnPort {
   readonly runningTurns: number;
   /** Fails with queue_full, panic_engaged, shutting_down or a store error. */

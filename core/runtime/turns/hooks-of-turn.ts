@@ -1,12 +1,13 @@
-// Where a turn meets the hooks a person set up: before its run, its model calls and its tool calls, and after them. They can refuse or
-// have a person asked; nothing here can allow.
+// Runs the hooks a person set up for a turn: before its run, its model calls and its tool calls, and after them. They can refuse or require
+// an approval; nothing here can allow.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { RunningTurn } from './running-turn.ts';
+import { tighten } from './tighten.ts';
 
-/** Null where no hook is about the call, or the gate refused it already. */
+/** Null if no hook matches the call, or the gate refused it already. */
 export function hookCall(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
   if (runner.deps.hooks?.has('before_tool') !== true || decision.decision === 'deny') return null;
   const { callId, tool: name, args, summary, facts } = request;
@@ -14,21 +15,14 @@ export function hookCall(runner: RunningTurn, request: GateRequest, decision: Ga
     ...subjectOf(runner, 'before_tool'),
     tool: { callId, name, class: facts.class, args, summary, decision: decision.decision },
   };
-  return ask(runner, subject).then((verdict) => stricter(decision, verdict));
+  return ask(runner, subject).then((verdict) => tightened(decision, verdict));
 }
 
-/** No grant answers for the person here: what the hook saw, the grant did not know. */
-function stricter(decision: GateDecision, verdict: HookVerdict): GateDecision {
-  if (verdict.decision === 'pass') return decision;
-  if (verdict.decision === 'ask' && decision.decision === 'ask') {
-    // What the rules say comes first; what the hook says is new to the person.
-    return { ...decision, reason: `${decision.reason} ${verdict.reason}`, grantable: false };
-  }
-  const ruleId = verdict.decision === 'deny' ? 'hook.denied' : 'hook.asked';
-  return { ...decision, decision: verdict.decision, ruleId, reason: verdict.reason, grantId: null, grantable: false };
+function tightened(decision: GateDecision, { decision: kind, reason }: HookVerdict): GateDecision {
+  return kind === 'pass' ? decision : tighten(decision, { decision: kind, reason, ruleId: kind === 'deny' ? 'hook.denied' : 'hook.asked' });
 }
 
-/** Why the run of a message must not go on; null where nothing is against it. Asked at its first step. */
+/** Returns why the run of a message must not continue; null if no hook objects. Called at its first step. */
 export function hookRun(runner: RunningTurn): Promise<ErrorBody | null> | null {
   if (runner.deps.hooks?.has('before_run') !== true) return null;
   const said = runner.transcript.messages.findLast((message) => message.role === 'user');
@@ -45,7 +39,7 @@ export function tellHooks(runner: RunningTurn, on: HookPoint, gather: () => Pick
   if (hooks?.has(on) === true) hooks.after({ ...subjectOf(runner, on), ...gather() });
 }
 
-/** Nobody is at hand to be asked in the middle of a run: it ends, and may be had again. */
+/** No approval is possible in the middle of a run: the run ends, and can be repeated. */
 async function refusal(runner: RunningTurn, subject: HookSubject): Promise<ErrorBody | null> {
   const verdict = await ask(runner, subject);
   if (verdict.decision === 'pass') return null;

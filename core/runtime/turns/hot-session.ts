@@ -1,10 +1,11 @@
-// Sessions in use, kept ready: the transcript grown so far, so that a turn never reads its history again. Bounded; the least recently used leaves.
+// A cache of sessions in use: the transcript so far, so that a turn never rereads its history. Bounded; the least recently used session is
+// evicted.
 
 import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { ContextPacker, Transcript } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
-/** How many of the newest events of a session are read to continue it. What lies before stays in the log. */
+/** How many of the newest events of a session are read to continue it. Older ones stay in the log. */
 const RESTORE_EVENTS_MAX = 4_000;
 
 export const transcriptTypes: readonly EventType[] = [
@@ -22,7 +23,7 @@ export const transcriptTypes: readonly EventType[] = [
   'summary.written',
 ];
 
-/** Where conversations are read from. */
+/** The source of conversations. */
 export interface TranscriptSource {
   readonly log: SessionLog;
   readonly packer: ContextPacker;
@@ -50,31 +51,31 @@ export class HotSessions {
     return this.#keep(sessionId, loadTranscript(this.#source, sessionId));
   }
 
-  /** The transcript learns of it even while the turn rests. */
+  /** Updates the transcript even while the turn rests. */
   absorb(sessionId: string, events: readonly AnyEvent[]): void {
     const transcript = this.transcript(sessionId);
     for (const event of events) transcript.apply(event);
   }
 
-  /** Only where it is in use: nothing is read for it. */
+  /** Only if the session is cached: nothing is read for it. */
   tell(sessionId: string, events: readonly AnyEvent[]): void {
     const transcript = this.#sessions.get(sessionId);
     if (transcript !== undefined) for (const event of events) transcript.apply(event);
   }
 
-  /** How much of a conversation in use no summary covers; null for one that is not. */
+  /** The size of a cached conversation that no summary covers; null if it is not cached. */
   unsummed(sessionId: string): { readonly messages: number; readonly tokens: number } | null {
     return this.#sessions.get(sessionId)?.unsummed ?? null;
   }
 
-  /** All that is not summed up; read from the log where packs have dropped some of it. Null for a session that is not there. */
+  /** All messages without a summary; read from the log if packs have dropped some. Null for an unknown session. */
   whole(sessionId: string): Transcript | null {
     const hot = this.#sessions.get(sessionId);
     if (hot?.isWhole === true) return hot;
     return this.#source.log.index.session(sessionId) === null ? null : loadTranscript(this.#source, sessionId);
   }
 
-  /** For a session that has no events yet: there is nothing to read. */
+  /** For a new session without events: nothing is read. */
   begin(sessionId: string): void {
     this.#keep(sessionId, this.#source.packer.createTranscript());
   }
@@ -88,13 +89,16 @@ export class HotSessions {
     return transcript;
   }
 
-  /** The next use reads the log anew. */
+  /** The next use rereads the log. */
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }
 }
 
-/** From the log: the newest summary and the newest events, from the beginning of a turn on. `before` ends it earlier, to show a past pack. */
+/**
+ * From the log: the newest summary and the newest events, starting at the beginning of a turn. `before` ends it earlier, to show a past
+ * pack.
+ */
 export function loadTranscript({ log, packer, continuity }: TranscriptSource, sessionId: string, before?: number): Transcript {
   const transcript = packer.createTranscript();
   const summary = continuity.lastSummary(sessionId, before);

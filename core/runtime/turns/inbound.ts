@@ -1,4 +1,4 @@
-// What comes in: a message, or a call a person makes directly, each with where it came from.
+// Inbound work: a message, or a call a person makes directly, each with its origin.
 
 import type { Redacted } from '../../base/redacted.ts';
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
@@ -15,13 +15,13 @@ export interface InboundMessage {
   readonly channel: string;
   readonly sender: string;
   readonly dedupeKey: string | null;
-  /** Where the words come from when they are not the sender's own: a forwarded message, a group anyone can write in. */
+  /** The untrusted sources of text that is not the sender's own: a forwarded message, a group anyone can write in. */
   readonly untrusted?: readonly TaintSource[];
-  /** What else belongs into the same transaction, before the message: a new session's first event, its title cut out of the message. */
+  /** Further events for the same transaction, before the message: a new session's first event, its title cut out of the message. */
   readonly before: readonly AnyDraft[] | ((text: Redacted) => readonly AnyDraft[]);
-  /** Files sent along, and where what they hold comes from. */
+  /** Attached files, and the untrusted sources of their content. */
   readonly attached?: { readonly files: readonly ArtifactRef[]; readonly sources: readonly TaintSource[] };
-  /** What the turn it begins may use; left out for one without bounds. */
+  /** The bounds of the turn it begins; absent for none. */
   readonly bounds?: TurnBounds;
   /** Another agent's turn called for it. */
   readonly helper?: HelperOrigin;
@@ -29,13 +29,13 @@ export interface InboundMessage {
   readonly model?: string;
   /** The chat it came from, where its answer goes. */
   readonly chat?: EventBodies['user.message']['chat'];
-  /** Where the message was there before. */
+  /** Set when an earlier message is repeated. */
   readonly again?: RunAgain;
-  /** Rows and events of other sessions that belong into the same transaction: written down with the message or not at all. */
+  /** Writes rows and events of other sessions in the same transaction as the message. */
   alongside?(turnId: string): void;
 }
 
-/** A message that runs again: what it replaces, what the person said along the way, and the model where it is another. */
+/** A repeated message: the turn it replaces, the person's later messages, and the model if it differs. */
 export interface RunAgain {
   readonly turnIds: readonly string[];
   readonly steers: readonly EventBodies['turn.steered'][];
@@ -43,7 +43,7 @@ export interface RunAgain {
   readonly model: string | null;
 }
 
-/** What the start of a turn tells beyond its place; without a model or a workspace it is that of the session. */
+/** The fields of a turn's start beyond its place; model and workspace default to those of the session. */
 export type StartAbout = { readonly model?: string | null } & Pick<
   EventBodies['turn.started'],
   'continues' | 'retries' | 'bounds' | 'helper' | 'workspace'
@@ -60,7 +60,7 @@ export interface DirectCall {
   readonly workspace?: string | null;
 }
 
-/** Every time, also from a known source: only the mark tells the words of such a message, or of such files, from the person's own. */
+/** Always, even for a known source: only the mark distinguishes the text of such a message, or of such files, from the person's own. */
 export function markForeign(turnId: string, { untrusted = [], attached }: Pick<InboundMessage, 'untrusted' | 'attached'>): AnyDraft[] {
   const mark = (sources: readonly TaintSource[], more: { attached?: true }): AnyDraft[] =>
     sources.length === 0
@@ -69,7 +69,7 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
   return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
 }
 
-/** What comes before a message: its session's first event, or what it replaces where it runs again. */
+/** The events before a message: its session's first event, or the one that replaces an earlier turn. */
 export function openingOf({ before, again }: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
   if (again !== undefined) return supersede(again, turnId);
   return typeof before === 'function' ? before(text) : before;
@@ -92,7 +92,7 @@ export function messageBody(
   };
 }
 
-/** What a message says of the turn it begins. */
+/** The fields of a message about the turn it begins. */
 export function aboutOf({ bounds, helper, model }: Pick<EventBodies['user.message'], AboutTurn>): Pick<InboundMessage, AboutTurn> {
   return {
     ...(bounds === undefined ? {} : { bounds }),
@@ -110,7 +110,7 @@ function workspaceBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'workspac
   return workspace === undefined ? {} : { workspace };
 }
 
-/** The same of one that had to wait: the message in the log says it. */
+/** The same for a queued message, read from the message in the log. */
 export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): Pick<InboundMessage, AboutTurn> {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
   const message = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'user.message');
@@ -127,7 +127,7 @@ function startAgain(again: RunAgain | undefined): StartAbout {
   return retries === undefined ? {} : { retries, ...(model === null ? {} : { model }) };
 }
 
-/** What the start of a message's turn tells; a model chosen for running it again comes before that of the message. */
+/** The fields of the start of a message's turn; a model chosen for a repeat takes precedence over that of the message. */
 export function aboutStart(message: InboundMessage, before: readonly AnyDraft[]): StartAbout {
   return { ...aboutOf(message), ...workspaceBegun(before), ...startAgain(message.again) };
 }

@@ -1,4 +1,4 @@
-// Before a call that writes: keeps what is at its paths, or keeps the call from running. Records nothing but a refusal.
+// Before a call that writes: keeps the current state of its paths, or prevents the call. Records nothing but a refusal.
 
 import type { BeforeFile } from '../../contracts/checkpoints.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -12,12 +12,12 @@ export interface ReadyCall {
   readonly parsed: ParsedCall;
   /** The folders it is judged and run with. */
   readonly context: FactContext;
-  /** Null for a call that only looks and that nobody was asked about. */
+  /** Null for a read-only call without an approval. */
   readonly facts: CallFacts | null;
 }
 
 export interface KeptCall extends ReadyCall {
-  /** Null where the call is not known to write anything. */
+  /** Null if the call is not known to write anything. */
   readonly before: readonly BeforeFile[] | null;
 }
 
@@ -54,7 +54,7 @@ function keepOne(runner: RunningTurn, item: ReadyCall): KeptCall | null | Promis
 }
 
 function reject(runner: RunningTurn, { call }: ReadyCall, cause: unknown): null {
-  // What a closing program cut off is decided anew at the next start.
+  // A call that a closing program cut off is decided again at the next start.
   if (!runner.halted) runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: toAppError(cause).toBody() });
   return null;
 }

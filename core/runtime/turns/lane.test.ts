@@ -75,7 +75,7 @@ test('a lane can be held from the start, resumed while it runs, and resumed when
   expect(jobs.begun).toEqual(['first', 'alone', 'again']);
 });
 
-test('idle is told once nothing runs, at once when nothing does', async () => {
+test('idle resolves once nothing runs, at once when nothing does', async () => {
   const jobs = new Jobs();
   const lanes = new Lanes(1, 10);
   await lanes.whenIdle();
@@ -90,7 +90,7 @@ test('idle is told once nothing runs, at once when nothing does', async () => {
   expect(isIdle).toBe(true);
 });
 
-test('whatever comes in which order: order within a lane, never more than the limit, nothing forgotten', async () => {
+test('in any order of arrival: lanes keep order and the limit, and lose nothing', async () => {
   const work = fc.array(fc.record({ lane: fc.constantFrom('a', 'b', 'c'), ticks: fc.nat(3) }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), work, async (parallel, items) => {

@@ -1,4 +1,4 @@
-// Order of turns: one at a time within a session, several sessions side by side up to a limit. Bounded queues, no timers.
+// The order of turns: one at a time within a session, several sessions in parallel up to a limit. Bounded queues, no timers.
 
 import { BoundedQueue } from '../../base/bounded-queue.ts';
 
@@ -9,7 +9,7 @@ type Job = () => Promise<LaneState>;
 
 interface Lane {
   readonly queue: BoundedQueue<Job>;
-  /** What goes on in a held lane, ahead of the queue. */
+  /** The job that continues in a held lane, ahead of the queue. */
   next: Job | null;
   state: 'idle' | 'ready' | 'running' | 'held';
 }
@@ -18,8 +18,8 @@ interface Lane {
 const LANES_MAX = 1_000;
 
 /**
- * Runs jobs of one key in order and at most `parallel` jobs at once over all keys; keys that are apart are not counted, whoever starts
- * their jobs holds them within bounds. A job must not throw.
+ * Runs jobs of one key in order and at most `parallel` jobs at once over all keys; exempt keys are not counted, and their caller limits
+ * them. A job must not throw.
  */
 export class Lanes {
   readonly #parallel: number;
@@ -64,7 +64,7 @@ export class Lanes {
     if (lane.state === 'idle') lane.state = 'held';
   }
 
-  /** Goes on in a held lane, before anything queued behind it; in a free one at once. */
+  /** Continues in a held lane, before anything queued behind it; in a free one at once. */
   resume(key: string, job: Job): void {
     const lane = this.#lane(key);
     lane.next = job;

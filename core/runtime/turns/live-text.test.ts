@@ -51,7 +51,7 @@ test('an end waits for text that may not go out yet', async () => {
   expect(turn.happened.join('')).toBe('wrote 1All of it.');
 });
 
-test('a secret cut in two is found by whoever joins between its halves, and by whoever leaves and comes back', async () => {
+test('a secret cut in two is found by listeners who join or rejoin in the middle', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
   turn.isWatched = false;
@@ -69,7 +69,7 @@ test('a secret cut in two is found by whoever joins between its halves, and by w
   expect(shown).not.toMatch(/river|stone|4711/);
 });
 
-test('half a million small pieces that nobody watches cost little, and a secret at their end is still found', async () => {
+test('half a million unwatched pieces cost little, and a final secret is still found', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
   turn.isWatched = false;

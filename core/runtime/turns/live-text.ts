@@ -1,23 +1,23 @@
-// Text on its way to whoever watches, redacted across its pieces. Pieces that arrive at one moment go out as one: looking at each by
-// itself would cost as much as the rest of a turn. Costs nothing while nobody watches; recorded nowhere.
+// Streams text to listeners, redacted across its pieces. Pieces that arrive at one moment are sent as one: processing each separately would
+// cost as much as the rest of a turn. Costs nothing without listeners; records nothing.
 
 import type { DeltaNotice } from '../../contracts/events.ts';
 import type { RedactedStream, TurnDeps } from './ports.ts';
 
 interface WatchedTurn {
   readonly deps: Pick<TurnDeps, 'wantsDeltas' | 'publishDelta' | 'redactStream'>;
-  /** Writes what was recorded before the text came. Returns whether there was anything. */
+  /** Writes the events recorded before the text. Returns whether there were any. */
   writeAhead(): boolean;
 }
 
 interface Arrival {
   text: string;
-  /** It could be the first to tell of what was only just written: then it waits until that could be read. */
+  /** The listener could see this text before the events it follows: it waits until they can be read. */
   readonly wroteAhead: boolean;
   readonly given: Promise<void>;
 }
 
-/** So much of what passed unwatched is looked at again for whoever joins: the beginning of a secret may lie in it. */
+/** How much unwatched text is rescanned for a new listener: it may contain the beginning of a secret. */
 const UNSEEN_LENGTH_MAX = 16_384;
 
 export class LiveText {
@@ -25,7 +25,7 @@ export class LiveText {
   readonly #about: Omit<DeltaNotice, 'text'>;
   #stream: RedactedStream | null = null;
   #unseen = '';
-  /** Came in at this moment. */
+  /** Arrived at this moment. */
   #arrived: Arrival | null = null;
 
   constructor(turn: WatchedTurn, about: Omit<DeltaNotice, 'text'>) {
@@ -46,7 +46,7 @@ export class LiveText {
     this.#arrived.text += piece;
   }
 
-  /** Resolves when everything is given out, also what was held back: nothing follows. Null where that is so already. */
+  /** Resolves when everything is sent, including text held back; nothing follows. Null if that is already the case. */
   end(): Promise<void> | null {
     const given = this.settle();
     if (given !== null) return given.then(() => this.#finish());
@@ -54,14 +54,14 @@ export class LiveText {
     return null;
   }
 
-  /** Resolves when what arrived is given out, but for what is held back; null where that is so already. */
+  /** Resolves when all arrived text is sent, except text held back; null if that is already the case. */
   settle(): Promise<void> | null {
     if (this.#arrived?.wroteAhead === true) return this.#arrived.given;
     this.#giveOut();
     return null;
   }
 
-  /** What led to the text is in the log by then, and whoever follows the log has read it. */
+  /** The events that led to the text are in the log by then, and followers of the log have read them. */
   #giveOutSoon(): Arrival {
     const wroteAhead = this.#turn.writeAhead();
     const given = new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ export class LiveText {
   #open(): RedactedStream {
     if (this.#stream === null) {
       this.#stream = this.#turn.deps.redactStream();
-      // What it gives out of this was not watched; what it holds back belongs to what follows.
+      // The output for this part was not watched; the text it holds back belongs to what follows.
       if (this.#unseen !== '') this.#stream.push(this.#unseen.slice(-UNSEEN_LENGTH_MAX));
       this.#unseen = '';
     }

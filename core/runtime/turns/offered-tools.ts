@@ -1,4 +1,4 @@
-// Which tools the model of a turn is offered. A tool that could only be refused is not shown; what is shown the gate still judges.
+// The tools offered to the model of a turn. A tool that would always be refused is left out; the gate still judges the others.
 
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';

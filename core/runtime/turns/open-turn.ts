@@ -1,4 +1,4 @@
-// Turns that have not ended: whether one may still be spoken to, and the end of one that never began. Reads only.
+// Turns that have not ended: whether one still accepts messages, and the end of one that never began. Reads only.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';

@@ -1,12 +1,12 @@
-// What a pack holds beside the conversation: parts chosen for what the person said last, the mark for words of others among them, and
-// what waits for an answer.
+// The parts of a pack besides the conversation: parts chosen for the person's last message, including the mark for untrusted content, and
+// pending approvals.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { ownWords, selectParts } from '../../mind/context/context.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-/** Null where there is nothing to wait for: no sources, or chosen already for these words. */
+/** Null if there is nothing to wait for: no sources, or already chosen for this message. */
 export function choosePackParts(runner: RunningTurn, model: string): Promise<void> | null {
   const { deps, transcript } = runner;
   const sources = deps.packSources ?? [];
@@ -34,7 +34,7 @@ export function markForeignParts(runner: RunningTurn, parts: NonNullable<EventBo
   runner.flush();
 }
 
-/** Of this conversation, in the words the person was asked with. */
+/** Of this conversation, as the person read them. */
 export function openApprovals({ deps, place }: RunningTurn): string[] {
   return deps.policy
     .pendingApprovals()

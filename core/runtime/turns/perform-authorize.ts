@@ -1,4 +1,5 @@
-// Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the question.
+// Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the
+// approval.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -9,25 +10,27 @@ import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/tai
 import { contextOf, factsOf, parseOnce, refuseInternal } from './call-facts.ts';
 import type { ParsedCall } from './ports.ts';
 import { hookCall } from './hooks-of-turn.ts';
-import { reviewCall } from './review-call.ts';
+import { budgetPlaceOf } from './ask-budget.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
+import { tighten } from './tighten.ts';
+import { verifyCall } from './verify-call.ts';
 
 export function performAuthorize(runner: RunningTurn, intent: Extract<Intent, { kind: 'authorize' }>): Step | Promise<Step> {
-  const reviews: Promise<void>[] = [];
+  const checks: Promise<void>[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
-    const review = authorizeCall(runner, call);
-    if (review !== null) reviews.push(review);
+    const check = authorizeCall(runner, call);
+    if (check !== null) checks.push(check);
   }
-  return reviews.length === 0 ? 'next' : afterReviews(runner, reviews);
+  return checks.length === 0 ? 'next' : afterChecks(runner, checks);
 }
 
-/** Resolves when the answers of all reviews are on record. */
-export async function afterReviews(runner: RunningTurn, reviews: readonly Promise<void>[]): Promise<Step> {
-  await Promise.all(reviews);
+/** Resolves when the decisions on all calls are on record. */
+export async function afterChecks(runner: RunningTurn, checks: readonly Promise<void>[]): Promise<Step> {
+  await Promise.all(checks);
   return runner.halted ? 'halt' : 'next';
 }
 
-/** Puts one call before the gate. Also used when what was approved has changed since. Null unless a review is under way. */
+/** Puts one call before the gate. Also used when what was approved has changed since. Null unless a hook or a verifier is still asked. */
 export function authorizeCall(runner: RunningTurn, call: CallState): Promise<void> | null {
   if (call.withheld !== undefined) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: withheldError(call.tool, call.withheld).toBody() });
@@ -58,7 +61,7 @@ export function rejectCall(runner: RunningTurn, call: CallState, cause: unknown)
     runner.deps.logger.log('error', 'a call could not be judged', { ...runner.place, tool: call.tool, cause: String(cause) });
 }
 
-/** Run without them it would do something else than was asked; with them they would stand in the log and the question. */
+/** Without them the call would do something else than requested; with them they would be in the log and the approval. */
 function withheldError(tool: string, names: readonly string[]): AppError {
   const what = names.length === 1 ? `a secret (${names[0]})` : `secrets (${names.join(', ')})`;
   return new AppError('invalid_arguments', `The arguments of ${tool} held ${what}, which was taken out; the call was not made.`, {
@@ -84,15 +87,14 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
     summary: parsed.tool.summarize(parsed.args),
     ...(runner.bounds === null ? {} : { bounds: runner.bounds }),
   };
-  const decision = deps.gate.authorize(request);
-  const review = lookFurther(runner, request, decision);
-  if (review === null) {
+  const decision = lookFurther(runner, request, deps.gate.authorize(request));
+  if (!(decision instanceof Promise)) {
     recordDecision(runner, { call, parsed, request }, decision);
     return null;
   }
-  return review.then(
-    (reviewed) => {
-      if (!runner.halted) recordDecision(runner, { call, parsed, request }, reviewed);
+  return decision.then(
+    (stricter) => {
+      if (!runner.halted) recordDecision(runner, { call, parsed, request }, stricter);
     },
     (cause: unknown) => {
       rejectCall(runner, call, cause);
@@ -100,11 +102,29 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
   );
 }
 
-/** The person's own hooks first, then the review: each can only make the gate's answer stricter. Null where there is neither. */
-function lookFurther(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
+/** The governor first, then the person's own hooks, then the verifier: each can only make the gate's decision stricter. */
+function lookFurther(runner: RunningTurn, request: GateRequest, gated: GateDecision): GateDecision | Promise<GateDecision> {
+  const { decision, verify } = governCall(runner, request, gated);
   const hooked = hookCall(runner, request, decision);
-  if (hooked === null) return reviewCall(runner, request, decision);
-  return hooked.then((stricter) => reviewCall(runner, request, stricter) ?? stricter);
+  const check = (now: GateDecision): GateDecision | Promise<GateDecision> =>
+    verifyCall(runner, { request, decision: now, ruleId: verify }) ?? now;
+  return hooked === null ? check(decision) : hooked.then(check);
+}
+
+/** What the governor makes of the decision, and the rule that requires a verification. */
+function governCall(runner: RunningTurn, request: GateRequest, gated: GateDecision): { decision: GateDecision; verify: string | null } {
+  const { deps, governed } = runner;
+  if (governed === null || gated.decision === 'deny') return { decision: gated, verify: null };
+  const assessment = governed.assessCall(request, gated, { ...budgetPlaceOf(runner), nowMs: deps.clock.nowMs() });
+  if (assessment === null) return { decision: gated, verify: null };
+  const { event, tightening, verify } = assessment;
+  runner.emit('governor.assessed', event);
+  const decision = tighten(gated, tightening);
+  if (verify === null) return { decision, verify: null };
+  // With no verifier set up, a person does what it would have done.
+  return deps.verifier === undefined
+    ? { decision: tighten(decision, verify.otherwise), verify: null }
+    : { decision, verify: verify.ruleId };
 }
 
 interface JudgedCall {
@@ -135,7 +155,7 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
   if (question !== null) runner.emit('approval.requested', { approval: question });
 }
 
-/** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
+/** The untrusted sources the call may be following. They are read from the log, so unwritten events are written first. */
 function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): CallTaint {
   const { taint } = runner.deps;
   const { sessionId } = runner.place;
@@ -143,7 +163,7 @@ function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): Cal
   return taint.of({ ...call, sessionId });
 }
 
-/** What a command of config.yaml was made of when it first ran is on record before it runs. */
+/** Records the bindings of a command of config.yaml before its first run. */
 function bind(runner: RunningTurn, grant: Grant): void {
   runner.flush(true, () => {
     runner.deps.log.append(systemSessionId, [{ type: 'grant.created', body: { grant } }]);

@@ -11,22 +11,22 @@ import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-f
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
 import { contextOf, factsOf, parseOnce } from './call-facts.ts';
-import { afterReviews, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
+import { afterChecks, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
 import type { HostedResult, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
-/** A call that is another one each time it is to run is judged anew so often, and then not run. */
+/** How often a call that differs each time it is to run is judged again before it is refused. */
 const DRIFTS_MAX = 5;
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
-  const reviews: Promise<void>[] = [];
+  const checks: Promise<void>[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
     const checked = readyToRun(runner, call);
-    if (checked instanceof Promise) reviews.push(checked);
+    if (checked instanceof Promise) checks.push(checked);
     else if (checked !== null) ready.push(checked);
   }
-  if (reviews.length > 0) return afterReviews(runner, reviews).then((step) => (step === 'next' ? runReady(runner, ready) : step));
+  if (checks.length > 0) return afterChecks(runner, checks).then((step) => (step === 'next' ? runReady(runner, ready) : step));
   return runReady(runner, ready);
 }
 
@@ -42,7 +42,7 @@ function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<S
   runner.deps.crashPoints.reach('before-request');
   for (const item of kept) request(runner, item);
   if (kept.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, kept);
-  // What is not pure must be known to have begun, whatever happens to the machine.
+  // A call with side effects must be on record before it begins, even if the machine fails.
   runner.flush(true);
   return runAll(runner, kept);
 }
@@ -51,18 +51,18 @@ function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<S
 async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
   if (runner.halted) return 'halt';
   const still: KeptCall[] = [];
-  const reviews: Promise<void>[] = [];
+  const checks: Promise<void>[] = [];
   for (const item of kept) {
     const now = readyToRun(runner, item.call);
     if (now === null) continue;
-    if (now instanceof Promise) reviews.push(now);
+    if (now instanceof Promise) checks.push(now);
     else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
     else {
-      const review = judgeAnew(runner, item.call);
-      if (review !== null) reviews.push(review);
+      const check = judgeAnew(runner, item.call);
+      if (check !== null) checks.push(check);
     }
   }
-  const step = reviews.length === 0 ? 'next' : await afterReviews(runner, reviews);
+  const step = checks.length === 0 ? 'next' : await afterChecks(runner, checks);
   return step === 'next' ? begin(runner, still) : step;
 }
 
@@ -76,7 +76,7 @@ async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise
   }
 }
 
-/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is reviewed. */
+/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is checked. */
 function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = parseOnce(runner, call);
@@ -88,7 +88,7 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
   if (looked === null) return null;
   const { context, facts } = looked;
   const ready = { call, parsed: parsed.value, context };
-  // What no person was asked about and only looks is judged by its tool as it runs.
+  // A read-only call without an approval is judged by its tool as it runs.
   if (facts === null) return { ...ready, facts };
   const checked = { ...ready, facts };
   const drift = describeDrift(runner, checked);
@@ -97,7 +97,7 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
   return judgeAnew(runner, call);
 }
 
-/** Null where its folder is no longer trusted, which is on record then. */
+/** Null if its folder is no longer trusted, which is then recorded. */
 function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pick<ReadyCall, 'context' | 'facts'> | null {
   try {
     const context = contextOf(runner, parsed);
@@ -109,7 +109,7 @@ function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pi
   }
 }
 
-/** Null unless a review is under way. */
+/** Null unless a hook or a verifier is still asked. */
 function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
   const { callId, tool } = call;
   const times = (runner.drifts.get(callId) ?? 0) + 1;
@@ -133,7 +133,7 @@ function describeDrift(runner: RunningTurn, { call, parsed, context, facts }: Ch
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
   const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
-  // Nobody was shown this call: what it touches now is what must be allowed.
+  // A person was not shown this call: its current facts are what must be allowed.
   const goesOn = call.retried && call.grantId !== null;
   return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, context, facts }) : null);
 }
@@ -142,7 +142,7 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
   const { deps } = runner;
   const grant = deps.policy.grant(grantId);
   if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
-  // What ran once on this permission goes on with it: it was spent on this very call.
+  // A call that ran once on this grant continues with it: it was spent on this very call.
   if (call.retried) return null;
   if (grant.spentAtMs !== null) return 'its permission was already used';
   if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
@@ -151,7 +151,7 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
 
 function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps, place, origin, bounds } = runner;
-  // Its words are those that were weighed when it was first judged.
+  // The untrusted sources are those of its first judgement.
   const now = deps.gate.authorize({
     sessionId: place.sessionId,
     tool: call.tool,
@@ -162,7 +162,7 @@ function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: Check
     dispatch: { grantId: call.grantId },
     ...(bounds === null ? {} : { bounds }),
   });
-  // Bound to nothing yet, though it was when it was judged: what it runs is not what was seen then.
+  // It has no bindings now, although it had at its first judgement: it would run something else.
   return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
@@ -170,7 +170,7 @@ function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void 
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
-  // What a rule let through was counted then.
+  // A call that a rule allowed was counted then.
   const asked = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
   if (asked !== null) deps.gate.count(asked);
   runner.emit('tool.requested', {
@@ -209,7 +209,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   const copies = watch.copiesOf === null ? undefined : await watch.copiesOf();
   if (watch.found !== null) await accountFor(runner, facts, copies);
   if (result.ended !== undefined) watch.follow?.(call.callId, result.ended);
-  // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
+  // A closing program records no results of calls it aborted: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
@@ -219,11 +219,11 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
 }
 
 interface CopyWatch {
-  /** What background commands copied until now is being recorded; null where none runs. */
+  /** Settles when copies by background commands so far are recorded; null if none runs. */
   readonly found: Promise<void> | null;
-  /** How to look afterwards for what the call itself copies. */
+  /** How to check afterwards for files the call itself copies. */
   readonly copiesOf: (() => Promise<Copies>) | null;
-  /** For a command that goes on after its call. */
+  /** For a command that continues after its call. */
   readonly follow: ReturnType<LateCopiesPort['begin']>;
 }
 
@@ -233,7 +233,7 @@ function watchCopies({ deps: { taint, lateCopies } }: RunningTurn, facts: CallFa
   return { found, copiesOf, follow: facts === null ? null : (lateCopies?.begin(facts) ?? null) };
 }
 
-/** What the call itself wrote, and what is marked as a copy of its own command, is no copy of a background command. */
+/** Files the call itself wrote, and files marked as copies by its own command, are not copies by a background command. */
 async function accountFor({ deps: { lateCopies } }: RunningTurn, facts: CallFacts | null, copies: Copies | undefined): Promise<void> {
   const written = facts?.paths.filter(({ access }) => access === 'write').map(({ real }) => real) ?? [];
   await lateCopies?.account([...written, ...(copies?.paths ?? [])]);
@@ -248,7 +248,7 @@ interface Finished {
   readonly copies: Copies | undefined;
 }
 
-/** Before the result is anybody's to read, the log says whose words are in it. */
+/** The log records the untrusted sources of a result before it can be read. */
 function markSources(runner: RunningTurn, call: CallState, parsed: ParsedCall, { context, result, sessions, copies }: Finished): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
@@ -297,14 +297,14 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
       result: result.forModel,
     },
   }));
-  // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
+  // A pure result can be recomputed; any other is written at once, and so are the inputs of the next judgement.
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
 interface Listening {
   /** The folders of the call. */
   readonly context: FactContext;
-  /** Null where nobody watches. */
+  /** Null without listeners. */
   readonly output: LiveText | null;
   /** Takes the other conversations that the call is shown parts of. */
   readonly heard: Set<string>;
@@ -342,7 +342,7 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
   };
 }
 
-/** What runs on the first use of a command of config.yaml was never put to anybody. */
+/** A command of config.yaml was not shown for approval at its first use. */
 function isOfPerson(runner: RunningTurn, grantId: string | null): boolean {
   if (grantId === null) return false;
   const grant = runner.deps.policy.grant(grantId);

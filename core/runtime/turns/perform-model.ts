@@ -1,15 +1,17 @@
-// Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
+// Performs `pack` and `complete`: builds the request, asks the model within the budget, and records the answer or the failure.
 
 import { GrowingText } from '../../base/growing-text.ts';
 import { toAppError, type AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import type { Reservation } from '../../guard/budget/budget.ts';
+import { noCandidate } from '../../mind/llm/llm.ts';
 import { askBudget } from './ask-budget.ts';
 import { choosePackParts, markForeignParts, openApprovals } from './pack-parts.ts';
 import { hookModel, hookRun, tellHooks } from './hooks-of-turn.ts';
 import { LiveText } from './live-text.ts';
 import type { TurnDeps } from './ports.ts';
+import { chooseOfRoute, failoverAfter, settleRoute } from './route-of-turn.ts';
 import type { RunningTurn, ShownPack, Step } from './running-turn.ts';
 
 export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step | Promise<Step> {
@@ -35,19 +37,46 @@ function unlessRefused<T extends Step | Promise<Step>>(runner: RunningTurn, erro
 }
 
 function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step | Promise<Step> {
-  const { model, deps } = runner;
-  if (model === null) {
+  const { model: named, deps } = runner;
+  if (named === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
   }
-  const asking = deps.models.askWindow?.(model, runner.abort.signal) ?? null;
+  const { routes } = deps;
+  if (routes === undefined || !routes.has(named)) return packFor(runner, intent, named);
+  const { model, reason, waitMs } = chooseOfRoute(runner, routes, named);
+  if (model === null) {
+    const error = noCandidate(named, reason).toBody();
+    runner.emit('model.failed', { requestId: deps.ids.next('req'), error, partialText: '', tookMs: 0 });
+    return 'next';
+  }
+  if (waitMs === 0) return packFor(runner, intent, model);
+  return restFor(runner, waitMs).then(() => (runner.abort.signal.aborted ? cutOff(runner) : packFor(runner, intent, model)));
+}
+
+/** Resolves sooner when the turn is cut off. */
+function restFor({ deps, abort }: RunningTurn, waitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = deps.later(waitMs, finish);
+    function finish(): void {
+      callOff();
+      abort.signal.removeEventListener('abort', finish);
+      resolve();
+    }
+    if (abort.signal.aborted) finish();
+    else abort.signal.addEventListener('abort', finish, { once: true });
+  });
+}
+
+function packFor(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
+  const asking = runner.deps.models.askWindow?.(model, runner.abort.signal) ?? null;
   return asking === null ? choosePack(runner, intent, model) : asking.then(() => choosePack(runner, intent, model));
 }
 
 function choosePack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
   const choosing = choosePackParts(runner, model);
   if (choosing === null) return runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model);
-  // Cut off meanwhile: nothing is shown to the model any more.
+  // Aborted in the meantime: the model is not asked any more.
   return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
 }
 
@@ -71,18 +100,29 @@ function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' 
   const before = runner.pack;
   const isTold = before !== null && pack.tail !== undefined && before.tail === pack.tail;
   const tailOf = isTold ? before.tailOf : packId;
-  runner.pack = { packId, system: pack.system, tools: pack.tools, messages: pack.messages, tail: pack.tail, tailOf, tokens, counted };
+  runner.pack = {
+    packId,
+    model,
+    system: pack.system,
+    tools: pack.tools,
+    messages: pack.messages,
+    tail: pack.tail,
+    tailOf,
+    tokens,
+    counted,
+  };
   if (!isTold) markForeignParts(runner, parts ?? []);
   runner.emit('pack.built', { ...pack.event, ...(pack.tail === undefined ? {} : isTold ? { tailOf } : { tail: pack.tail }) });
   return 'next';
 }
 
 export async function performComplete(runner: RunningTurn, intent: Extract<Intent, { kind: 'complete' }>): Promise<Step> {
-  const { model, pack } = runner;
-  if (model === null || pack === null) {
+  const { pack } = runner;
+  if (pack === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
   }
+  const { model } = pack;
   const hooked = hookModel(runner, { ref: model, tokens: pack.tokens });
   if (hooked !== null) {
     const step = await hooked.then(
@@ -91,19 +131,23 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
     );
     if (step !== 'rest') return step;
   }
-  const asked = askBudget(runner, model, pack);
-  const admitted = asked instanceof Promise ? await asked : asked;
+  const admission = askBudget(runner, model, pack);
+  const admitted = admission instanceof Promise ? await admission : admission;
   if (admitted === null) return runner.halted ? 'halt' : 'next';
   let spent: Spent | null = null;
+  let waitMs = 0;
   try {
-    spent = await askModel(runner, { model, pack, packId: intent.packId, maxOutputTokens: admitted.maxOutputTokens });
-    return runner.halted ? 'halt' : 'next';
+    const asked = await askModel(runner, { model, pack, packId: intent.packId, maxOutputTokens: admitted.maxOutputTokens });
+    ({ spent } = asked);
+    waitMs = asked.waitMs;
   } finally {
     admitted.reservation.settle(spent);
   }
+  if (waitMs > 0) await restFor(runner, waitMs);
+  return runner.halted ? 'halt' : 'next';
 }
 
-/** Of an answer that broke off, so much is kept: an endless one would fill the log. */
+/** The maximum kept of a partial answer: an endless one would fill the log. */
 const PARTIAL_CHARS_MAX = 256 * 1024;
 
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
@@ -115,11 +159,19 @@ interface ModelCall {
   readonly maxOutputTokens: number | null;
 }
 
-/** One request and what came of it, on record. What it came to, or null where nothing was billed as far as anybody can tell. */
-async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | null> {
-  const { deps } = runner;
+interface Asked {
+  /** What it came to, or null where nothing was billed as far as anybody can tell. */
+  readonly spent: Spent | null;
+  /** Until the next model is asked. */
+  readonly waitMs: number;
+}
+
+/** One request and what came of it, on record. */
+async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
+  const { deps, route } = runner;
   const requestId = deps.ids.next('req');
-  runner.emit('model.requested', { requestId, packId: call.packId, model: call.model });
+  const why = route?.note ?? null;
+  runner.emit('model.requested', { requestId, packId: call.packId, model: call.model, ...(why === null ? {} : { route: why }) });
   // Written while the model works: nothing is promised to anybody until the answer is in.
   const writeNoMore = runner.flushSoon(deps.wantsDeltas());
   const startedMs = deps.clock.monotonicMs();
@@ -144,15 +196,20 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
       });
       runner.flush();
     };
-    const reply = await deps.models.stream(call.model, request, sink, { signal: runner.abort.signal, onRetry });
+    const reply = await deps.models.stream(call.model, request, sink, {
+      signal: runner.abort.signal,
+      onRetry,
+      ...(route === null ? {} : { once: true }),
+    });
     await sink.end();
     const { counted } = call.pack;
     if (reply.usageReported && counted !== undefined) {
       deps.learning?.observe({ ref: call.model, fixed: counted.fixed, flow: counted.flow, reportedTokens: reply.usage.inputTokens });
     }
-    return recordReply(runner, { requestId, model: call.model, tookMs: deps.clock.monotonicMs() - startedMs }, reply);
+    settleRoute(runner);
+    return { spent: recordReply(runner, { requestId, model: call.model, tookMs: deps.clock.monotonicMs() - startedMs }, reply), waitMs: 0 };
   } catch (cause) {
-    if (runner.halted) return null;
+    if (runner.halted) return { spent: null, waitMs: 0 };
     await sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
@@ -166,15 +223,17 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
 interface FailedCall {
   readonly requestId: string;
   readonly error: AppError;
-  /** What had come of the answer. */
+  /** The part of the answer received so far. */
   readonly whole: string;
   readonly tookMs: number;
 }
 
-function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error, whole, tookMs }: FailedCall): Spent | null {
+function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error, whole, tookMs }: FailedCall): Asked {
   const { deps } = runner;
+  const failover = failoverAfter(runner, call.model, error);
   const mayAskAgain = error.data['mayAskAgain'] === true;
-  const billed = whole === '' && !mayAskAgain ? null : estimateSpent(deps, call, whole);
+  const isUnbilled = whole === '' && !mayAskAgain && error.data['begun'] !== true;
+  const billed = isUnbilled ? null : estimateSpent(deps, call, whole);
   const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
   runner.emit('model.failed', {
     requestId,
@@ -182,13 +241,16 @@ function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error,
     partialText: deps.redact(partialText),
     tookMs,
     ...billed?.recorded,
-    // Nothing of it was carried out: calls are made once an answer is whole.
+    // None of it was executed: calls are made only from a complete answer.
     ...(mayAskAgain && !runner.state.brokeOff ? { again: true as const } : {}),
+    ...(failover === null ? {} : { failover }),
   });
+  // Whoever watches reads now that another model is asked.
+  if (failover !== null) runner.flush();
   tellHooks(runner, 'after_model', () => ({
     model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
   }));
-  return billed?.spent ?? null;
+  return { spent: billed?.spent ?? null, waitMs: failover?.waitMs ?? 0 };
 }
 
 function learnOverflow(runner: RunningTurn, { model, pack }: ModelCall, error: AppError): void {
@@ -225,7 +287,7 @@ function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSi
       reasoning.push(delta);
     },
     end: async () => {
-      // What one of them held back comes after all that was said, not in the middle of the other.
+      // Text that one stream held back follows everything else, instead of interrupting the other.
       await reasoning.settle();
       await text.settle();
       await reasoning.end();
@@ -242,7 +304,7 @@ function recordReply(
   const { deps } = runner;
   const { requestId, tookMs } = call;
   const costUsd = deps.models.cost(call.model, reply.usage);
-  // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
+  // Redacted here, a secret is in no later step: not in a call, an approval, the next request, or the log.
   const text = deps.redact(reply.text);
   const calls = reply.calls.map((one) => ({
     callId: deps.ids.next('call'),
@@ -267,7 +329,7 @@ function recordReply(
   return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
 }
 
-/** An answer that broke off was most likely billed for the request and for what had come of it. */
+/** A partial answer was most likely billed for the request and for the received text. */
 function estimateSpent(deps: TurnDeps, { model, pack }: ModelCall, partialText: string): { recorded: object; spent: Spent } {
   const usage = { inputTokens: pack.tokens, outputTokens: deps.estimate(partialText), cachedInputTokens: 0 };
   const costUsd = deps.models.cost(model, usage);

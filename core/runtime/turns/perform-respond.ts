@@ -1,4 +1,4 @@
-// Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to go on.
+// Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to continue it.
 
 import type { Intent } from '../../agent/brain/brain.ts';
 import { tellHooks } from './hooks-of-turn.ts';
@@ -27,6 +27,8 @@ export function performRespond(runner: RunningTurn, intent: Extract<Intent, { ki
       grantId: null,
     });
   }
+  const doubts = intent.status === 'done' ? (runner.governed?.assessAnswer() ?? null) : null;
+  if (doubts !== null) runner.emit('governor.assessed', doubts);
   if (intent.text !== '') runner.emit('assistant.message', { text: intent.text });
   runner.emit('turn.finished', {
     status: intent.status,

@@ -1,4 +1,4 @@
-// What the turn runtime needs of the floors below, as narrow as it uses it. compose.ts passes the real ones.
+// The ports of the turn runtime, as narrow as it uses them. compose.ts passes the real ones.
 
 import type { Redacted } from '../../base/redacted.ts';
 import type { Result } from '../../base/result.ts';
@@ -11,21 +11,22 @@ import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
-import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
-import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { Admission, BudgetPlace, CallEstimate, Room } from '../../guard/budget/budget.ts';
+import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { CallTaint, Copies, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker, PackSource } from '../../mind/context/context.ts';
+import type { RouteAsk, RouteChoice } from '../../mind/llm/llm.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import type { GovernorPort, VerifyPort } from './caution-ports.ts';
 
 export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 
 export interface ModelPort {
   defaultRef(): string | null;
-  /** The model that answers where none is chosen, and what is missing where there is none. */
+  /** The default model, or the reason why there is none. */
   defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   info(ref: string): ModelInfo;
   /** Asks a server whose window is not known for it, once while the program runs. Null where there is nothing to wait for; never rejects. */
@@ -36,8 +37,18 @@ export interface ModelPort {
     ref: string,
     request: SafeRequest,
     sink: DeltaSink,
-    options: { signal: AbortSignal; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
+    options: { signal: AbortSignal; once?: boolean; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
   ): Promise<ModelReply & { firstTokenMs: number | null }>;
+}
+
+/** What a model named as a route leads to; the choice is the mind's. */
+export interface RoutePort {
+  has(ref: string): boolean;
+  /** How often its candidates are gone through again. */
+  readonly retries: number;
+  choose(ref: string, ask: RouteAsk): RouteChoice;
+  preview(ref: string, ask: RouteAsk): RouteChoice;
+  excludedBy(ref: string, model: string, error: AppError): { readonly models: readonly string[]; readonly forGood: boolean } | null;
 }
 
 export interface ToolPort {
@@ -52,52 +63,48 @@ export interface ToolPort {
 export interface AgentPort {
   modelOf(agentId: string): string | null;
   boundsOf(agentId: string): TurnBounds | null;
-  /** Stands below the standing instructions; empty for none. */
+  /** Follows the standing instructions; empty for none. */
   identityOf(agentId: string): string;
 }
 
 export interface BudgetPort {
   /** Room for one model call, a refusal, or null when the signal aborts while others have to be waited for. */
   reserve(at: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null>;
-  /** The turn has ended: nothing of it needs to be remembered by itself. */
+  /** The turn has ended: its cached state can be dropped. */
   finishTurn(turnId: string): void;
+  /** What the limits leave for one call now. */
+  room?(at: BudgetPlace): Room;
 }
 
-/** A further look at a call of a grave class before anybody is asked or it runs. It can only make the answer stricter. */
-export interface ReviewPort {
-  review(
-    request: GateRequest,
-    decision: GateDecision,
-    signal: AbortSignal,
-  ): Promise<{ readonly decision: DecisionKind; readonly reason: string }>;
-}
-
-/** What a person has run before and after. Can only make things stricter. */
+/** The hooks a person set up. They can only make things stricter. */
 export interface HookPort {
   has(on: HookPoint): boolean;
-  /** Fails with `cancelled` when the signal aborts; whatever else goes wrong is part of the verdict. */
+  /** Fails with `cancelled` when the signal aborts; any other failure is part of the verdict. */
   before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict>;
-  /** Never fails, and nobody waits for it. */
+  /** Never fails, and does not block. */
   after(subject: HookSubject): void;
 }
 
-/** Whose words a session holds. What the session recorded must be in the log before it is asked about a session that holds any. */
+/** The untrusted sources of a session. Recorded events of the session must be in the log before this is asked about a session with any. */
 export interface TaintPort {
   isTainted(sessionId: string): boolean;
   of(call: JudgedCall): CallTaint;
-  /** Before a call runs: how to look afterwards for files it may have copied words of others into; null where there is nothing to look for. */
+  /**
+   * Before a call runs: returns how to check afterwards for files it may have copied untrusted content into; null if there is nothing to
+   * check.
+   */
   watch(facts: CallFacts): (() => Promise<Copies>) | null;
-  /** What a finished call brought in from others; null when nothing. */
+  /** The untrusted sources of a finished call; null for none. */
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
 }
 
-/** Files that background commands copy words of others into after their call has returned. */
+/** Files that background commands copy untrusted content into after their call has returned. */
 export interface LateCopiesPort {
-  /** Before a command starts; what is returned is called where it goes on in the background. Null for what is no command. */
+  /** Called before a command starts; the returned function is called if it continues in the background. Null for anything but a command. */
   begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null;
-  /** Records what was copied until now; null where no such command runs. */
+  /** Records the copies so far; null if no such command runs. */
   catchUp(): Promise<void> | null;
-  /** The call that ran meanwhile wrote these itself. */
+  /** These files were written by a call that ran in the meantime. */
   account(paths: readonly string[]): Promise<void>;
 }
 
@@ -109,14 +116,14 @@ export interface ProcessPort {
 }
 
 export interface CheckpointPort {
-  /** Keeps what is at the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
+  /** Records the state of the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
   take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]>;
-  /** What is there now. Never fails. */
+  /** The current state of the paths. Never fails. */
   after(taken: readonly BeforeFile[]): AfterFile[] | Promise<AfterFile[]>;
 }
 
 /**
- * Named places between two durable steps. The program does nothing there; the crash tests end the process at one of them.
+ * Named points between two durable steps. The program does nothing there; the crash tests end the process at one of them.
  * accepted: a message is committed, its sender not yet told. before-request, after-request, after-effect, after-result: around a call.
  * outbound-sending, outbound-sent: a message is about to leave, it has left and nothing says so yet.
  * helper-called, helper-submitted, helper-finished: a call of a helper, its turn, its end is committed and nothing follows yet.
@@ -146,12 +153,12 @@ export interface RedactedStream {
   end(): string;
 }
 
-/** What waits to be told to the next turn of a session, beside its message. */
+/** Notes for the next turn of a session, added next to its message. */
 export interface NotePort {
   waiting(sessionId: string): { drafts(turnId: string): readonly AnyDraft[]; delivered(turnId: string): void } | undefined;
 }
 
-/** What outlives the window. */
+/** The parts of a conversation that survive compaction. */
 export interface ContinuityPort {
   lastSummary(sessionId: string, before?: number): number | null;
   /** Rules a person pinned for the session or its agent, oldest first. */
@@ -164,11 +171,11 @@ export interface LearningPort {
   overflowed(refused: { readonly ref: string; readonly packTokens: number; readonly limitTokens: number | null }): void;
 }
 
-/** Where turns work. */
+/** The workspaces of turns. */
 export interface WorkspacePort {
   /** Null is the configured workspace. Fails with `denied` while a folder is not trusted. */
   contextOf(workspace: string | null): FactContext;
-  /** Whether a person trusts the folder as it is now. */
+  /** Returns whether a person trusts the folder in its current state. */
   holds(workspace: string): boolean;
 }
 
@@ -186,11 +193,15 @@ export interface TurnDeps {
   readonly lateCopies?: LateCopiesPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
+  /** Without them every model is named directly. */
+  readonly routes?: RoutePort;
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;
   /** None unless the person set one up. */
-  readonly reviewBefore?: ReviewPort;
+  readonly verifier?: VerifyPort;
+  /** None where it is off. */
+  readonly governor?: GovernorPort;
   /** None unless the person set some up. */
   readonly hooks?: HookPort;
   /** Tokens of a text, for what no server counted. */
@@ -198,7 +209,7 @@ export interface TurnDeps {
   readonly packer: ContextPacker;
   readonly continuity: ContinuityPort;
   readonly learning?: LearningPort;
-  /** Where the parts of a pack beside the conversation come from. */
+  /** The sources of a pack's parts besides the conversation. */
   readonly packSources?: readonly PackSource[];
   readonly artifacts: ArtifactSink;
   readonly checkpoints: CheckpointPort;
@@ -210,14 +221,14 @@ export interface TurnDeps {
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** Takes known secrets out of a text before the model, the log or a person sees it. */
   redact(text: string): Redacted;
-  /** The same for JSON, which stays JSON; `found` names what was taken out. */
+  /** The same for JSON, which stays JSON; `found` names the redacted secrets. */
   redactJson(text: string): { readonly text: Redacted; readonly found: readonly string[] };
-  /** The same for text that comes in pieces: what `push` and `end` return is without secrets, also those cut in two. */
+  /** The same for streamed text: the output of `push` and `end` contains no secrets, even ones cut in two. */
   redactStream(): RedactedStream;
-  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  /** The position of a known secret that may begin at the end of the text; the text's length if there is none. */
   unfinishedAt(text: string): number;
   searchSessions(query: string, limit: number): readonly SearchHit[];
-  /** True while somebody listens to deltas; nothing is built for nobody. */
+  /** True while there are listeners for deltas; otherwise none are built. */
   wantsDeltas(): boolean;
   publishDelta(delta: DeltaNotice): void;
 }

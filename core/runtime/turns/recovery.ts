@@ -1,4 +1,5 @@
-// What a start does before anything runs: ends what the last run left behind, and writes down for each open call and turn what is known of it.
+// Recovery at start, before anything runs: ends the processes the last run left behind, and records for each open call and turn what is
+// known of it.
 
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +17,7 @@ export interface RecoveryDeps {
   readonly clock: Clock;
   readonly processes: ProcessPort;
   readonly instanceMarker: Readonly<Record<string, string>>;
-  /** False when turns are only looked at: they are left as they are. */
+  /** False when turns are only inspected: they are left as they are. */
   readonly resumes: boolean;
   readonly crashPoints: CrashPoints;
 }

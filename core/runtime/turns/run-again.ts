@@ -1,4 +1,4 @@
-// Which turn may be run again or branched off, and what the new one has to know of its message. Reads only.
+// Checks which turn may be repeated or branched off, and collects what the new one needs of its message. Reads only.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
@@ -7,23 +7,23 @@ import type { SessionLog, TurnRow } from '../../store/session/session.ts';
 import { aboutOf, type InboundMessage } from './inbound.ts';
 import { hasGoneOn } from './taken-up.ts';
 
-/** A person's message and what belongs to it. */
+/** A person's message and its context. */
 export interface HeardMessage {
   readonly sessionId: string;
   readonly agentId: string;
-  /** The turn that began with it, and those that took up its work, oldest first. */
+  /** The turn that began with it, and the turns that continued its work, oldest first. */
   readonly turnIds: readonly string[];
   readonly message: EventBodies['user.message'];
-  /** Marks that stood before it: whose words it or what it brings holds. */
+  /** Taint marks before the message: the untrusted sources of its text and files. */
   readonly marks: readonly EventBodies['taint.marked'][];
-  /** What the person said while it was worked on. */
+  /** The person's messages while it was worked on. */
   readonly steers: readonly EventBodies['turn.steered'][];
   /** The place of the session at which its turn began. */
   readonly beginsAt: number;
 }
 
 const MARKS_MAX = 4;
-/** Direct calls may stand after a conversation's last turn. */
+/** Direct calls may follow a conversation's last turn. */
 const STARTS_LOOKED_AT = 200;
 
 /** Fails with not_found, or with conflict for a turn that is under way, is a direct call or is not the last of its conversation. */
@@ -78,7 +78,9 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   };
 }
 
-/** What a message that is sent once more brings with it: files, whose words it and they hold, and what its turn may use. */
+/**
+ * The parts of the earlier message that a repeated one keeps: files, the untrusted sources of text and files, and the bounds of its turn.
+ */
 export function broughtAlong({
   message,
   marks,

@@ -1,4 +1,4 @@
-// Which ended turn may be taken up again, and what the turn that does it has to know. Reads only.
+// Checks which ended turn may be continued, and collects what the new turn has to know. Reads only.
 
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';

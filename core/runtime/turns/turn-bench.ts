@@ -1,5 +1,5 @@
-// For tests only: the turn runtime over a real log, gate and tool host in a temporary folder, with a model that follows a script.
-// A restart closes everything and opens it again over the same folder, as a new start of the program does.
+// For tests only: the turn runtime over a real log, gate and tool host in a temporary folder, with a model that follows a script. A restart
+// closes everything and reopens it over the same folder, like a new start of the program.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,8 +34,8 @@ import {
   type BudgetPort,
   type LearningPort,
   type Recovery,
-  type ReviewPort,
   type TurnDeps,
+  type VerifyPort,
 } from './turns.ts';
 
 export type Reply =
@@ -61,7 +61,8 @@ export interface BenchOptions {
   readonly tools?: readonly ToolDefinition[];
   readonly limits?: Partial<TurnDeps['limits']>;
   readonly budget?: BudgetPort;
-  readonly reviewBefore?: ReviewPort;
+  readonly verifier?: VerifyPort;
+  readonly governor?: TurnDeps['governor'];
   readonly contextTokens?: number;
   readonly packSources?: readonly PackSource[];
   readonly learning?: LearningPort;
@@ -80,20 +81,20 @@ export class TurnBench {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-turns-')));
   readonly workspace = join(this.root, 'workspace');
   readonly home = join(this.root, 'home');
-  /** What the model answers, in order; beyond it every answer is "ok". */
+  /** The model's answers, in order; after them every answer is "ok". */
   readonly script: Reply[] = [];
   readonly asked: Asked[] = [];
   /** The tools of each request. */
   readonly offered: string[][] = [];
   /** Called when the model is asked, before it answers. */
   onAsked: () => void = () => undefined;
-  /** What agents are; none has anything unless a test says so. */
+  /** The agents' settings; none has any unless a test says so. */
   readonly agents: { -readonly [K in keyof AgentPort]: AgentPort[K] } = { modelOf: () => null, boundsOf: () => null, identityOf: () => '' };
-  /** Whose words a call of a tool may be following. */
+  /** The taint of a tool's calls. */
   taintOf: (tool: string) => CallTaint = () => noTaint;
-  /** From whom words came in with the result of a call. */
+  /** The untrusted sources of a tool's results. */
   sourcesOf: (tool: string) => readonly TaintSource[] = () => [];
-  /** What waits for its time, until `passTime`. */
+  /** Pending timers, until `passTime`. */
   readonly timers = new Set<{ readonly atMs: number; readonly action: () => void }>();
   readonly notes: string[] = [];
   readonly logger: Logger = { ...silentLogger, log: (level, message) => void this.notes.push(`${level}: ${message}`) };
@@ -188,7 +189,8 @@ export class TurnBench {
       },
       tools: this.tools,
       budget: this.#options.budget ?? noBudget,
-      ...(this.#options.reviewBefore === undefined ? {} : { reviewBefore: this.#options.reviewBefore }),
+      ...(this.#options.verifier === undefined ? {} : { verifier: this.#options.verifier }),
+      ...(this.#options.governor === undefined ? {} : { governor: this.#options.governor }),
       packer: this.packer,
       continuity: this.continuity,
       ...(this.#options.packSources === undefined ? {} : { packSources: this.#options.packSources }),
@@ -285,11 +287,11 @@ export class TurnBench {
 
   pending(): Approval {
     const [first] = this.policy.pendingApprovals();
-    if (first === undefined) throw new Error('nobody was asked');
+    if (first === undefined) throw new Error('no approval is pending');
     return first;
   }
 
-  /** As the operation does it: the answer and its grant in one transaction, then the turn goes on. */
+  /** Like the operation: the answer and its grant in one transaction, then the turn continues. */
   decide(decision: 'approve' | 'deny', scope: GrantScope = { kind: 'once' }, approval = this.pending()): void {
     const parsed = this.tools.parse(approval.tool, approval.args);
     if (!parsed.ok) throw parsed.error;

@@ -1,4 +1,4 @@
-// Who waits for the end of which turn.
+// Waiters for the ends of turns.
 
 import { Deferred } from '../../base/deferred.ts';
 import type { AppError } from '../../contracts/errors.ts';
@@ -40,7 +40,7 @@ export class TurnEnds {
     for (const deferred of this.#take(turnId)) deferred.reject(error);
   }
 
-  /** The program closes: whoever still waits learns that the turn goes on later. */
+  /** The program closes: waiters learn that the turn continues later. */
   abandon(): void {
     for (const turnId of Array.from(this.#waiting.keys())) this.end(turnId, { status: 'running', sessionId: '' });
   }

@@ -1,5 +1,5 @@
-// One turn: decide, perform, record, again. Owns the turn's live state and its unwritten events; what happens in between is written
-// before anything leaves the process. Knows nothing of queues or other turns.
+// One turn: decide, perform, record, again. Owns the turn's live state and its unwritten events, which are written before anything leaves
+// the process. Knows nothing of queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -16,25 +16,28 @@ import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
 import { performRespond, performWait } from './perform-respond.ts';
 import { offeredWithin } from './offered-tools.ts';
+import type { GovernedTurn } from './caution-ports.ts';
 import type { TurnDeps } from './ports.ts';
-import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
+import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace, TurnRoute } from './running-turn.ts';
 
-/** What is over sooner than this is written together with what follows it; nobody could have seen it begin. */
+/** A shorter step is written together with the next one; its start could not have been seen. */
 const SHOWN_AFTER_MS = 25;
-/** What a call that tells its end may still take when the program closes. */
+/** How long a call that reports its end may take when the program closes. */
 const CALL_GRACE_MS = 1_500;
 
 export class TurnRunner implements RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
   readonly transcript: Transcript;
-  /** Aborts whatever the turn is doing now. */
+  /** Aborts the current work of the turn. */
   readonly abort = new AbortController();
   readonly callFacts = new Map<string, CallFacts>();
   readonly parsedCalls: RunningTurn['parsedCalls'] = new Map();
   chosen: ChosenParts | null = null;
   refused: RefusedPack | null = null;
+  route: TurnRoute | null = null;
   readonly drifts = new Map<string, number>();
+  readonly governed: GovernedTurn | null;
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #workspace: string | null = null;
@@ -58,6 +61,7 @@ export class TurnRunner implements RunningTurn {
     this.deps = deps;
     this.place = place;
     this.transcript = transcript;
+    this.governed = deps.governor?.follow(place) ?? null;
   }
 
   get state(): TurnState {
@@ -65,7 +69,7 @@ export class TurnRunner implements RunningTurn {
   }
 
   get model(): string | null {
-    return this.#model;
+    return this.#model === null || this.governed === null ? this.#model : this.governed.modelFor(this.#model);
   }
 
   get workspace(): string | null {
@@ -102,12 +106,12 @@ export class TurnRunner implements RunningTurn {
     this.#pack = pack;
   }
 
-  /** How the turn ended; null while it has not. */
+  /** How the turn ended; null while it runs. */
   get finished(): EventBodies['turn.finished'] | null {
     return this.#finished;
   }
 
-  /** Whether there is anything to do but wait. */
+  /** Returns whether there is anything to do but wait. */
   get canGoOn(): boolean {
     const intent = decide(this.#state);
     return intent !== null && intent.kind !== 'wait';
@@ -140,7 +144,7 @@ export class TurnRunner implements RunningTurn {
   /** Records something that happened. Folded at once, written with the next flush. */
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase: Phase | null = this.#phase): void {
     const atMs = this.deps.clock.nowMs();
-    // A decision opens the step its outcomes belong to.
+    // A decision starts the step of its outcomes.
     const step = type === 'brain.decided' ? this.#state.step + 1 : this.#state.step;
     const draft = { type, turnId: this.place.turnId, step, phase, atMs, body } as AnyDraft;
     this.#buffer.push(draft);
@@ -149,7 +153,7 @@ export class TurnRunner implements RunningTurn {
     this.transcript.apply({ type, turnId: this.place.turnId, sessionSeq, body } as TranscriptEvent);
   }
 
-  /** Writes what was recorded. `barrier` waits for the disk; `alongside` adds rows to the same transaction. */
+  /** Writes recorded events. `barrier` waits for the disk; `alongside` adds rows to the same transaction. */
   flush(barrier = false, alongside?: () => void): void {
     const drafts = this.#buffer;
     if (drafts.length === 0 && alongside === undefined) return;
@@ -183,7 +187,7 @@ export class TurnRunner implements RunningTurn {
     return isNeeded;
   }
 
-  /** Stops without recording an end: the next start goes on from what is written. A call that tells its end is given a moment for it. */
+  /** Stops without recording an end: the next start continues from the log. A call that reports its end gets a moment for it. */
   halt(): void {
     this.#halted = true;
     if (this.#telling.size === 0) this.abort.abort();
@@ -200,7 +204,7 @@ export class TurnRunner implements RunningTurn {
     },
   };
 
-  /** Runs until the turn waits, ends, or the program closes. Throws only what the store throws. */
+  /** Runs until the turn waits, ends, or the program closes. Throws only store errors. */
   async run(): Promise<Step> {
     for (;;) {
       if (this.#halted) return 'halt';
@@ -266,6 +270,7 @@ export class TurnRunner implements RunningTurn {
 
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
+    this.governed?.apply(event);
     if (event.type === 'turn.finished') this.#finished = event.body;
     if (event.type === 'user.message') this.#origin = { ...this.origin, channel: event.body.channel };
     if (event.type === 'turn.started') this.#start(event.body);
@@ -277,7 +282,7 @@ function calledBy({ jobId, label, agentId, from: { sessionId, turnId } }: Helper
   return { jobId, label, agentId, sessionId, turnId };
 }
 
-/** Leaves what was just begun one round of the event loop to get out of the process. Returns how to call it off. */
+/** Runs the action after one round of the event loop, so that work just begun leaves the process first. Returns how to cancel it. */
 function onceUnderWay(action: () => void): () => void {
   let next = setImmediate(() => {
     next = setImmediate(action);

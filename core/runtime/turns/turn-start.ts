@@ -1,4 +1,4 @@
-// The first event of a turn: its agent, its model and the limits that hold for it. Starts nothing.
+// The first event of a turn: its agent, its model and its limits. Starts nothing.
 
 import type { AnyDraft, TurnLimits } from '../../contracts/events.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';

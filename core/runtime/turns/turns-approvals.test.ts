@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const put = (arg: string) => ({ calls: [['put', { arg }]] }) as const;
 
-test('asks, rests, goes on after the yes, and the grant is spent with the request', async () => {
+test('asks, rests, continues after the approval, and spends the grant', async () => {
   bench.script.push(put('a'), { say: 'written' });
   const { turnId } = bench.send('write a');
   expect(await bench.rest(turnId)).toBe('waiting');
@@ -31,7 +31,7 @@ test('asks, rests, goes on after the yes, and the grant is spent with the reques
   expect(bench.policy.grant('grt_1')?.spentAtMs).toBe(bench.clock.nowMs());
 });
 
-test('a no is told to the model, and nothing runs', async () => {
+test('the model learns of a denial, and nothing runs', async () => {
   bench.script.push(put('a'), { say: 'I leave it.' });
   const { turnId } = bench.send('write a');
   await bench.rest(turnId);
@@ -79,7 +79,7 @@ test('what changed between the yes and the run asks again', async () => {
   expect(tools.ran).toEqual(['put a']);
 });
 
-test('what changes each time it is looked at is not run, and the turn goes on', async () => {
+test('a call whose facts change at each check does not run, and the turn continues', async () => {
   const free = new TurnBench({ tools: tools.list(), policy: { mode: 'workspace-free' } });
   onTestFinished(() => free.dispose());
   let looks = 0;
@@ -176,7 +176,7 @@ test('a call that was approved does not begin after the stop', async () => {
   expect(bench.of(turnId, 'policy.decided').at(-1)).toMatchObject({ decision: 'deny', ruleId: 'panic.engaged' });
 });
 
-test('a yes to other arguments than those of the call is asked about again', async () => {
+test('an approval of other arguments than those of the call asks again', async () => {
   bench.script.push(put('a'), { say: 'ok' });
   const { turnId } = bench.send('write a');
   await bench.rest(turnId);

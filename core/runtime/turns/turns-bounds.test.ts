@@ -16,7 +16,7 @@ const bounds = (changes: Partial<TurnBounds>): TurnBounds => ({ ...wholeBounds, 
 const call = (tool: string, arg = 'a') => ({ calls: [[tool, { arg }]] as const });
 const unattended = bounds({ unattended: { approvalMs: 60_000 }, grants: false });
 
-test('a bound refuses a call whatever was allowed, and the turn goes on', async () => {
+test('a bound refuses a call despite any grant, and the turn continues', async () => {
   const { bench, tools } = open({ policy: { mode: 'workspace-free' } });
   bench.script.push(call('put'), call('fire'), call('look'));
   const { turnId } = bench.send('go', { bounds: bounds({ tools: ['put', 'look'], folders: [] }) });
@@ -146,7 +146,7 @@ test('a standing permission does not cover the calls of a turn without grants, a
   expect(tools.ran).toEqual(['put a', 'put a', 'put a']);
 });
 
-test('a question nobody answers in time is answered with no, and nothing is done', async () => {
+test('an approval without an answer in time is denied, and nothing is done', async () => {
   const { bench, tools } = open();
   bench.script.push(call('fire'), { say: 'left undone' });
   const { turnId } = bench.send('go', { bounds: unattended });
@@ -159,7 +159,7 @@ test('a question nobody answers in time is answered with no, and nothing is done
   expect(await bench.rest(turnId)).toBe('done');
   expect(bench.of(turnId, 'approval.decided')).toMatchObject([{ decision: 'deny', by: 'timeout', callId: asked.callId }]);
   expect(bench.asked.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', isError: true });
-  expect(JSON.stringify(bench.asked.at(-1)?.messages)).toContain('Nobody answered in time');
+  expect(JSON.stringify(bench.asked.at(-1)?.messages)).toContain('No answer came in time');
   expect(tools.ran).toEqual([]);
   expect(bench.replay(turnId).differences).toEqual([]);
   expect(bench.timers.size).toBe(0);

@@ -12,7 +12,7 @@ import { Compaction, createAskSummary } from '../compaction/compaction.ts';
 const count = (text: string): number => Math.ceil(text.length / 4);
 const usage = { inputTokens: 400, outputTokens: 20, cachedInputTokens: 0 };
 
-/** What a model would do that says all it was given. */
+/** A model that summarises by repeating everything. */
 const honest = ({ messages }: Pick<ModelRequest, 'messages'>): string =>
   [...(messages[0]?.text ?? '').matchAll(/^(?:person|agent|- ).*$/gm)].map(([line]) => line).join('\n');
 
@@ -226,7 +226,7 @@ test('what is to be summed up leaves without what is known to be a secret', asyn
   expect([asked.join().includes('swordfish'), asked.join().includes('[redacted:FISH]')]).toEqual([false, true]);
 });
 
-test('a fork takes the summary along, with the places of its own log', async () => {
+test('a fork copies the summary, with positions in the new log', async () => {
   const { bench, talk, quiet } = open();
   await talk(11);
   await quiet();

@@ -34,7 +34,7 @@ test('parts are chosen once for what the person said, told once in the log, and 
   expect(JSON.stringify(bench.asked.at(-1)?.messages)).not.toContain('about which editor?');
 });
 
-test('words of others among the parts mark the session before the model sees them', async () => {
+test('untrusted parts mark the session before the model sees them', async () => {
   const bench = open({ packSources: [memory([], true)] });
   await bench.ask('go');
   const types = bench.events('trn_1').map(({ type }) => type);
@@ -54,7 +54,7 @@ test('a turn that is stopped while parts are chosen asks no model', async () => 
   expect(bench.asked).toEqual([]);
 });
 
-test('what servers say of a request is handed on: its size, and a window that was too small', async () => {
+test('reports of a server reach the meter: its count, and a too small window', async () => {
   const seen: unknown[] = [];
   const learning = { observe: (one: unknown) => void seen.push(one), overflowed: (one: unknown) => void seen.push(one) };
   const bench = open({ learning });

@@ -59,7 +59,7 @@ const web: CallTaint = {
   sensitive: false,
 };
 
-test('where the workspace is free a write runs, is looked at again before it does, and nothing else is let through', async () => {
+test('in a free workspace a write runs after a second check, and nothing else does', async () => {
   const { bench, tools } = open({ mode: 'workspace-free' });
   bench.script.push(calls(['put', 'a']), { say: 'ok' });
   expect(await bench.ask('write a')).toBe('done');
@@ -154,7 +154,7 @@ test('what may come from others asks until the person has seen from whom, and th
   expect(tools.ran).toEqual(['put a', 'put b', 'put c', 'put d']);
 });
 
-test('what came in after a call was judged does not make it ask again', async () => {
+test('content that arrives after a call was judged does not make it ask again', async () => {
   const { bench, tools } = open({ mode: 'workspace-free' });
   bench.script.push(calls(['look', 'page'], ['put', 'a']), { say: 'ok' });
   tools.result = (tool) => {
@@ -164,7 +164,7 @@ test('what came in after a call was judged does not make it ask again', async ()
   expect(await bench.ask('look and write')).toBe('done');
 });
 
-test('whose words a result may hold is in the log right before the result, and of no other call', async () => {
+test('untrusted sources are logged right before the result, of no other call', async () => {
   const { bench } = open({ mode: 'workspace-free' });
   bench.sourcesOf = (tool) => (tool === 'look' ? web.session : []);
   bench.script.push(calls(['look', 'page'], ['put', 'a']), { say: 'ok' });
@@ -197,7 +197,7 @@ test('over the limit it asks, approved calls count as well, and so does a direct
   expect(bench.of(direct.turnId, 'turn.started')).toMatchObject([{ kind: 'tool', channel: 'cli' }]);
 });
 
-test('locked down, a call is refused and the model is told; nobody is asked', async () => {
+test('locked down, a call is refused, the model learns it, and no approval is made', async () => {
   const { bench, tools } = open({ mode: 'locked-down' });
   bench.script.push(calls(['look', 'a'], ['put', 'a'], ['spy', 'x']), { say: 'I may only look.' });
   const { turnId } = bench.send('do it');

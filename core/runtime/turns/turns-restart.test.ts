@@ -71,7 +71,7 @@ test('an idempotent call runs again with the same key, on the yes it was given',
   expect(bench.of(turnId, 'grant.spent')).toHaveLength(1);
 });
 
-test('a call that may have happened is never run again by itself: a person says what became of it', async () => {
+test('a call that may have happened is not repeated: a person settles it', async () => {
   const turnId = await cutOff('fire', true);
   tools.gate = null;
   expect(await bench.restart()).toEqual({ recoveredTurns: 1, unknownOutcomes: 1, reaped: 0 });
@@ -88,7 +88,7 @@ test('a call that may have happened is never run again by itself: a person says 
   expect(tools.ran).toEqual(['fire a', 'fire a']);
 });
 
-test('an open question is still open, and answering it goes on', async () => {
+test('a pending approval is still pending, and answering it continues the turn', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] });
   const { turnId } = bench.send('write');
   await bench.rest(turnId);
@@ -110,7 +110,7 @@ test('a direct call that waits over a restart does not hold up its conversation'
   expect(await bench.rest(turnId)).toBe('done');
 });
 
-test('under a panic stop nothing goes on, and conversations keep their order', async () => {
+test('under a panic stop nothing continues, and conversations keep their order', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] });
   const { turnId } = bench.send('write');
   await bench.rest(turnId);
@@ -125,7 +125,7 @@ test('under a panic stop nothing goes on, and conversations keep their order', a
   expect(await bench.ask('hello', { sessionId: 's2' })).toBe('done');
 });
 
-test('one turn that cannot be read does not keep the others from going on', async () => {
+test('one unreadable turn does not keep the others from continuing', async () => {
   bench.script.push({ hang: true }, { hang: true });
   const bad = bench.send('one', { sessionId: 's1' });
   const good = bench.send('two', { sessionId: 's2' });

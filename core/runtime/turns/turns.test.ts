@@ -102,7 +102,7 @@ test('reads run side by side; what changes something keeps its place', async () 
   expect([...tools.ran.slice(3), tools.activeMost]).toEqual(['put 1', 'look 2', 'fire 3', 'look 4', 3]);
 });
 
-test('arguments that do not fit, unknown tools and switched-off ones are told to the model, not run', async () => {
+test('invalid arguments, unknown and disabled tools are reported to the model, not run', async () => {
   bench.script.push({
     calls: [
       ['look', { wrong: 1 }],
@@ -229,7 +229,7 @@ test('a call a person makes directly passes the same gate, needs no model, and t
   expect(await bench.rest(look.turnId)).toBe('done');
   const put = bench.direct('put', { arg: 'b' });
   expect(await bench.rest(put.turnId)).toBe('waiting');
-  // It waits beside the conversation, not before it.
+  // It waits next to the conversation, not before it.
   expect(await bench.ask('what did I do?')).toBe('done');
   bench.decide('approve');
   expect(await bench.rest(put.turnId)).toBe('done');

@@ -1,5 +1,5 @@
-// The turn runtime: takes messages and direct calls in, keeps turns in order, continues them after approvals and restarts, stops them.
-// Owns which turn is live; what a turn does is the runner's.
+// The turn runtime: accepts messages and direct calls, keeps turns in order, continues them after approvals and restarts, stops them. Owns
+// which turns are live; the runner owns what a turn does.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
@@ -32,10 +32,10 @@ export type {
   NotePort,
   ParsedCall,
   ProcessPort,
-  ReviewPort,
   ToolPort,
   TurnDeps,
 } from './ports.ts';
+export type { Assessment, GovernedTurn, GovernorPort, VerifyPort } from './caution-ports.ts';
 export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
@@ -148,8 +148,8 @@ export class TurnRuntime {
   }
 
   /**
-   * The message of a conversation's last turn again, in a turn of its own; the earlier one stays in the log and leaves the conversation.
-   * Fails with not_found, conflict, panic_engaged, queue_full or a store error.
+   * Repeats the message of a conversation's last turn in a new turn; the earlier one stays in the log and leaves the conversation. Fails
+   * with not_found, conflict, panic_engaged, queue_full or a store error.
    */
   retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string } {
     const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
@@ -175,7 +175,7 @@ export class TurnRuntime {
     this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
   }
 
-  /** Asks a turn to end. A waiting one ends at once, a running one as soon as what it does is cut off. */
+  /** Stops a turn. A waiting one ends at once, a running one as soon as its work is aborted. */
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
     const row = findOpen(this.#deps.log, turnId);
     if (row.status === 'queued') {
@@ -193,14 +193,14 @@ export class TurnRuntime {
     return this.#appendToTurn(sessionId, turnId, drafts, alongside);
   }
 
-  /** Goes on with a turn that waited. Does nothing while it is live. */
+  /** Continues a waiting turn. Does nothing while it is live. */
   continueTurn(turnId: string): void {
     if (this.#live.has(turnId) || this.#closing) return;
     const row = this.#deps.log.index.turn(turnId);
     if (row === null || row.status === 'queued') return;
     const runner = this.#createRunner(row.sessionId, turnId);
     runner.absorb(this.#deps.log.reads.turn(row.sessionId, turnId, row.firstSeq), false);
-    // From here on it runs, for a start after a crash as well.
+    // Recorded as running, so that a start after a crash continues it.
     if (row.status === 'waiting') runner.emit('turn.resumed', { reason: answered });
     this.#live.set(turnId, runner);
     this.#lanes.resume(laneOf(runner), () => this.#run(runner));
@@ -214,12 +214,12 @@ export class TurnRuntime {
     return open.filter((row) => row.status !== 'waiting').length;
   }
 
-  /** From here on questions nobody answers in time are answered with no. */
+  /** From now on approvals are denied at their deadlines. */
   watchQuestions(): void {
     this.#deadlines.look();
   }
 
-  /** Without going on with anything: keeps the lanes of waiting turns taken. */
+  /** Keeps the lanes of waiting turns taken without continuing any. */
   holdWaiting(): void {
     for (const row of this.#deps.log.index.openTurns()) {
       if (row.status === 'waiting') this.#attempt(row, () => this.#holdLane(row, stateOf(this.#deps.log, row)));
@@ -228,13 +228,13 @@ export class TurnRuntime {
 
   /** Ends every turn that is under way or queued, for the panic stop. Turns that wait keep waiting. */
   stopAll(reason: string): void {
-    // Also what an earlier run left and nobody has taken up yet.
+    // Includes turns that an earlier run left and that were not continued yet.
     const open = this.#deps.log.index.openTurns().filter((row) => row.status !== 'waiting');
     for (const turnId of new Set([...this.#live.keys(), ...open.map((row) => row.turnId)])) {
       try {
         this.cancel(turnId, reason, 'panic');
       } catch (cause) {
-        // The process kill must go on whatever the store says.
+        // The process kill must continue even if the store fails.
         this.#deps.logger.log('error', 'a turn could not record its stop', { turnId, cause: String(cause) });
         this.#live.get(turnId)?.abort.abort();
       }
@@ -254,7 +254,7 @@ export class TurnRuntime {
     return this.#live.has(turnId);
   }
 
-  /** Appends beside the turns of a session, and lets the conversation know where it is in use. */
+  /** Appends events outside the turns of a session, and updates the cached conversation. */
   record(sessionId: string, drafts: readonly AnyDraft[]): readonly AnyEvent[] {
     for (const runner of this.#live.values()) if (runner.place.sessionId === sessionId) runner.flush();
     const events = this.#deps.log.append(sessionId, drafts);
@@ -262,7 +262,7 @@ export class TurnRuntime {
     return events;
   }
 
-  /** Conversations as they are held, for whoever sums them up. */
+  /** The cached conversations, for summaries. */
   get conversations(): Pick<HotSessions, 'unsummed' | 'whole'> {
     return this.#hot;
   }
@@ -276,7 +276,7 @@ export class TurnRuntime {
     return this.#lanes.whenIdle();
   }
 
-  /** Cuts off what runs without recording an end: the next start goes on from the log. */
+  /** Aborts running turns without recording an end: the next start continues from the log. */
   async dispose(): Promise<void> {
     this.#closing = true;
     this.#deadlines.stop();
@@ -316,7 +316,7 @@ export class TurnRuntime {
     return this.#guarded(runner, () => undefined);
   }
 
-  /** A turn's failure is the turn's: it is reported to whoever waits for it and never stops the lane. */
+  /** A turn's failure is reported to its waiters and never stops the lane. */
   async #guarded(runner: TurnRunner, begin: () => void): Promise<LaneState> {
     const { turnId, sessionId } = runner.place;
     try {
@@ -349,7 +349,7 @@ export class TurnRuntime {
     if (turnId !== undefined) this.continueTurn(turnId);
   }
 
-  /** One turn that cannot be read leaves the others theirs. */
+  /** An unreadable turn does not block the others. */
   #attempt(row: TurnRow, work: () => void): void {
     try {
       work();
@@ -364,12 +364,12 @@ export class TurnRuntime {
       return;
     }
     const state = stateOf(this.#deps.log, row);
-    // A waiting turn goes on when its answer was written down and the program ended before it did.
+    // A waiting turn continues if its answer was recorded before the program ended.
     if (row.status === 'waiting' && decide(state)?.kind === 'wait') this.#holdLane(row, state);
     else this.continueTurn(row.turnId);
   }
 
-  /** A direct call that waits holds up no conversation. */
+  /** A direct call that waits blocks no conversation. */
   #holdLane(row: TurnRow, state: TurnState): void {
     if (state.kind === 'chat') this.#lanes.hold(row.sessionId);
   }
@@ -394,7 +394,7 @@ export class TurnRuntime {
   }
 }
 
-/** A direct call waits for nobody; a conversation's turns keep their order. */
+/** A direct call does not wait; a conversation's turns keep their order. */
 function laneOf(runner: TurnRunner): string {
   return runner.state.kind === 'tool' ? `direct ${runner.place.turnId}` : runner.place.sessionId;
 }

@@ -1,4 +1,4 @@
-// Backups nobody asks for: once a day while the program runs, and when it closes where one is due. Gives way all the time; never fails.
+// Automatic backups: once a day while the program runs, and when it closes if one is due. Yields often; never fails.
 
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface AutomaticBackupDeps {
 const HOUR_MS = 3_600_000;
 /** Before there is this much to lose there is nothing worth a copy. */
 const EVENTS_MIN = 500;
-/** A person waits for the program to close: only what is copied and checked in a moment. */
+/** A person waits for the program to close: only a database that is copied and checked in a moment. */
 const CLOSING_BYTES_MAX = 32 * 1024 * 1024;
 const CLOSING_MS_MAX = 2_000;
 
@@ -41,13 +41,13 @@ export class AutomaticBackup {
     return isChanged && clock.nowMs() - newest.createdAtMs >= config.everyHours * HOUR_MS;
   }
 
-  /** For quiet moments. Resolves when there is nothing more to do; a second call waits for the first. */
+  /** For quiet moments. Resolves when it is finished; a second call waits for the first. */
   run(): Promise<void> {
     this.#running = this.#running.then(() => this.#attempt(this.#closing.signal));
     return this.#running;
   }
 
-  /** Breaks off one that is under way; makes one that is due where that takes a moment only. */
+  /** Aborts a running backup; makes a due one if that takes only a moment. */
   async dispose(): Promise<void> {
     this.#closing.abort();
     await this.#running;

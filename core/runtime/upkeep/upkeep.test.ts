@@ -61,7 +61,7 @@ test('works once it is quiet, piece by piece, and rests when there is no more', 
   expect(seen).toEqual(['one', 'two', 'three']);
 });
 
-test('each piece has a turn of its own; what is committed between two of them is not forgotten', () => {
+test('each piece runs in a separate turn of the loop, and later commits are not missed', () => {
   const several = new Upkeep({
     clock,
     logger: { log: () => undefined },

@@ -1,4 +1,4 @@
-// Work that waits for a quiet moment: search index, telemetry, write-ahead log, garbage. Never on the path of a turn; short steps, each giving way.
+// Work that waits for a quiet moment: search index, the file of packs, write-ahead log, garbage. Never on the path of a turn; short steps, each giving way.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -9,9 +9,9 @@ export interface UpkeepDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   onCommitted(listener: () => void): () => void;
-  /** Each does a bounded piece, in a turn of the loop of its own, and returns true while there is more. */
+  /** Each does a bounded piece, in a separate turn of the event loop, and returns true while there is more. */
   readonly afterCommits: readonly (() => boolean)[];
-  /** What a long run of commits without a quiet moment needs, in a gap where `isBusy` is false, or else after as many again twice. */
+  /** Maintenance for a long run of commits without a quiet moment: in a gap where `isBusy` is false, or else after twice as many. */
   readonly betweenTurns: () => void;
   readonly isBusy: () => boolean;
   /** Once a day, from a minute after the start on. */
@@ -19,11 +19,11 @@ export interface UpkeepDeps {
 }
 
 const QUIET_MS = 1_000;
-/** Between two pieces, so that whoever came meanwhile goes first. */
+/** The pause between two pieces, so that other work goes first. */
 const PAUSE_MS = 5;
 const FIRST_DAILY_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Commits after which the write-ahead log is worth a look. */
+/** The write-ahead log is checked after this many commits. */
 const COMMITS_MAX = 100;
 
 export class Upkeep {
@@ -109,7 +109,7 @@ export class Upkeep {
     try {
       return step();
     } catch (cause) {
-      // Whatever fails here is behind the log, not in it: the next quiet moment tries again.
+      // A failure here does not affect the log: the next quiet moment tries again.
       this.#deps.logger.log('warn', 'upkeep failed', { cause: String(cause) });
       return false;
     }

@@ -1,4 +1,4 @@
-// Whether the content files are there and hold what their names say, and what to do with those that do not. Changes nothing but by `setAside`.
+// Checks that the content files exist and match their hashes, and handles those that do not. Only `setAside` changes anything.
 
 import type Database from 'better-sqlite3';
 import { createHash } from 'node:crypto';
@@ -44,8 +44,8 @@ export async function auditArtifacts(db: Database.Database, folder: string, hash
 }
 
 /**
- * Moves what is left of damaged artifacts into a folder of its own and forgets their rows, so that whoever asks for one is told that it is
- * gone. Returns how many files were moved.
+ * Moves damaged artifacts into a separate folder and deletes their rows, so that reading one fails as missing. Returns how many files were
+ * moved.
  */
 export function setAsideArtifacts(db: Database.Database, folder: string, damaged: readonly DamagedArtifact[], aside: string): number {
   let moved = 0;
@@ -75,7 +75,7 @@ async function digestOf(path: string): Promise<string | null> {
     for await (const piece of createReadStream(path)) digest.update(piece as Buffer);
     return digest.digest('hex');
   } catch {
-    // What cannot be read is as good as altered.
+    // An unreadable file counts as altered.
     return null;
   }
 }

@@ -108,7 +108,7 @@ function countFiles(folder: string): number {
   return nodeFs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 }
 
-test('a full or read-only database keeps the file out of sight and says so', () => {
+test('a full or read-only database hides the file and reports the error', () => {
   const folder = newFolder();
   const file = join(root, 'full.db');
   const db = new Database(file);

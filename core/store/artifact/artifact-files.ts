@@ -1,5 +1,5 @@
-// Content files under artifacts/, named by their SHA-256: ab/cdef…. Owns how bytes reach and leave the disk.
-// Knows nothing of names, sessions or rows. A file appears under its name only when it is whole and synced.
+// Content files under artifacts/, named by their SHA-256: ab/cdef…. Owns writing and reading the bytes. Knows nothing of names, sessions or
+// rows. A file gets its name only when it is complete and synced.
 
 import * as nodeFs from 'node:fs';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ export class ArtifactFiles {
     return new ArtifactDraft(this.#fs, path, handle, (sha256) => this.#place(path, sha256));
   }
 
-  /** The whole file, or the part of it that exists; null where there is no file. */
+  /** The whole file, or the part of it that exists; null if there is no file. */
   read(sha256: string, range?: Range): { bytes: Uint8Array; sizeBytes: number } | null {
     const handle = this.#open(sha256);
     if (handle === null) return null;
@@ -168,7 +168,7 @@ export class ArtifactFiles {
   }
 }
 
-/** Content on its way in: invisible until committed. */
+/** Content being written: invisible until committed. */
 export class ArtifactDraft {
   readonly #fs: FileCalls;
   readonly #path: string;

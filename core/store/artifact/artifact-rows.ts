@@ -1,4 +1,4 @@
-// What the database knows of artifacts: one row per content, one per use of it, one per alias. Touches no file.
+// Artifacts in the database: one row per content, one per use of it, one per alias. Touches no file.
 
 import type Database from 'better-sqlite3';
 import type { ArtifactRef } from '../../contracts/tools.ts';

@@ -1,5 +1,5 @@
-// Artifacts: content addressed by its SHA-256, kept as files, described by rows. Owns storing, naming, reading and removing.
-// Never decides what is still needed: garbage collection asks its caller, and removes nothing that is referenced.
+// Artifacts: content addressed by its SHA-256, kept as files, described by rows. Owns storing, naming, reading and removing. Never decides
+// what is still needed: garbage collection asks its caller, and removes nothing that is referenced.
 
 import type Database from 'better-sqlite3';
 import { createHash, hash } from 'node:crypto';
@@ -32,7 +32,7 @@ export interface KeptContent {
   readonly sizeBytes: number;
 }
 
-/** One page of an artifact: text where it is UTF-8, else base64. */
+/** One page of an artifact: text if it is UTF-8, else base64. */
 export interface ArtifactPage {
   readonly artifact: ArtifactInfo;
   readonly text: string | null;
@@ -67,9 +67,9 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Stores content once and records this use of it; its name becomes an alias in its session. Synchronous and synced:
-   * meant for small content, `putStream` is for the rest. The row follows the file, so a crash in between leaves at most a
-   * file nobody refers to. Fails with `store_full`, `store_readonly`, `store_failed`, `payload_too_large`; then nothing changed.
+   * Stores content once and records this use of it; its name becomes an alias in its session. Synchronous and synced: meant for small
+   * content, `putStream` is for the rest. The row follows the file, so a crash in between leaves at most an unreferenced file. Fails with
+   * `store_full`, `store_readonly`, `store_failed`, `payload_too_large`; then nothing changed.
    */
   put(content: Uint8Array | string, about: ArtifactAbout): ArtifactRef {
     const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
@@ -81,7 +81,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** As `put`, piece by piece, with bounded memory. Aborting fails with `cancelled` and leaves nothing behind. */
+  /** Like `put`, piece by piece, with bounded memory. Aborting fails with `cancelled` and leaves nothing. */
   async putStream(source: AsyncIterable<Uint8Array>, about: ArtifactAbout, signal?: AbortSignal): Promise<ArtifactRef> {
     const doing = `store ${quote(about.name)}`;
     const { sha256, sizeBytes } = await this.#writeStream(source, doing, signal);
@@ -89,8 +89,8 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Stores content under its hash alone: no list shows it, no name leads to it, and only who knows the hash reads it. Whoever keeps
-   * it says so when garbage is collected. Synced and failing as `put`.
+   * Stores content under its hash alone: it has no name and is in no list, only its hash leads to it. The caller must report it as needed
+   * when garbage is collected. Synced; fails like `put`.
    */
   keep(content: Uint8Array): KeptContent {
     this.#checkSize(content.length);
@@ -102,7 +102,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** As `keep`, piece by piece; as `putStream` for the rest. */
+  /** Like `keep`, piece by piece; otherwise like `putStream`. */
   async keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<KeptContent> {
     const kept = await this.#writeStream(source, 'keep a copy', signal);
     this.#attempt('keep a copy', () => {
@@ -117,7 +117,7 @@ export class ArtifactStore implements ArtifactSink {
     this.#rows.share(event.body.forkedFrom.sessionId, event.sessionId);
   }
 
-  /** Whether there is content of this hash, by its row. */
+  /** Returns whether there is content of this hash, by its row. */
   has(sha256: string): boolean {
     return this.#rows.sizeBytes(sha256) !== null;
   }
@@ -133,7 +133,7 @@ export class ArtifactStore implements ArtifactSink {
 
   /**
    * The whole content, checked against its hash, or a part of it, checked against its size only.
-   * Fails with `not_found` (no such artifact), `artifact_missing` (its file is gone), `store_corrupt` (its file was changed).
+   * Fails with `not_found` (no such artifact), `artifact_missing` (its file is missing), `store_corrupt` (its file was changed).
    */
   read(idOrAlias: string, range?: Range, sessionId?: string): Uint8Array {
     return this.#read(this.#resolve(idOrAlias, sessionId), range);
@@ -162,7 +162,7 @@ export class ArtifactStore implements ArtifactSink {
     return sha256 === null ? null : this.#rows.info(sha256);
   }
 
-  /** Sessions in which this content came up, at most 100; none for one that is not there. */
+  /** Sessions that used this content, at most 100; none if it is unknown. */
   sessionsOf(idOrAlias: string): string[] {
     const sha256 = this.#lookUp(idOrAlias, undefined);
     return sha256 === null ? [] : this.#rows.sessionsOf(sha256);
@@ -174,8 +174,8 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Removes content not used for `olderThanDays` that nobody refers to, at most `limit` pieces a call, rows before files, and
-   * files that no row ever came to. `isReferenced` is asked before anything is removed.
+   * Removes unreferenced content not used for `olderThanDays`, at most `limit` pieces a call, rows before files, and files without a row.
+   * `isReferenced` is called before anything is removed.
    */
   collectGarbage(query: GarbageQuery): GarbageReport {
     return this.#attempt('remove old artifacts', () => collectGarbage(this.#rows, this.#files, query));

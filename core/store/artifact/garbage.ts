@@ -8,7 +8,7 @@ export interface GarbageQuery {
   /** True while anything that is kept refers to the content. */
   isReferenced(sha256: string): boolean;
   readonly olderThanDays: number;
-  /** Removals a call, at most; 500 unless told. */
+  /** Maximum removals per call; 500 by default. */
   readonly limit?: number;
 }
 
@@ -23,7 +23,7 @@ export interface GarbageReport {
 }
 
 const DAY_MS = 86_400_000;
-/** A file this young may belong to a write still under way. */
+/** A file this young may belong to a running write. */
 const GRACE_MS = 3_600_000;
 const PAGE_ROWS = 500;
 

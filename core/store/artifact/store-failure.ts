@@ -1,4 +1,4 @@
-// The one place that reads the codes of Node's file errors and of SQLite, and says what they mean for an artifact.
+// The one place that maps Node's file error codes and SQLite's to errors of an artifact.
 
 import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
 

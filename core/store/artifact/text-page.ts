@@ -3,7 +3,7 @@
 export interface TextPage {
   /** The text, or null where the bytes are not UTF-8. */
   readonly text: string | null;
-  /** How many of the bytes the page covers: a character cut at the end belongs to the next page. */
+  /** How many bytes the page covers: a character cut at the end belongs to the next page. */
   readonly usedBytes: number;
 }
 

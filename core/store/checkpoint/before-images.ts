@@ -1,5 +1,5 @@
-// Takes what is at the paths of a call before it writes, and looks at them again afterwards. Small files at once, large ones in pieces.
-// Keeps content through its port; decides nothing about permission and puts nothing back.
+// Records the state of a call's paths before it writes, and again afterwards. Small files at once, large ones in pieces. Keeps content
+// through its port; decides nothing about permission and restores nothing.
 
 import { dirname, join } from 'node:path';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
@@ -7,7 +7,7 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
 import { giveWay, type FileLook, type Glance } from './file-look.ts';
 
-/** Where content is kept: on the disk when it returns. Fails with a `store_*` error. */
+/** Stores content: on the disk when it returns. Fails with a `store_*` error. */
 export interface ImageStore {
   keep(content: Uint8Array): { readonly sha256: string; readonly sizeBytes: number };
   keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<{ readonly sha256: string; readonly sizeBytes: number }>;
@@ -19,7 +19,7 @@ export interface ImageStore {
 export interface ImageLimits {
   readonly fileBytesMax: number;
   readonly callBytesMax: number;
-  /** Of a folder that is named as a whole. */
+  /** The limit for a folder taken as a whole. */
   readonly folderEntriesMax: number;
 }
 
@@ -36,13 +36,13 @@ const QUICK_FILES_MAX = 32;
 interface Found {
   readonly path: string;
   readonly glance: Glance;
-  /** Why nothing of it is kept. */
+  /** Why its content is not kept. */
   readonly skipped: string | null;
 }
 
 interface Seen {
   readonly path: string;
-  /** Those above it that were missing. */
+  /** Its missing parent folders. */
   readonly folders?: readonly string[] | undefined;
 }
 
@@ -58,8 +58,8 @@ export class BeforeImages {
   }
 
   /**
-   * `expands`: folders with all that is in them. Fails with `tool_failed` where something cannot be read, `cancelled`, or a `store_*`
-   * error; what is over a limit is no failure but an image that says so.
+   * `expands`: folders with everything in them. Fails with `tool_failed` if something cannot be read, `cancelled`, or a `store_*` error;
+   * anything over a limit is not a failure but an image that says so.
    */
   take(paths: readonly string[], expands: boolean, signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
     const found = attempt(() => this.#find(paths, expands), paths[0] ?? '');
@@ -67,7 +67,10 @@ export class BeforeImages {
     return this.#takeSlowly(found, signal);
   }
 
-  /** What is there now, of what was taken and of what is new in folders that were taken whole. Never fails: what cannot be seen says so. */
+  /**
+   * The current state of the recorded paths, and new entries in folders that were taken whole. Never fails: an unreadable path is marked
+   * so.
+   */
   after(taken: readonly BeforeFile[], expands: boolean, signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     const known = new Set(taken.map(({ path }) => path));
     const folders = expands ? taken.filter(({ before }) => before.kind === 'folder').map(({ path }) => path) : [];
@@ -150,7 +153,7 @@ export class BeforeImages {
     try {
       return this.#look.glance(path);
     } catch {
-      // Said when it is looked at for good.
+      // Reported by the final check.
       return null;
     }
   }
@@ -209,7 +212,7 @@ export class BeforeImages {
       try {
         for (const path of this.#inside(folder) ?? []) if (!known.has(path)) added.add(path);
       } catch (cause) {
-        // A folder the call removed, or closed to us: what was in it is looked at by name.
+        // The call removed the folder or its permissions: its former entries are checked by name.
         void cause;
       }
     }

@@ -1,5 +1,5 @@
-// Checkpoints as rows kept in step with their events: which call wrote which file, what was there before, what it left.
-// The events are the truth; touches no file.
+// Checkpoints as rows kept in step with their events: which call wrote which file, and its state before and after. The events are the
+// truth; touches no file.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
@@ -38,7 +38,7 @@ export const checkpointMigrations: readonly Migration[] = [
           sha256 TEXT PRIMARY KEY, content BLOB NOT NULL, used_at_ms INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX IF NOT EXISTS checkpoint_contents_by_use ON checkpoint_contents (used_at_ms);
-        -- By folder first: asked for each folder that becomes empty. Those of one checkpoint are few.
+        -- By folder first: queried for each folder that becomes empty. One checkpoint has few rows.
         CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);
       `);
@@ -49,7 +49,7 @@ export const checkpointMigrations: readonly Migration[] = [
 export interface CheckpointFile {
   readonly path: string;
   readonly before: FileImage;
-  /** Null while the call runs, and for ever where the program ended meanwhile. */
+  /** Null while the call runs, and permanently if the program ended during it. */
   readonly after: FileImage | null;
 }
 
@@ -128,7 +128,7 @@ export class CheckpointRows {
     }
   }
 
-  /** In the order they were taken; several where a call ran again after a crash. */
+  /** In recording order; several if a call ran again after a crash. */
   ofCall(callId: string): Checkpoint[] {
     return (this.#sql.ofCall.all(callId) as CheckpointRow[]).map((row) => this.#read(row));
   }
@@ -143,18 +143,18 @@ export class CheckpointRows {
     return rows.map((row) => this.#read(row));
   }
 
-  /** The last call that wrote a path after a place in the log, and what it left there. */
+  /** The last call that wrote a path after a position in the log, and the state it left. */
   laterWrite(path: string, seq: number): { readonly callId: string; readonly after: FileImage | null } | null {
     const row = this.#sql.later.get(path, seq) as { callId: string; after: string | null } | undefined;
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
   }
 
-  /** Whether a checkpoint since then needs this content. */
+  /** Returns whether a checkpoint since then needs this content. */
   isLive(sha256: string, sinceMs: number): boolean {
     return this.#sql.isLive.get(sha256, sinceMs) !== undefined;
   }
 
-  /** Whether a folder came to be because a call wrote below it. */
+  /** Returns whether a folder came to be because a call wrote below it. */
   madeFolder(folder: string, identity: string): boolean {
     return this.#sql.madeFolder.get(folder, identity) !== undefined;
   }

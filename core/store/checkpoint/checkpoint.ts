@@ -1,5 +1,5 @@
-// Checkpoints: what is at a path before a call writes it, and putting it back. Owns the images' rows, the judgement and the restore.
-// Asks nobody for permission and appends no event: the turn runtime records what is taken, the operation what is put back.
+// Checkpoints: the state of a path before a call writes it, and its restore. Owns the images' rows, the checks and the restore. Asks for no
+// permission and appends no event: the turn runtime records what is taken, the operation what is restored.
 
 import { join } from 'node:path';
 import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
@@ -23,7 +23,7 @@ export { changeOf } from './file-diff.ts';
 export interface CheckpointsOptions {
   readonly db: SqlDatabase;
   readonly rows: CheckpointRows;
-  /** For content that is too large for the database. */
+  /** For content too large for the database. */
   readonly store: ImageStore;
   readonly clock: Clock;
   /** Why a path must never be put back, as a sentence, or null. */
@@ -37,7 +37,7 @@ export interface CheckpointsOptions {
 
 export type UndoTarget = { readonly callId: string } | { readonly turnId: string };
 
-/** Writes down what a restore does, before and after it does it. */
+/** Records a restore before and after it runs. */
 export interface RestoreJournal {
   /** Durable when it returns. Gives the undo its own id. */
   begin(taken: readonly BeforeFile[]): string;
@@ -84,12 +84,12 @@ export class Checkpoints {
     this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
-  /** Keeps what is at the paths; at once where it is little. See `BeforeImages.take` for what it fails with. */
+  /** Records the state of the paths; synchronously for small files. See `BeforeImages.take` for its errors. */
   take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
     return this.#images.take(paths, true, signal);
   }
 
-  /** What is there after the call. Never fails. */
+  /** The state after the call. Never fails. */
   after(taken: readonly BeforeFile[], signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     return this.#images.after(taken, true, signal);
   }
@@ -109,7 +109,7 @@ export class Checkpoints {
     });
   }
 
-  /** What `restore` would do. */
+  /** Previews `restore`. */
   async preview(target: UndoTarget, force: boolean): Promise<(FileDiff & { readonly refused: string | null })[]> {
     const judged = await this.#judgeAll(this.find(target), force);
     return judged.map(({ change, image, verdict }) => ({
@@ -118,7 +118,7 @@ export class Checkpoints {
     }));
   }
 
-  /** What the call changed, as far as both sides are still at hand. */
+  /** The changes of a call, as far as both sides are still available. */
   async diff(callId: string): Promise<FileDiff[]> {
     const changes = composeChanges(this.find({ callId }));
     const diffs: FileDiff[] = [];
@@ -129,7 +129,7 @@ export class Checkpoints {
     return diffs.filter(({ change }) => change !== 'none');
   }
 
-  /** From what is at a path now to a text that is not written yet. */
+  /** The difference between the current file and a text that is not written yet. */
   diffTo(path: string, after: string): FileDiff {
     const glance = this.#look.glance(path);
     const content = Buffer.from(after);
@@ -140,8 +140,8 @@ export class Checkpoints {
   }
 
   /**
-   * Puts files back, all or none unless `keepGoing`. What it replaces is kept first, through the journal, so that it can be undone.
-   * Fails with `not_found`, `conflict` (another is under way), `panic_engaged`, `store_*` or `tool_failed`; then nothing was changed.
+   * Restores files, all or none unless `keepGoing`. The replaced state is recorded first, through the journal, so that it can be undone.
+   * Fails with `not_found`, `conflict` (another is running), `panic_engaged`, `store_*` or `tool_failed`; then nothing was changed.
    */
   async restore(
     target: UndoTarget,
@@ -160,12 +160,12 @@ export class Checkpoints {
     }
   }
 
-  /** Whether content is still needed to undo something. */
+  /** Returns whether content is still needed to undo something. */
   needs(sha256: string): boolean {
     return this.#rows.isLive(sha256, this.#keptSinceMs());
   }
 
-  /** Lets go of what was kept in the database longer than undo may want it. The content store asks `needs`. */
+  /** Releases content in the database that is older than the undo period. The content store asks `needs`. */
   releaseOld(): void {
     this.#store.release(this.#keptSinceMs(), (sha256) => this.needs(sha256));
   }
@@ -214,7 +214,7 @@ export class Checkpoints {
     try {
       failed = await files.run(work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })));
     } catch (cause) {
-      // Nothing was changed: that is written down as well.
+      // Nothing was changed: that is recorded as well.
       await end(paths.map((path) => ({ path, reason: whyItFailed(cause) })));
       throw cause;
     }
@@ -246,7 +246,7 @@ export class Checkpoints {
     const unseen = (reason: string): Judged => ({
       change,
       glance: notSeen,
-      image: { kind: 'unknown', reason: 'it was not looked at' },
+      image: { kind: 'unknown', reason: 'it was not checked' },
       verdict: { kind: 'refuse', reason },
     });
     try {
@@ -262,7 +262,7 @@ export class Checkpoints {
       });
       return { change, glance, image, verdict };
     } catch (cause) {
-      return unseen(`It cannot be looked at, because ${whyItFailed(cause)}.`);
+      return unseen(`It cannot be read, because ${whyItFailed(cause)}.`);
     }
   }
 
@@ -271,7 +271,7 @@ export class Checkpoints {
     return real === null ? this.#options.forbids(path) : `Its folder leads elsewhere now, to ${real}.`;
   }
 
-  /** What was just kept is what was judged. */
+  /** The recorded state must equal the state that was checked. */
   #assertSame(work: readonly Judged[], taken: readonly BeforeFile[]): void {
     for (const { change, image } of work) {
       const now = taken.find(({ path }) => path === change.path)?.before;
@@ -299,7 +299,7 @@ export class Checkpoints {
     return { image, content: isAtHand ? this.#store.read(image.sha256) : null };
   }
 
-  /** What a call left is at hand while it is still there, or when it was kept before a later change. */
+  /** The state a call left is available while it is still on the disk, or if it was recorded before a later change. */
   async #sideLeft(path: string, image: FileImage): Promise<DiffSide> {
     const kept = this.#sideKept(image);
     if (kept.content !== null || image.kind !== 'file' || image.sizeBytes > diffBytesMax) return kept;

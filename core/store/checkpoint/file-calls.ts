@@ -1,9 +1,9 @@
-// The file system calls a checkpoint needs, as a port, and what their failures mean in words. Changes nothing itself.
+// The file system calls a checkpoint needs, as a port, and their failures in words. Changes nothing itself.
 
 import * as nodeFs from 'node:fs';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 
-/** As a port, so that a fault test makes the nth call fail, or the process "end" there. */
+/** A port, so that a fault test makes the nth call fail, or the process "end" there. */
 export type FileCalls = Pick<
   typeof nodeFs,
   | 'chmodSync'

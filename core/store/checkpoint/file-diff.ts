@@ -1,11 +1,11 @@
-// A change of one file for people: what happened to it, and the lines that differ where both sides are text that is at hand. Pure.
+// A change of one file for people: the kind of change, and the differing lines if both sides are available text. Pure.
 
 import type { FileDiff, FileImage } from '../../contracts/checkpoints.ts';
 import { diffLines } from './line-diff.ts';
 
 export interface DiffSide {
   readonly image: FileImage;
-  /** The content of a file; null where it is not at hand. */
+  /** The content of a file; null if unavailable. */
   readonly content: Uint8Array | null;
 }
 
@@ -42,7 +42,7 @@ function whyNoText(from: DiffSide, to: DiffSide): string | null {
   return null;
 }
 
-/** Null where it is binary: a NUL near the start as git has it, or no UTF-8. */
+/** Null if it is binary: a NUL near the start, as in git, or invalid UTF-8. */
 function textOf({ image, content }: DiffSide): string | null {
   if (image.kind === 'absent' || content === null) return '';
   if (content.subarray(0, 8192).includes(0)) return null;

@@ -1,4 +1,4 @@
-// Looks at what is at a path without following a link at its end, and reads plain files in bounded pieces. Changes nothing.
+// Reads the state of a path without following a link at its end, and plain files in bounded pieces. Changes nothing.
 
 import { createHash, hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -20,7 +20,7 @@ export interface Glance {
   /** Hard links. */
   readonly links: number;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** Of the thing itself, whatever becomes of what is in it. */
+  /** Of the entry itself, independent of its content. */
   readonly identity: string;
   /** Another text as soon as anything about the file changed. */
   readonly stamp: string;
@@ -28,7 +28,7 @@ export interface Glance {
 
 const nothing: Glance = { kind: 'absent', sizeBytes: 0, mode: 0, links: 0, owner: null, identity: '', stamp: '' };
 
-/** Stands in for what could not be looked at. */
+/** Represents a path that could not be read. */
 export const notSeen: Glance = { ...nothing, kind: 'other' };
 
 export class FileLook {
@@ -38,7 +38,7 @@ export class FileLook {
     this.#fs = fs;
   }
 
-  /** What is there, by its directory entry alone. Throws what the system says when that cannot be seen. */
+  /** The state by its directory entry alone. Throws the system's error if that cannot be read. */
   glance(path: string): Glance {
     try {
       return describe(this.#fs.lstatSync(path));
@@ -93,7 +93,7 @@ export class FileLook {
     }
   }
 
-  /** What is there as an image, its content hashed and not kept. */
+  /** The state as an image, its content hashed and not kept. */
   async image(path: string, signal?: AbortSignal): Promise<FileImage> {
     const glance = this.glance(path);
     if (glance.kind !== 'file' || glance.sizeBytes <= PIECE_BYTES) return this.imageNow(path, glance);
@@ -106,7 +106,7 @@ export class FileLook {
     return { kind: 'file', sha256: digest.digest('hex'), sizeBytes, mode: glance.mode };
   }
 
-  /** As `image` at once; for small files. */
+  /** Synchronous `image`, for small files. */
   imageNow(path: string, glance: Glance): FileImage {
     if (glance.kind !== 'file') return this.imageWithoutContent(path, glance);
     const bytes = this.read(path);

@@ -1,5 +1,5 @@
-// Where images keep their content: what is small in the database, what is not in the content store. A row costs no wait of its own:
-// the commit of the request that follows waits for the disk, and with it everything committed before.
+// The content of images: small content in the database, large content in the content store. A row needs no separate sync: the commit of the
+// request that follows waits for the disk, and with it everything committed before.
 
 import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
@@ -59,7 +59,7 @@ export class ImageContents implements ImageStore {
     return this.#sql.size.get(sha256) !== undefined || this.#large.has(sha256);
   }
 
-  /** Removes rows not used since that nobody needs. */
+  /** Removes unneeded rows that were not used since then. */
   release(beforeMs: number, isNeeded: (sha256: string) => boolean): void {
     for (const { sha256 } of this.#sql.unusedSince.all(beforeMs, RELEASED_MAX) as { sha256: string }[]) {
       if (!isNeeded(sha256)) this.#sql.remove.run(sha256);

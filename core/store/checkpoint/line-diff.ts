@@ -99,7 +99,7 @@ function walkBack(before: readonly string[], after: readonly string[], trace: re
   return edits.reverse();
 }
 
-/** Whether the best way to a diagonal adds a line rather than removes one. */
+/** Returns whether the best way to a diagonal adds a line rather than removes one. */
 function stepsDown(reach: Int32Array, middle: number, diagonal: number, edits: number): boolean {
   if (diagonal === -edits) return true;
   return diagonal !== edits && at(reach, middle + diagonal - 1) < at(reach, middle + diagonal + 1);

@@ -1,5 +1,5 @@
-// Puts images back: everything that can fail is prepared beside the files first, then moved into place. Decides nothing about what may
-// be put back; whoever calls has judged it.
+// Restores images: everything that can fail is prepared next to the files first, then moved into place. Decides nothing about what may be
+// restored; the caller has checked it.
 
 import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -23,7 +23,7 @@ export interface RestoreFilesParts {
   readonly store: ImageStore;
   /** Checked until the first file is replaced; true fails with `panic_engaged`. */
   isStopped(): boolean;
-  /** Whether a folder came to be because a call wrote below it; such a folder goes when it is empty. */
+  /** Returns whether a folder came to be because a call wrote below it; such a folder goes when it is empty. */
   madeFolder(folder: string): boolean;
 }
 
@@ -32,7 +32,7 @@ const SYNC_BYTES = 8_000_000;
 
 export class RestoreFiles {
   readonly #parts: RestoreFilesParts;
-  /** Names the temporary files, so that what a crash leaves is replaced when the same undo is tried again. */
+  /** Names the temporary files, so that leftovers of a crash are replaced when the same undo is retried. */
   readonly #name: string;
   readonly #staged = new Map<string, string>();
   readonly #madeFolders: string[] = [];
@@ -43,8 +43,8 @@ export class RestoreFiles {
   }
 
   /**
-   * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that
-   * cannot be moved into place after that is in the answer, and the others go on.
+   * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that cannot
+   * be moved into place after that is in the answer, and the others continue.
    */
   async run(work: readonly RestoreWork[]): Promise<RefusedFile[]> {
     try {
@@ -167,12 +167,12 @@ export class RestoreFiles {
     this.#staged.delete(item.path);
   }
 
-  /** Last, so that a folder nobody may write could be filled. */
+  /** Last, so that a read-only folder could be filled. */
   #setFolderMode({ path, before }: RestoreWork): void {
     if (before.kind === 'folder') this.#parts.fs.chmodSync(path, before.mode);
   }
 
-  /** Removes the folders above these paths that a call made on its way, once nothing is left in them. */
+  /** Removes the parent folders that a call created for these paths, once they are empty. */
   tidy(paths: readonly string[]): void {
     for (const path of paths) this.#removeEmptyAbove(path);
   }
@@ -183,14 +183,14 @@ export class RestoreFiles {
       try {
         fs.rmdirSync(folder);
       } catch (cause) {
-        // Somebody else uses it, or it is gone: both are fine.
+        // It is in use, or was removed: both are fine.
         void cause;
         if (errnoOf(cause) !== 'ENOENT') return;
       }
     }
   }
 
-  /** Between the judgement and this moment nobody may have touched it. */
+  /** The file must not have changed since the check. */
   #assertUntouched({ path, now }: RestoreWork): void {
     const { look } = this.#parts;
     if (look.glance(path).stamp !== now.stamp && now.kind !== 'folder') throw new AppError('conflict', 'it was changed just now');
@@ -218,13 +218,13 @@ export class RestoreFiles {
         this.#parts.fs.fsyncSync(handle);
         this.#parts.fs.closeSync(handle);
       } catch (cause) {
-        // Removed with what was in it. Any other failure costs durability of names, not what is in the files.
+        // Removed together with its content. Any other failure costs durability of names, not of file contents.
         void cause;
       }
     }
   }
 
-  /** What was prepared and not used. */
+  /** Removes prepared files that were not used. */
   #discard(): void {
     for (const temporary of this.#staged.values()) {
       try {

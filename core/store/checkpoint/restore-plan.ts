@@ -1,5 +1,5 @@
-// What an undo has to do, and why it must not: the writes of one or more calls to a path become one change, which is held against
-// what is there now. Pure; looks at no file.
+// Plans an undo, and finds why it must not happen: the writes of one or more calls to a path become one change, which is compared with the
+// current state. Pure; reads no file.
 
 import type { FileImage } from '../../contracts/checkpoints.ts';
 import type { Checkpoint } from './checkpoint-rows.ts';
@@ -9,7 +9,7 @@ import type { Glance } from './file-look.ts';
 export interface PathChange {
   readonly path: string;
   readonly before: FileImage;
-  /** What the last of them left; null where the program ended meanwhile. */
+  /** The state after the last of them; null if the program ended meanwhile. */
   readonly after: FileImage | null;
   /** The file was something else between two of them, so another hand was at it. */
   readonly isBroken: boolean;
@@ -19,7 +19,7 @@ export interface PathChange {
 
 interface Write extends PathChange {
   readonly callId: string;
-  /** A folder that came to be on the way to a file. By itself nobody asked for it. */
+  /** A parent folder that was created for a file, not requested. */
   readonly isOnTheWay: boolean;
 }
 
@@ -50,16 +50,17 @@ function folderMade(path: string, mode: number): Pick<Write, 'path' | 'before' |
 function join(first: Write, second: Write): Write {
   const joined = { ...second, before: first.before, isBroken: first.isBroken, isOnTheWay: first.isOnTheWay && second.isOnTheWay };
   if (first.after === null && first.callId === second.callId) {
-    // It ran again after a crash. What it found the second time is what it had found or had written itself; else it is somebody's.
+    // The call ran again after a crash. Its second before-state is its first before-state or its own write; otherwise another program
+    // changed the file.
     const own = sameImage(second.before, first.before) || (second.after !== null && sameImage(second.before, second.after));
     return own ? joined : second;
   }
-  // Folders on the way come and go with what is in them.
+  // Created parent folders come and go with their content.
   const isUnbroken = first.isOnTheWay || second.isOnTheWay || (first.after !== null && sameImage(first.after, second.before));
   return { ...joined, isBroken: joined.isBroken || !isUnbroken };
 }
 
-/** Never true for what is not known. */
+/** Never true for unknown states. */
 export function sameImage(one: FileImage, other: FileImage): boolean {
   switch (one.kind) {
     case 'absent':
@@ -75,7 +76,7 @@ export function sameImage(one: FileImage, other: FileImage): boolean {
   }
 }
 
-/** What is at a path now. */
+/** The current state of a path. */
 export interface PathNow {
   readonly glance: Glance;
   readonly image: FileImage;
@@ -83,9 +84,9 @@ export interface PathNow {
 
 export interface Circumstances {
   readonly hasCopy: boolean;
-  /** The call that wrote it after the ones to undo and left what is there now. */
+  /** The later call whose state is on the disk now. */
   readonly rewrittenBy: string | null;
-  /** Also what was changed since. */
+  /** Includes files that were changed since. */
   readonly force: boolean;
 }
 
@@ -95,7 +96,7 @@ const restore: Verdict = { kind: 'restore' };
 const already: Verdict = { kind: 'already' };
 const refuse = (reason: string): Verdict => ({ kind: 'refuse', reason });
 
-/** Whether a change may be taken back. The reasons are whole sentences. */
+/** Returns whether a change may be taken back. The reasons are whole sentences. */
 export function judge(change: PathChange, now: PathNow, circumstances: Circumstances): Verdict {
   const { before } = change;
   if (before.kind === 'unknown') return refuse(`No copy of it was kept: ${before.reason}.`);
@@ -123,7 +124,7 @@ function describeSince(after: FileImage, now: FileImage): string {
   return 'It was changed since.';
 }
 
-/** What even force does not do: replace a thing of another kind, or one that is also somewhere else. */
+/** Refused even with force: replacing an entry of another kind, or one with further hard links. */
 function findMisfit(before: FileImage, after: FileImage | null, { glance, image }: PathNow): string | null {
   if (glance.kind === 'other') return 'It is a pipe, a socket or a device now.';
   if (glance.kind === 'file' && glance.links > 1)

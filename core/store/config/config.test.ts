@@ -17,7 +17,7 @@ test('no file and an empty file are the defaults', async () => {
     expect(await loadConfig(home)).toEqual({ config: configSchema.parse({}), path: join(home, 'config.yaml'), warnings: [] });
 });
 
-test('what the file says is taken, and what a program gives stands in its place', async () => {
+test('settings come from the file, and options of a program override them', async () => {
   const home = homeWith(
     'providers:\n  lab: { kind: openai-compatible, baseUrl: "http://127.0.0.1:1/v1", apiKey: "env:LAB" }\nmodels: { default: lab/m }\n',
   );
@@ -48,7 +48,7 @@ test.each([
   });
 });
 
-test('a file that cannot be read says so', async () => {
+test('an unreadable file is an error', async () => {
   const home = homeWith();
   mkdirSync(join(home, 'config.yaml'));
   await expect(loadConfig(home)).rejects.toMatchObject({ code: 'invalid_config' });

@@ -10,14 +10,14 @@ import { readText } from './read-text.ts';
 export type { LoadedConfig } from './parse-config.ts';
 export { writeSettings, type Setting } from './write-config.ts';
 
-/** From the file in the data folder, or from `given` in its place. Fails with `invalid_config`, naming every wrong key. */
+/** From the file in the data folder, or from `given`. Fails with `invalid_config`, naming every wrong key. */
 export async function loadConfig(home: string, given?: unknown): Promise<LoadedConfig> {
   const path = join(home, 'config.yaml');
   const raw = given ?? (existsSync(path) ? await readYaml(path) : {});
   return parseConfig(given === undefined ? path : null, raw, path);
 }
 
-/** The file's own words, unchecked: empty where there is none, a problem in place of words where it cannot be read. */
+/** The file's unchecked text: empty if missing, a problem instead if unreadable. */
 export async function readSettings(path: string): Promise<{ file: Record<string, unknown> | null; problem: string | null }> {
   try {
     const file = existsSync(path) ? await readYaml(path) : {};

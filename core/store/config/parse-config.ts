@@ -1,8 +1,8 @@
-// Checks a configuration against the schema. A wrong or unknown key is named; what is set but has no effect yet is warned of.
+// Checks a configuration against the schema. Names a wrong or unknown key; warns of settings that have no effect yet.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
+import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface LoadedConfig {
@@ -11,27 +11,25 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
 }
 
-/** Checks a whole configuration. `source` is the file it came from, or null for one that was passed in. */
+/** Checks a whole configuration. `source` is its file, or null for one that was passed in. */
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
-  const parsed = configSchema.safeParse(raw);
-  if (!parsed.success) {
-    const issues = describeIssues(parsed.error.issues, { given: raw, whole: 'the file' });
-    throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, { data: { issues } });
-  }
-  const strangers = unknownAgents(parsed.data);
+  const says = `${source ?? 'The configuration'} does not fit`;
+  const config = parseGiven(configSchema, raw, { says, whole: 'the file', code: 'invalid_config' });
+  const strangers = unknownAgents(config);
   if (strangers.length > 0) {
     const issues = strangers.map(([place, agentId]) => `${place}: there is no agent "${agentId}"`);
-    const hint = `There is: ${agentIdsOf(parsed.data).join(', ')}. Write the name of one of them, or add it under agents.`;
-    throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, {
-      data: { issues, hint },
-    });
+    const hint = `There is: ${agentIdsOf(config).join(', ')}. Write the name of one of them, or add it under agents.`;
+    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint } });
   }
-  return { config: parsed.data, path, warnings: warningsOf(parsed.data) };
+  return { config, path, warnings: warningsOf(config) };
 }
 
 const agentIdsOf = ({ agents }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents)])];
 
-/** Whom a channel or an agent names although nobody is called so: it would only show when somebody writes or work is handed on. */
+/**
+ * Agents that a channel or another agent names although they do not exist: otherwise the error would show only when a message arrives or
+ * work is passed on.
+ */
 function unknownAgents(config: Config): (readonly [place: string, agentId: string])[] {
   const known = new Set(agentIdsOf(config));
   const ofChannels = Object.entries(config.channels).flatMap(([name, channel]) =>
@@ -59,5 +57,5 @@ function warningsOf(config: Config): string[] {
   return warnings;
 }
 
-/** Providers that need no entry: local servers that are found by themselves. */
+/** Providers that need no entry: local servers that are found automatically. */
 const wellKnown: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama-server', 'llamacpp']);

@@ -1,4 +1,4 @@
-// The text of config.yaml, or why there is none. Knows nothing of YAML.
+// Reads the text of config.yaml, or says why there is none. Knows nothing of YAML.
 
 import * as nodeFs from 'node:fs';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';

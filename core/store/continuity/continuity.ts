@@ -1,5 +1,5 @@
-// Rows kept in step with the log for what outlives the window: where each session's summaries stand, which are being written, and the
-// rules a person pinned. All of it can be made again from the log. Decides nothing.
+// Rows kept in step with the log for what survives compaction: the summaries of each session, pending ones, and the rules a person pinned.
+// Everything can be rebuilt from the log. Decides nothing.
 
 import type Database from 'better-sqlite3';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
@@ -128,7 +128,7 @@ export class ContinuityRows {
     return this.#sql.jobs.all();
   }
 
-  /** What holds in a session of an agent, oldest first. The same array as long as nothing changes. */
+  /** The rules of a session of an agent, oldest first. The same array as long as nothing changes. */
   rulesFor(sessionId: string, agentId: string): readonly PinnedRule[] {
     const key = `${sessionId}\n${agentId}`;
     const known = this.#rules.get(key);

@@ -1,5 +1,5 @@
-// Where TrayClaw keeps its data: --home, TRAYCLAW_HOME, or the usual application-data folder of the system. Creates nothing.
-// Source for Linux: XDG Base Directory Specification 0.8 (a relative XDG_DATA_HOME is to be ignored).
+// The location of the data folder: --home, TRAYCLAW_HOME, or the usual application-data folder of the system. Creates nothing. Source for
+// Linux: XDG Base Directory Specification 0.8 (a relative XDG_DATA_HOME is to be ignored).
 
 import { isAbsolute, join, resolve } from 'node:path';
 

@@ -1,4 +1,5 @@
-// The data folder as other processes meet it: where it lies, and who runs on it. Loads no schema, so that what only asks for these is quick.
+// The data folder from the view of other processes: its location, and the instance that runs on it. Loads no schema, so that such a query
+// is quick.
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
 export { readInstanceFile, removeInstanceFile, writeInstanceFile, type InstanceRecord } from './instance-file.ts';

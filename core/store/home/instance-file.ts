@@ -22,7 +22,7 @@ export function instanceFilePath(home: string): string {
   return join(home, 'instance.json');
 }
 
-/** Null when there is none, or none that can be read: then nobody is running as far as this file can tell. */
+/** Null when there is no readable file: then no instance is running as far as this file can tell. */
 export function readInstanceFile(home: string): InstanceRecord | null {
   let read: PlainFile;
   try {

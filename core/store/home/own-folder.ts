@@ -1,12 +1,14 @@
-// Whether the folder of the local socket is the person's alone. There is no way here to ask a socket who is at its other end, so the
-// folder it lies in is what keeps others out.
+// Checks that only the person can access the folder of the local socket. A socket cannot be asked who is at its other end, so its folder is
+// what keeps others out.
 
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const writableByOthers = 0o022;
 
-/** Why the folder is not to be trusted, or null. What others could write into may hold a socket of theirs. Says nothing on Windows. */
+/**
+ * Why the folder is not to be trusted, or null. A folder that other users can write to may contain their socket. Always null on Windows.
+ */
 export function looseFolder(folder: string): string | null {
   const uid = process.getuid?.();
   if (uid === undefined) return null;
@@ -17,7 +19,7 @@ export function looseFolder(folder: string): string | null {
   return null;
 }
 
-/** Somebody else's socket at a known place, or one in a folder others can write into, must never be given our token. */
+/** A socket that another user created at a known path, or in a shared folder, must never receive our token. */
 export function isOwnSocket(socketPath: string): boolean {
   const uid = process.getuid?.();
   if (uid === undefined) return true;

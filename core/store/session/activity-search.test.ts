@@ -1,4 +1,4 @@
-// Search over what was done, and a turn as a file: a real log on disk, events of every kind that is looked for.
+// Search over past activity, and a turn as a file: a real log on disk with every indexed kind of event.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';

@@ -1,5 +1,5 @@
-// Full-text search over what was called, decided, asked and gone wrong. Indexed behind the log by a cursor, never on the path of a turn;
-// keeps words and filters only, the text stays in the log.
+// Full-text search over calls, decisions, approvals and errors. Indexed behind the log by a cursor, never on the path of a turn; stores
+// words and filters only, the text stays in the log.
 
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -17,7 +17,7 @@ export interface ActivityFilter {
   readonly sessionId?: string;
   readonly fromMs?: number;
   readonly toMs?: number;
-  /** Only below this global place. */
+  /** Only below this global position. */
   readonly before?: number;
 }
 
@@ -49,7 +49,7 @@ export class ActivitySearch {
     this.#index = index;
   }
 
-  /** Indexes up to one batch of what is new. Returns true when there may be more. */
+  /** Indexes up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
     const from = this.#cursor();
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, activityTypes);
@@ -63,7 +63,7 @@ export class ActivitySearch {
     return true;
   }
 
-  /** Newest first. Whoever asks catches up before. */
+  /** Newest first. The caller updates the index before. */
   find(filter: ActivityFilter, limit: number): FoundActivity[] {
     const query = filter.query ?? '';
     const match = toMatch(query);
@@ -95,7 +95,7 @@ export class ActivitySearch {
     this.#db.prepare('INSERT OR REPLACE INTO activity_text (rowid, body) VALUES (?, ?)').run(seq, entry.text);
   }
 
-  /** A fork takes events over, but the turn they belong to, and all that it did, is that of the original. */
+  /** A fork copies events, but their turn and its actions belong to the original. */
   #isCopy(event: AnyEvent): boolean {
     if (event.turnId === null) return false;
     const turn = this.#index.turn(event.turnId);

@@ -1,4 +1,4 @@
-// What of an event is found by its words, and what it is filtered by. Conversation is not here: it has a search of its own. Pure.
+// The searchable text of an event, and the fields it is filtered by. Conversation is not included: it has a separate search. Pure.
 
 import { describeGap } from '../../contracts/log-gap.ts';
 import { answerStates } from '../../contracts/approval-answer.ts';
@@ -13,10 +13,10 @@ export interface ActivityEntry {
 }
 
 const TEXT_MAX = 4_000;
-/** Of what a call gave back: enough to find an error by, not a copy of its output. */
+/** The indexed part of a result: enough to find an error by, not a copy of the output. */
 const RESULT_MAX = 1_000;
 
-/** Said at every step of every turn: found everywhere, they would hide what was decided. */
+/** Recorded at every step of every turn: matching them would hide the decisions. */
 const routine: ReadonlySet<string> = new Set(['pack', 'complete', 'authorize', 'execute', 'observe']);
 
 const gateOutcomes = { allow: 'allowed', ask: 'asked', deny: 'denied' } as const;
@@ -82,7 +82,7 @@ const entries: Entries = {
   'outbound.settled': ({ body }) => entry([body.answer, body.by]),
 };
 
-/** Null for what nobody looks for here. */
+/** Null for events that this search leaves out. */
 export function activityEntry(event: AnyEvent): ActivityEntry | null {
   // Paired by the table, which the compiler cannot follow.
   const read = entries[event.type] as ((event: AnyEvent) => ActivityEntry | null) | undefined;

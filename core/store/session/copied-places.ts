@@ -1,4 +1,4 @@
-// Where events of a session stand in a fork of it: what a copied event says of places is said of the places there. Pure.
+// Maps log positions of a session to those of its fork, so that a copied event refers to positions in the fork. Pure.
 
 import type { AnyDraft } from '../../contracts/events.ts';
 
@@ -21,7 +21,7 @@ export class CopiedPlaces {
     };
   }
 
-  /** The place of the last copied event that stood at or before a place. */
+  /** The position of the last copied event at or before a position. */
   #lastUpTo(place: number): number {
     const index = this.#from.findLastIndex((from) => from <= place);
     return this.#to[index] ?? 0;

@@ -16,7 +16,7 @@ export interface HashedFields {
   readonly bodyText: string;
 }
 
-/** What the first event of a session points at. */
+/** The previous hash of a session's first event. */
 export const genesisHash = '0'.repeat(64);
 
 /** SHA-256, hex. Ids hold no line feed, so the fields cannot run into each other. */

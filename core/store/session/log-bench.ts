@@ -1,4 +1,4 @@
-// For tests only: a session log over a real database in a temporary folder that can be closed and opened again.
+// For tests only: a session log over a real database in a temporary folder that can be closed and reopened.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Holds the log against the head file: says at the start whether its end is missing, and keeps the file in step with each commit after.
-// Decides nothing about what follows from a gap; writes no event itself.
+// Compares the log with the head file: reports at the start whether the end of the log is missing, and keeps the file in step with each
+// commit. Does not decide what follows from a gap; writes no event itself.
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +16,7 @@ export interface LogHeadDeps {
   readonly bootedAtMs: number;
 }
 
-/** Two readings of one start of the machine differ by what its clock was set meanwhile. */
+/** Two readings of one boot time differ by the changes of its clock. */
 const BOOT_SLACK_MS = 120_000;
 
 export class LogHead {
@@ -27,7 +27,7 @@ export class LogHead {
   #durable: LogPlace;
   #stopped = false;
   #hasFailed = false;
-  /** What the start found; null where the log is whole as far as the head file knows. */
+  /** The gap found at the start; null if the log is complete as far as the head file knows. */
   readonly gap: LogGap | null;
 
   constructor(deps: LogHeadDeps) {
@@ -39,7 +39,7 @@ export class LogHead {
     this.gap = findGap(db, this.#before, { newest: this.#newest, bootedAtMs: deps.bootedAtMs });
   }
 
-  /** The head file says that everything is stopped, and no release came after the place where it says so. */
+  /** The head file says that everything is stopped, and no release was recorded after that position. */
   get wasStopped(): boolean {
     const before = this.#before;
     if (before === null || before === 'damaged' || !before.stopped) return false;
@@ -48,8 +48,8 @@ export class LogHead {
   }
 
   /**
-   * From now on the file follows the log. Only after a gap is on the disk as an event: until then the file is the one trace of it.
-   * A file that cannot be made is no reason not to start.
+   * Starts to follow the log. Only after a gap is recorded as an event: until then the file is its only trace. A file that cannot be
+   * created does not prevent the start.
    */
   begin(): void {
     const { storage, clock, bootedAtMs } = this.#deps;
@@ -68,7 +68,7 @@ export class LogHead {
       if (known !== undefined) return;
       const mark = storage.db.prepare('INSERT INTO log_head (id, database_id, since_seq) VALUES (1, ?, ?)');
       storage.transact(() => mark.run(databaseId, this.#newest.seq), true);
-      // In the database file itself: whoever takes away the write-ahead log and the head file leaves this.
+      // Recorded in the database file itself: it remains even if the write-ahead log and the head file are removed.
       storage.checkpoint();
     });
   }
@@ -88,7 +88,7 @@ export class LogHead {
     this.#put();
   }
 
-  /** What was committed is in the database file, and the head file is on the disk. For quiet moments and for the panic stop. */
+  /** Writes everything committed to the database file, and the head file to the disk. For quiet moments and for the panic stop. */
   secure(): void {
     this.#attempt(() => {
       if (this.#deps.storage.checkpoint()) this.#durable = this.#newest;
@@ -140,7 +140,7 @@ function findGap(db: SqlDatabase, before: HeadRecord | 'damaged' | null, { newes
   if (before === null) return db.prepare('SELECT 1 FROM log_head').get() === undefined ? null : gap('head-missing', null);
   const expected = before.newest;
   if (newest.seq >= expected.seq) return agrees(db, expected) ? null : gap('other-log', expected.seq);
-  // Commits that did not wait for the disk may be gone after a power cut, and those alone.
+  // A power cut can lose only commits that did not wait for the disk.
   const isNewRun = Math.abs(before.bootedAtMs - bootedAtMs) > BOOT_SLACK_MS;
   const isWithinPromise = newest.seq >= before.durable.seq && agrees(db, before.durable);
   return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);

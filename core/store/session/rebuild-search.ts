@@ -1,11 +1,11 @@
-// The search indexes made anew from the log, and whether they still hold what the log does. They keep nothing that is not in the log.
+// Rebuilds the search indexes from the log, and checks that they still match it. They hold nothing that is not in the log.
 
 import type { SqlDatabase, Storage } from '../storage/storage.ts';
 
-/** Of so many of the newest messages it is looked whether the index knows them. */
+/** How many of the newest messages are checked against the index. */
 const LOOKED_AT = 5_000;
 
-/** Null when the index and the log agree as far as it was looked; else what does not, in words. */
+/** Null when the index and the log agree as far as checked; else the difference, in words. */
 export function searchFault(db: SqlDatabase, full: boolean): string | null {
   const { last } = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM events').get() as { last: number };
   const cursors = db.prepare("SELECT name, seq FROM projection_cursors WHERE name IN ('session_text', 'activity')").all() as {
@@ -24,7 +24,7 @@ export function searchFault(db: SqlDatabase, full: boolean): string | null {
          ) said WHERE NOT EXISTS (SELECT 1 FROM session_text WHERE rowid = said.seq)`,
       )
       .get(upTo, full ? Number.MAX_SAFE_INTEGER : LOOKED_AT) as { lost: number };
-    return lost === 0 ? null : `${lost} of the messages looked at are missing in it.`;
+    return lost === 0 ? null : `${lost} of the checked messages are missing in it.`;
   } catch (cause) {
     return `It is damaged: ${cause instanceof Error ? cause.message : String(cause)}.`;
   }

@@ -42,7 +42,7 @@ test('one append or one for each event: the rows are the same', () => {
   fc.assert(
     fc.property(fc.array(draft, { maxLength: 12 }), (drafts) => {
       const timed = [created('First'), ...drafts, requested('c1', 't1'), finished('c1')].map((each, index) => {
-        // Nobody has seen what is yet to come.
+        // Future events cannot have been seen.
         const body = each.type === 'session.seen' ? { seq: Math.min(each.body.seq, index) } : each.body;
         return { ...each, body, atMs: index } as AnyDraft;
       });

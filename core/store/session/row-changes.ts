@@ -1,4 +1,4 @@
-// What the events of one append change in the rows of their session and of its turns, put together so that each row is written once.
+// Collects the changes that the events of one append make to the rows of their session and its turns, so that each row is written once.
 // Knows no SQL.
 
 import type { AnyEvent, EventOf, TurnStatus } from '../../contracts/events.ts';
@@ -10,21 +10,21 @@ export interface SessionChange {
   archived: boolean | null;
   lastText: string | null;
   lastTurnId: string | null;
-  /** Null where nothing was said and no turn began. */
+  /** Null if nothing was said and no turn began. */
   updatedAtMs: number | null;
   pinned: boolean | null;
   configured: EventOf<'session.configured'>['body'] | null;
-  /** The place of the person's last message: whoever writes has read what stands above. Null where none wrote. */
+  /** The position of the person's last message: it implies that everything before was read. Null if there is none. */
   readSeq: number | null;
-  /** How many turns came to something to look at, after that message. */
+  /** How many turns produced something new after that message. */
   news: number;
-  /** How far somebody said to have looked. */
+  /** The position up to which a person has seen the session. */
   seenSeq: number | null;
 }
 
 interface TurnChange {
   status: TurnStatus | 'queued';
-  /** The event a turn begins with; null for one that began in an earlier append. */
+  /** The first event of a turn; null for a turn that began in an earlier append. */
   readonly first: AnyEvent | null;
 }
 

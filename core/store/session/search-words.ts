@@ -1,4 +1,4 @@
-// The words of a query and the text around them where they are found, the same for every search of the log. Pure.
+// The words of a query and the text around their matches, the same for every search of the log. Pure.
 
 const WORDS_MAX = 16;
 const EXCERPT_BEFORE = 60;
@@ -15,7 +15,7 @@ export function wordsOf(query: string): string[] {
   return (query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).slice(0, WORDS_MAX);
 }
 
-/** The text around the first word found; its beginning where accents hide the words from a plain look. */
+/** The text around the first match; the beginning if accents hide the match from a plain search. */
 export function excerptOf(text: string, words: readonly string[]): string {
   const folded = fold(text);
   const places = folded.length === text.length ? words.map((word) => folded.indexOf(fold(word))).filter((at) => at >= 0) : [];

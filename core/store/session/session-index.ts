@@ -1,5 +1,5 @@
-// What is kept in step with the log in the same transaction: sessions, turns, tool calls, inbound keys.
-// Rebuildable from the log; small rows, few indexes, since every append pays for them.
+// Rows kept in step with the log in the same transaction: sessions, turns, tool calls, inbound keys. Can be rebuilt from the log; small
+// rows, few indexes, since every append pays for them.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type TurnStatus } from '../../contracts/events.ts';
@@ -25,9 +25,9 @@ export interface SessionRow {
   readonly unread: number;
 }
 
-/** As a list shows it. */
+/** A session in a list. */
 export interface ListedSession extends SessionRow {
-  /** Of its newest turn. */
+  /** The status of its newest turn. */
   readonly status: TurnRow['status'] | null;
   readonly events: number;
 }
@@ -36,13 +36,13 @@ export interface SessionsQuery {
   readonly archived: boolean;
   readonly helpers?: boolean;
   readonly limit: number;
-  /** Only those that work in this folder; null is the configured workspace. */
+  /** Only sessions that work in this folder; null is the configured workspace. */
   readonly workspace?: string | null;
   /** The session the page before ended with. */
   readonly after?: SessionPlace;
 }
 
-/** Where a session stands in the list. */
+/** The position of a session in the list. */
 export type SessionPlace = Pick<SessionRow, 'pinned' | 'updatedAtMs' | 'sessionId'>;
 
 export interface TurnRow {
@@ -67,13 +67,13 @@ export interface OpenCall {
 
 const sessionColumns =
   'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, workspace, seen_seq AS seenSeq, unread';
-// What is looked up for a row is looked up after the page is cut out.
+// Further columns of a row are read only for the rows of the page.
 const listed = (page: string): string =>
   `SELECT p.*, (SELECT status FROM turns WHERE turn_id = p.lastTurnId) AS status,
      (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
    FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
 const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
-/** Those of helpers only when asked for. */
+/** Subagent sessions only on request. */
 const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel <> 'helper' OR ?) AND (? OR workspace IS ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
@@ -163,7 +163,7 @@ export class SessionIndex {
     return row === undefined ? null : listedRow(row);
   }
 
-  /** Pinned ones first, then the newest; the system session is none of them. */
+  /** Pinned ones first, then the newest; excludes the system session. */
   sessions({ archived, helpers = false, workspace, limit, after }: SessionsQuery): ListedSession[] {
     const wanted = [Number(archived), Number(helpers), Number(workspace === undefined), workspace ?? null] as const;
     const rows =
@@ -190,7 +190,7 @@ export class SessionIndex {
     return (this.#sql.turnOfCall.get(callId) as { turnId: string | null } | undefined)?.turnId ?? null;
   }
 
-  /** Calls that were asked for and have no result: in flight, or of unknown outcome. */
+  /** Requested calls without a result: in flight, or of unknown outcome. */
   openCalls(): OpenCall[] {
     return this.#sql.openCalls.all() as OpenCall[];
   }
@@ -230,7 +230,7 @@ export class SessionIndex {
     if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
     if (pinned !== null) this.#sql.pin.run(pinned ? 1 : 0, sessionId);
     if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, sessionId);
-    // Counts anew from the place, what came in this append included.
+    // Recounts from that position, including this append.
     if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
   }
 
@@ -259,7 +259,7 @@ export class SessionIndex {
     }
   }
 
-  /** One result per call id: a second one is refused, whatever produced it. Pure calls have no row: their turn's fold refuses it. */
+  /** One result per call id: a second one is refused in any case. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
     const call = this.#sql.hasCall.get(callId) as { finishedSeq: number | null } | undefined;
     if (call === undefined) return;

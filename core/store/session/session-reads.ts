@@ -1,4 +1,4 @@
-// Reading the log: slices by place, window, type and phase, in bounded batches. Unreadable rows go to quarantine and are reported.
+// Reads the log: slices by position, window, type and phase, in bounded batches. Unreadable rows go to quarantine and are reported.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -76,7 +76,7 @@ export class SessionReads {
     }
   }
 
-  /** As `after`, of some types only. `scannedTo` is how far the log was looked through. */
+  /** Like `after`, filtered by type. `scannedTo` is the last position read. */
   afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number } {
     const rows = this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
     const wanted = rows.filter((row) => types.includes(row.type as EventType));
@@ -87,12 +87,12 @@ export class SessionReads {
     return this.#readable(this.#sliceRows(sessionId, query));
   }
 
-  /** As `slice`, for showing: an unreadable body comes as null. */
+  /** Like `slice`, for display: an unreadable body is null. */
   envelopes(sessionId: string, query: SliceQuery): Envelope[] {
     return this.#sliceRows(sessionId, query).map((row) => this.#envelope(row));
   }
 
-  /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not go on from a guess. */
+  /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not continue from a guess. */
   turn(sessionId: string, turnId: string, firstSeq: number): AnyEvent[] {
     const rows = this.#prepare(
       `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ? ORDER BY session_seq`,
@@ -100,7 +100,7 @@ export class SessionReads {
     return this.#strict(rows);
   }
 
-  /** One page of a turn for showing, above a global place: unreadable events are left out. */
+  /** One page of a turn for display, above a global position: unreadable events are left out. */
   turnPage(
     turn: { readonly sessionId: string; readonly turnId: string; readonly firstSeq: number },
     after: number,
@@ -135,7 +135,7 @@ export class SessionReads {
     }
   }
 
-  /** How a turn ended; null while it has not. */
+  /** How a turn ended; null while it runs. */
   turnEnd(sessionId: string, turnId: string): EventOf<'turn.finished'>['body'] | null {
     const rows = this.#prepare(
       `SELECT ${eventColumns} FROM events WHERE session_id = ? AND turn_id = ? AND type = 'turn.finished' ORDER BY session_seq DESC LIMIT 1`,
@@ -144,14 +144,14 @@ export class SessionReads {
     return event?.type === 'turn.finished' ? event.body : null;
   }
 
-  /** The turns of a session whose end stands at or before a place of it. */
+  /** The turns of a session that ended at or before a position. */
   endedTurns(sessionId: string, upTo: number): Set<string> {
     const sql = "SELECT turn_id AS turnId FROM events WHERE session_id = ? AND session_seq <= ? AND type = 'turn.finished'";
     const rows = this.#prepare(sql).all(sessionId, upTo) as { turnId: string | null }[];
     return new Set(rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])));
   }
 
-  /** Where the last `turns` turns that began before a place of the session begin; 0 where it has no more than those. */
+  /** The first position of the last `turns` turns that began before a position; 0 if there are no more than those. */
   turnsBegin(sessionId: string, turns: number, before = Number.MAX_SAFE_INTEGER): number {
     const rows = this.#prepare(
       `SELECT turn_id AS turnId, session_seq AS place FROM events WHERE session_id = ? AND session_seq < ?
@@ -178,7 +178,7 @@ export class SessionReads {
     return this.#readable(this.#prepare(sql).all(fromSeq, toSeq, ...types) as EventRow[]);
   }
 
-  /** The place in a session that a global place falls on: the first of its events at or after it; one past its end when there is none. */
+  /** The position in a session for a global one: its first event at or after it; one past its end when there is none. */
   placeOf(sessionId: string, seq: number): number {
     const row = this.#prepare('SELECT session_seq AS place FROM events WHERE session_id = ? AND seq >= ? ORDER BY session_seq LIMIT 1').get(
       sessionId,
@@ -194,7 +194,7 @@ export class SessionReads {
   #rowsAfter(seq: number, limit: number, sessionId: string | undefined): EventRow[] {
     if (sessionId === undefined)
       return this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
-    // The place in the session is looked for from its end, where followers of a log are: no cost that grows with the session.
+    // Searches the position in the session from its end, where followers of a log are: the cost does not grow with the session.
     return this.#prepare(
       `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(
          (SELECT session_seq FROM events WHERE session_id = ? AND seq <= ? ORDER BY session_seq DESC LIMIT 1), 0)
@@ -268,7 +268,7 @@ export class SessionReads {
     try {
       this.#prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)').run(seq, reason, this.#clock.nowMs());
     } catch (cause) {
-      // A full or read-only disk must not hide what the reader is about to be told.
+      // A full or read-only disk must not hide the error from the reader.
       this.#logger.log('error', 'an unreadable event could not be put on the list', { seq, cause: String(cause) });
     }
   }

@@ -1,4 +1,4 @@
-// Tables of the event log and of what is kept in step with it inside the same transaction.
+// Tables of the event log and of the rows kept in step with it inside the same transaction.
 
 import type { Migration } from '../storage/storage.ts';
 
@@ -95,7 +95,7 @@ export const sessionMigrations: readonly Migration[] = [
       add('pinned', 'INTEGER NOT NULL DEFAULT 0');
       add('model', 'TEXT');
       add('seen_seq', 'INTEGER NOT NULL DEFAULT 0');
-      // What was there before this was counted is taken as read.
+      // Sessions from before this column count as read.
       add('unread', 'INTEGER NOT NULL DEFAULT 0');
     },
   },
@@ -103,7 +103,7 @@ export const sessionMigrations: readonly Migration[] = [
     id: '0003-activity-search',
     minSafeVersion: 1,
     up: (db) => {
-      // The words are in the log already: their index keeps none of the text.
+      // The text is in the log already: the index stores none of it.
       db.exec(`
         CREATE TABLE IF NOT EXISTS activity (
           seq INTEGER PRIMARY KEY,
@@ -125,7 +125,7 @@ export const sessionMigrations: readonly Migration[] = [
     id: '0003-log-head',
     minSafeVersion: 1,
     up: (db) => {
-      // Says that there is a head file beside the database from this event on: one that is gone is missed.
+      // Records that a head file exists from this event on, so that a missing one is noticed.
       db.exec(`
         CREATE TABLE IF NOT EXISTS log_head (
           id INTEGER PRIMARY KEY CHECK (id = 1), database_id TEXT NOT NULL, since_seq INTEGER NOT NULL

@@ -1,4 +1,4 @@
-// Full-text search over what people, models and tools said. Indexed behind the log by a cursor, never on the path of a turn.
+// Full-text search over messages of people, models and tools. Indexed behind the log by a cursor, never on the path of a turn.
 
 import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
@@ -10,16 +10,16 @@ import type { SessionReads } from './session-reads.ts';
 const searched: readonly EventType[] = ['user.message', 'assistant.message', 'tool.finished', 'session.created', 'session.renamed'];
 const BATCH = 500;
 const TEXT_MAX = 8_000;
-/** Of a word that is everywhere only the newest places are weighed against each other: the cost must not grow with the log. */
+/** For a very common word only the newest matches are ranked: the cost must not grow with the log. */
 const RANKED_MAX = 2_000;
 const CURSOR = 'session_text';
-/** How much more a word in a title counts. */
+/** The weight of a word in a title. */
 const TITLE_WEIGHT = 3;
 const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
 
 export interface SearchScope {
   readonly sessionId?: string;
-  /** One hit a session, its best. */
+  /** Only the best hit of each session. */
   readonly eachSession?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class SessionSearch {
     this.#reads = reads;
   }
 
-  /** Indexes up to one batch of what is new. Returns true when there may be more. */
+  /** Indexes up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
     const from = this.#cursor();
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, searched);
@@ -53,8 +53,8 @@ export class SessionSearch {
   }
 
   /**
-   * Words are all wanted; the last one also as a beginning. Best match first, titles before what was said; an empty query finds nothing.
-   * A title that was replaced since finds nothing either.
+   * All words must match; the last one may be a prefix. Best match first, titles before messages; an empty query finds nothing. A replaced
+   * title no longer matches.
    */
   find(query: string, limit: number, about: SearchScope = {}): SearchHit[] {
     while (this.catchUp());

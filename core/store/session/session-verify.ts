@@ -20,7 +20,7 @@ interface Link {
   readonly seq: number;
 }
 
-/** Where a session was recorded to have come, at the last barrier or end of a turn. */
+/** The recorded end of a session, at the last barrier or end of a turn. */
 interface HeadRow {
   readonly sessionSeq: number;
   readonly hash: string;
@@ -30,9 +30,7 @@ const PAGE = 2_000;
 const verifiedColumns = `seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
   body AS bodyText, lower(hex(hash)) AS hash`;
 
-/**
- * Reads the whole log once in global order, in pages, giving way between them. What is appended meanwhile is not looked at.
- */
+/** Reads the whole log once in global order, in pages, yielding between them. Events appended meanwhile are not checked. */
 export async function verifyLog(db: SqlDatabase, giveWay: () => Promise<void>): Promise<AuditReport> {
   const chains = new Map<string, Link>();
   const heads = readHeads(db);
@@ -90,7 +88,8 @@ function readHeads(db: SqlDatabase): Map<string, HeadRow> {
 function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<string, Link>): Fault | null {
   for (const [sessionId, head] of heads) {
     const link = chains.get(sessionId);
-    if (link === undefined) return { at: { seq: 0, sessionId, sessionSeq: head.sessionSeq }, reason: 'all events of the session are gone' };
+    if (link === undefined)
+      return { at: { seq: 0, sessionId, sessionSeq: head.sessionSeq }, reason: 'all events of the session are missing' };
     if (link.sessionSeq < head.sessionSeq) {
       return {
         at: { seq: link.seq, sessionId, sessionSeq: link.sessionSeq },
@@ -107,7 +106,7 @@ function verifyNoneLost(sessions: readonly { sessionId: string }[], chains: Read
   return lost === undefined ? null : { at: { seq: 0, sessionId: lost.sessionId, sessionSeq: 0 }, reason: 'the session has no events' };
 }
 
-/** The newest events alone: each against its hash and the one before it. For a look that must be quick on a log of any size. */
+/** Only the newest events: each against its hash and the one before it. For a check that must be quick on a log of any size. */
 export function verifyTail(db: SqlDatabase, eventsMax: number): AuditReport {
   const rows = db
     .prepare(`SELECT * FROM (SELECT ${verifiedColumns} FROM events ORDER BY seq DESC LIMIT ?) ORDER BY seq`)

@@ -132,7 +132,7 @@ test('a disk that takes nothing more does not hide that a row is unreadable', ()
   bench.storage.db.pragma('query_only = OFF');
 });
 
-test('a fork is a session of its own up to any event, and forks can be forked', async () => {
+test('a fork is a separate session up to any event, and forks can be forked', async () => {
   const { log } = bench;
   log.append('a', [created('A'), said('1', 't1'), started('t1'), requested('c1', 't1'), finished('c1'), answered('2'), said('3')]);
   const before = log.reads.after(0, 100);
@@ -156,7 +156,7 @@ test('a fork is a session of its own up to any event, and forks can be forked', 
   );
 });
 
-test('what is removed is gone from everywhere but the note of where its chain ended', async () => {
+test('a removed session leaves only the note of where its chain ended', async () => {
   const { log } = bench;
   log.append('system', [created('System')]);
   log.append('a', [created('A'), said('secret plan', 't1'), started('t1'), requested('c1', 't1'), finished('c1'), ended('t1')]);

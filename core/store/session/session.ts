@@ -1,5 +1,5 @@
-// The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it;
-// decides nothing about what events mean to a turn.
+// The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it; does not
+// decide what events mean to a turn.
 
 import { AppError } from '../../contracts/errors.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -30,7 +30,7 @@ export { exportTurn } from './turn-export.ts';
 /** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
 export interface EventProjection {
   apply(event: AnyEvent): void;
-  /** Called in its place for an event that a fork takes over; without it such events are passed over. */
+  /** Called instead for an event that a fork copies; without it such events are skipped. */
   applyCopied?(event: AnyEvent): void;
 }
 
@@ -38,9 +38,9 @@ export interface SessionLogDeps {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Takes secrets out of every string of a body before it is stored; returns the body itself when there are none. */
+  /** Redacts every string of a body before it is stored; returns the identical body when there is nothing to redact. */
   readonly scrub?: <T>(body: T) => T;
-  /** Told after each commit how far the log has come. */
+  /** Notified after each commit of the log's new end. */
   readonly head?: Pick<LogHead, 'note'>;
   readonly projections?: readonly EventProjection[];
 }
@@ -125,13 +125,13 @@ export class SessionLog {
     });
   }
 
-  /** One transaction over several appends and rows of other owners; `barrier` waits for the disk. */
+  /** One transaction over several appends and rows of other tables; `barrier` waits for the disk. */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
     try {
       return this.#storage.transact(work, barrier);
     } catch (cause) {
-      // What was handed out in the failed transaction never was: read the places anew.
+      // Positions assigned in the failed transaction are void: reread them.
       this.#pending = [];
       this.#heads.clear();
       this.#seq = this.reads.lastSeq();
@@ -234,8 +234,8 @@ export class SessionLog {
   }
 
   /**
-   * A new session holding a copy of another's events up to and including `atSessionSeq`, chained anew.
-   * Costs in proportion to what is copied. Fails with not_found.
+   * Creates a session with a copy of another's events up to and including `atSessionSeq`, with a new hash chain. The cost is proportional
+   * to the copied events. Fails with not_found.
    */
   fork(
     from: { sessionId: string; atSessionSeq: number; /** Leaves out every turn that had not ended by then. */ endedOnly?: boolean },
@@ -272,13 +272,13 @@ export class SessionLog {
     this.#heads.delete(to.sessionId);
   }
 
-  /** A fork goes on with the model of the original. */
+  /** A fork keeps the model of the original. */
   #configuredDraft(sessionId: string, agentId: string): AnyDraft[] {
     const model = this.index.session(sessionId)?.model ?? null;
     return model === null ? [] : [{ type: 'session.configured', body: { agentId, model, by: 'fork' } }];
   }
 
-  /** Removes a session's events for good; the system session keeps where its chain ended. Returns how many were removed. */
+  /** Permanently removes a session's events; the system session keeps the end of its chain. Returns how many were removed. */
   remove(sessionId: string, systemId: string): number {
     const head = this.reads.head(sessionId);
     if (head === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
@@ -291,7 +291,7 @@ export class SessionLog {
   }
 }
 
-/** Bodies made of ids, numbers and our own sentences only: nothing in them could be a secret. */
+/** Bodies of ids, numbers and our own sentences only: they cannot contain a secret. */
 const withoutFreeText: ReadonlySet<EventType> = new Set<EventType>([
   'brain.decided',
   'model.requested',
@@ -305,7 +305,7 @@ function draftOf(event: AnyEvent): AnyDraft {
   return { type: event.type, turnId: event.turnId, step: event.step, phase: event.phase, atMs: event.atMs, body: event.body } as AnyDraft;
 }
 
-/** A fork has a beginning of its own, and none of the approvals and stops of the original are its own. */
+/** A fork has its own beginning, and none of the original's approvals and stops. */
 const notCopied: ReadonlySet<EventType> = new Set<EventType>([
   'session.created',
   'session.renamed',

@@ -1,8 +1,8 @@
-// One turn as a file a person can keep: every event as a line of JSON, or told in order as Markdown, with reasons, answers and costs.
+// One turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
-import { answerWords, endWordsOf, gateWords } from '../../contracts/turn-words.ts';
+import { answerWords, endWordsOf, failoverWords, gateWords } from '../../contracts/turn-words.ts';
 import { exportJsonl, fence } from './session-export.ts';
 
 type Parts = { readonly [T in EventType]?: (event: EventOf<T>) => string | null };
@@ -22,8 +22,12 @@ const parts: Parts = {
   'model.finished': ({ body }) =>
     `- The model answered after ${Math.round(body.tookMs)} ms: ${body.usage.inputTokens} tokens in, ${body.usage.outputTokens} out, ${money(body.costUsd)}.`,
   'model.retried': ({ body }) => `- Asked again (attempt ${body.attempt}): ${body.error.message}`,
+  'model.requested': ({ body }) =>
+    body.route === undefined ? null : `- ${code(body.model)} was asked by the route ${body.route.name}: ${body.route.reason}.`,
   'model.failed': ({ body }) =>
-    `- ${body.again === true ? 'The answer broke off; asked once more' : 'The model failed'}: ${body.error.message}`,
+    body.failover !== undefined
+      ? `- ${failoverWords(body)}`
+      : `- ${body.again === true ? 'The answer broke off; asked once more' : 'The model failed'}: ${body.error.message}`,
   'policy.decided': ({ body }) => `- The gate: ${code(body.tool)} ${gateWords[body.decision]} by rule ${code(body.ruleId)}. ${body.reason}`,
   'tool.rejected': ({ body }) => `- ${code(body.tool)} never reached the gate: ${body.error.message}`,
   'approval.requested': ({ body: { approval } }) => `- Approval requested: ${approval.summary}. Risk: ${approval.risk}`,

@@ -53,7 +53,7 @@ test('a backup made while the database is in use restores what was there, and ke
   expect(countEvents(restored)).toBe(4);
 });
 
-test('a name alone is looked for among the backups; an empty folder has nothing to keep', async () => {
+test('a bare name is searched among the backups; an empty folder has nothing to keep', async () => {
   const home = newHome();
   write(home, 2);
   const file = await backUp(home);
@@ -90,7 +90,7 @@ test('a broken backup is refused, and the database stays as it is', async () => 
   expect(existsSync(join(home, 'trayclaw.db.restoring'))).toBe(false);
 });
 
-test('the newest backups are kept, and other files beside them are left alone', async () => {
+test('the newest backups are kept, and other files in the folder are left alone', async () => {
   const home = newHome();
   write(home, 1);
   expect(listBackups(home)).toEqual([]);

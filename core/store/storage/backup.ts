@@ -34,7 +34,7 @@ export interface BackupInfo {
 }
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
-/** Automatic ones are counted and thrown away apart: they never push out one that a person made. */
+/** Automatic backups are counted and deleted separately: they never push out one that a person made. */
 export type BackupOrigin = 'person' | 'automatic';
 
 /** Copies the live database page by page while it is in use; the copy is checked before it gets its name. */
@@ -67,9 +67,9 @@ export async function createBackup(
   }
 }
 
-/** One file by itself, on the disk: a copy in write-ahead mode would leave two more beside it whenever it is looked at. */
+/** Makes a single file on the disk: a copy in write-ahead mode would create two more next to it whenever it is opened. */
 async function seal(file: string): Promise<void> {
-  // Off this thread first: what is left to wait for is little.
+  // Off this thread first: then little is left to wait for.
   const handle = await open(file, 'r+');
   try {
     await handle.sync();
@@ -124,7 +124,7 @@ export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 
   return removed.map((backup) => backup.file);
 }
 
-/** For a look at a backup that nothing else writes. */
+/** Opens a backup that no other process writes, to inspect it. */
 export function openCopy(file: string): Database.Database {
   return new Database(file, { readonly: true });
 }
@@ -147,8 +147,8 @@ export function verifyBackup(file: string): { ok: boolean; events: number; detai
 }
 
 /**
- * Puts a verified backup in the place of the database. Takes the owner lock, so a running instance is refused with
- * `store_locked`. The replaced file stays beside it as `trayclaw.db.replaced-…`.
+ * Replaces the database with a verified backup. Takes the owner lock, so a running instance is refused with `store_locked`. The replaced
+ * file is kept in the same folder as `trayclaw.db.replaced-…`.
  */
 export function restoreBackup(home: string, file: string, nowMs: number): { restored: string; kept: string | null } {
   const source = isAbsolute(file) || existsSync(file) ? file : join(home, 'backups', basename(file));
@@ -165,7 +165,7 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
-    // One step from the old file to the new: a crash at any point leaves a database in place.
+    // One step from the old file to the new: after a crash at any point there is a database.
     renameOver({ renameSync }, fresh, target);
     pointHeadAt(home, target, nowMs);
     return { restored: target, kept };
@@ -194,12 +194,12 @@ function pointHeadAt(home: string, file: string, nowMs: number): void {
   }
 }
 
-/** The old database gets a second name; what belongs to it goes along, so that it is never taken for the new one's. */
+/** The old database gets a second name together with its companion files, so that they are never mistaken for the new one's. */
 function keepReplaced(target: string, kept: string): void {
   try {
     linkSync(target, kept);
   } catch {
-    // Not every disk knows hard links.
+    // Some file systems have no hard links.
     copyFileSync(target, kept);
   }
   for (const suffix of ['-wal', '-shm']) {

@@ -1,12 +1,12 @@
-// The head file beside the database: how far the log has come and whether everything is stopped, so that a log that lost its end shows.
-// Written with a plain write after each commit, which survives a killed process; waits for the disk only when told to. Knows no SQL.
+// The head file next to the database: the last position of the log and whether everything is stopped, so that a lost end of the log is
+// noticed. Written without a sync after each commit, which survives a killed process; waits for the disk only on request. Knows no SQL.
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { mapStorageError } from './storage-errors.ts';
 
-/** A place of the log: an event and its hash, hex. Place 0 is that of an empty log. */
+/** A position of the log: an event and its hash, hex. Position 0 is that of an empty log. */
 export interface LogPlace {
   readonly seq: number;
   readonly hash: string;
@@ -16,7 +16,7 @@ export interface HeadRecord {
   /** 16 bytes, hex. Backups of a database share it. */
   readonly databaseId: string;
   readonly newest: LogPlace;
-  /** Up to here a commit has waited for the disk. */
+  /** The last position that is known to be on the disk. */
   readonly durable: LogPlace;
   readonly stopped: boolean;
   readonly atMs: number;
@@ -29,11 +29,11 @@ export const headFileName = 'trayclaw.head';
 const SLOT_BYTES = 256;
 const MAGIC = 0x54434844;
 const FORM = 1;
-/** What stands before it is what it checks. */
+/** The checksum covers all bytes before it. */
 const CRC_AT = 128;
 export const emptyPlace: LogPlace = { seq: 0, hash: '0'.repeat(64) };
 
-/** Null where there is no file; 'damaged' where neither slot can be read. */
+/** Null if there is no file; 'damaged' if neither slot can be read. */
 export function readHead(home: string): HeadRecord | 'damaged' | null {
   const path = join(home, headFileName);
   if (!existsSync(path)) return null;
@@ -52,7 +52,7 @@ export class HeadFile {
   #record: HeadRecord;
   #isOpen = true;
 
-  /** Makes the file, or goes on with one; the record is on the disk when this returns. Fails as the store does. */
+  /** Creates or opens the file; the record is on the disk when this returns. Fails as the store does. */
   constructor(home: string, record: HeadRecord) {
     const path = join(home, headFileName);
     this.#record = record;
@@ -73,7 +73,7 @@ export class HeadFile {
     return this.#record;
   }
 
-  /** One small write, no wait for the disk. */
+  /** One small write without a sync. */
   put(change: Partial<HeadRecord>): void {
     if (!this.#isOpen) return;
     this.#record = { ...this.#record, ...change };

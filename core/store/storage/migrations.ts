@@ -1,4 +1,4 @@
-// Schema changes: each has an id, runs once, may safely run again, and says from which schema version on a reader is safe.
+// Schema changes: each has an id, runs once, may safely run again, and states from which schema version on a reader is safe.
 
 import type Database from 'better-sqlite3';
 import { assert } from '../../base/assert.ts';
@@ -16,7 +16,7 @@ export interface Migration {
 /** Schema version this program understands. A file whose minimum safe version is above it is refused. */
 export const schemaVersion = 1;
 
-/** Runs what is missing, each in a transaction of its own. Fails with `store_too_new` before changing anything. */
+/** Runs missing migrations, each in a separate transaction. Fails with `store_too_new` before changing anything. */
 export function migrate(db: Database.Database, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map((migration) => migration.id));
   assert(known.size === migrations.length, 'two migrations share an id');

@@ -1,5 +1,5 @@
-// One process owns a data folder. The lock is an exclusive transaction on a file of its own: the operating system
-// drops it with the process however it dies, so there is no stale lock to clear.
+// One process owns a data folder. The lock is an exclusive transaction on a separate file: the operating system drops it with the process
+// however it dies, so there is no stale lock to clear.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,5 +1,5 @@
-// The files of the data folder are for its owner alone, also once the folder is copied or moved. Never fails: what cannot be made private
-// is said by whatever opens it.
+// Keeps the files of the data folder private to their owner, even after the folder is copied or moved. Never fails: if a file cannot be
+// made private, the code that opens it reports that.
 
 import { chmodSync, closeSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';

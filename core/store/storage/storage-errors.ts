@@ -59,7 +59,7 @@ export function homeError(home: string, cause: unknown): AppError {
   return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
 }
 
-/** What SQLite threw as a `store_*` error; anything else as it is. For places where other things fail as well. */
+/** Maps an SQLite error to a `store_*` error; any other error is returned unchanged. For places where other things fail as well. */
 export function mapSqliteError(cause: unknown): unknown {
   return readCode(cause)?.startsWith('SQLITE_') === true ? mapStorageError(cause) : cause;
 }

@@ -47,7 +47,7 @@ test('nested work joins the outer transaction and goes with it', () => {
   expect(all(storage)).toEqual([1]);
 });
 
-test('what failed inside is not committed by whoever caught it', () => {
+test('a failed inner transaction is not committed by a caller that catches the error', () => {
   const storage = open();
   const swallow = (): void => {
     try {
@@ -148,7 +148,7 @@ test('a newer migration that older programs can live with is no obstacle', () =>
   expect(open(home).integrity(true)).toEqual(['ok']);
 });
 
-test('a migration that fails leaves nothing of itself, and the next start goes on from there', () => {
+test('a failed migration leaves nothing, and the next start resumes there', () => {
   const home = newHome();
   let isBroken = true;
   const second: Migration = {
@@ -171,7 +171,7 @@ test('a migration that fails leaves nothing of itself, and the next start goes o
   ]);
 });
 
-test('what is not a database, a damaged page and a path that cannot be are told apart', () => {
+test('a wrong file, a damaged page and an impossible path are distinguished', () => {
   const text = newHome();
   writeFileSync(join(text, 'trayclaw.db'), 'this is a letter, not a database; '.repeat(100));
   expect(codeOf(() => Storage.open({ home: text, migrations: [table] }))).toBe('store_corrupt');
@@ -217,7 +217,7 @@ test('a full disk refuses, keeps what was there, and takes more once there is ro
   expect(all(storage)).toHaveLength(101);
 });
 
-test('a database that may not be written says so', () => {
+test('a read-only database reports that', () => {
   const storage = open();
   storage.db.pragma('query_only = ON');
   expect(codeOf(() => storage.transact(() => put(storage, 1)))).toBe('store_readonly');

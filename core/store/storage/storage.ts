@@ -25,18 +25,18 @@ export interface StorageOptions {
   /** The data folder; made with mode 0700 when missing. */
   readonly home: string;
   readonly migrations: readonly Migration[];
-  /** False for a look that must not claim the folder (verification of a copy). */
+  /** False for a read-only check that must not claim the folder (verification of a copy). */
   readonly lock?: boolean;
 }
 
 const CACHE_PAGES_KIB = -16_000;
 const CHECKPOINT_PAGES = 4_000;
-/** Of the write-ahead log, at rest. */
+/** The maximum of the write-ahead log at rest. */
 const WAL_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that
- * what a barrier promised survives a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
+ * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that a barrier survives
+ * a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
  */
 export class Storage {
   readonly db: SqlDatabase;
@@ -87,7 +87,7 @@ export class Storage {
     }
   }
 
-  /** Further changes of the schema, which only what was read of the data could tell. */
+  /** Further schema changes that depend on data already read. */
   migrate(migrations: readonly Migration[]): void {
     migrate(this.db, migrations);
   }
@@ -96,7 +96,7 @@ export class Storage {
     return this.#depth > 0;
   }
 
-  /** Whether the running transaction will wait for the disk. */
+  /** Returns whether the running transaction will wait for the disk. */
   get inBarrier(): boolean {
     return this.#depth > 0 && this.#barrier;
   }
@@ -158,12 +158,12 @@ export class Storage {
     }
   }
 
-  /** Size of the write-ahead log's file; what is in it may be in the database file already. */
+  /** Size of the write-ahead log's file; its content may be in the database file already. */
   get walBytes(): number {
     return statSync(join(this.home, 'trayclaw.db-wal'), { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Never waits for a reader: what it still needs is moved the next time. */
+  /** Never waits for a reader: pages it still needs are moved the next time. */
   #moved(how: 'PASSIVE' | 'TRUNCATE'): boolean {
     const timeout = this.db.pragma('busy_timeout', { simple: true }) as number;
     this.db.pragma('busy_timeout = 0');
@@ -201,7 +201,7 @@ export class Storage {
     try {
       return work();
     } catch (cause) {
-      // Half of what failed may be done: whoever catches this further out must not commit it.
+      // Half of the failed work may be done: a caller that catches this must not commit it.
       this.#doomed = true;
       throw cause;
     } finally {

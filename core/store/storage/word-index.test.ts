@@ -10,7 +10,7 @@ function openIndex(texts: readonly string[]): WordIndex {
   return index;
 }
 
-test('coverage says how much of a question stands in a row, by how much its words tell', () => {
+test('coverage is the share of a query in a row, weighted by the rarity of its words', () => {
   const common = Array.from({ length: 40 }, (_, at) => `report number ${at} of the week`);
   const index = openIndex([...common, 'report on glaciers']);
   const row = common.length + 1;

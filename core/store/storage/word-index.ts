@@ -1,4 +1,5 @@
-// Ranked search by words over an FTS5 table, bounded: its cost does not follow how common the words are. Knows nothing of what is indexed.
+// Ranked full-text search over an FTS5 table, bounded: its cost does not depend on how common the words are. Knows nothing of what is
+// indexed.
 
 import type Database from 'better-sqlite3';
 
@@ -6,9 +7,9 @@ import type Database from 'better-sqlite3';
 export const wordIndexForm = "content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'";
 
 const WORDS_MAX = 24;
-/** Rows that are scored at most; what is rarer is looked at first. */
+/** The maximum number of scored rows; rarer words are searched first. */
 const SCORED_MAX = 2_000;
-/** Words this common say little beside rarer ones. */
+/** Words this common say little compared with rarer ones. */
 const COUNTED_MAX = 1_500;
 
 /** Too common to tell anything, in the languages of the window. */
@@ -23,7 +24,7 @@ const emptyWords = new Set(
 
 export interface RankedRow {
   readonly row: number;
-  /** Of BM25; higher is better. */
+  /** BM25; higher is better. */
   readonly score: number;
 }
 
@@ -35,7 +36,9 @@ export class WordIndex {
   readonly #put: Database.Statement;
   readonly #remove: Database.Statement;
 
-  /** `table` has the columns `title` and `body`, in this order. A word in the title counts as much as `titleWeight` in the body. */
+  /**
+   * `table` has the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title against one in the body.
+   */
   constructor(db: Database.Database, table: string, titleWeight = 2) {
     this.#count = db.prepare(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${COUNTED_MAX})`).pluck();
     this.#find = db.prepare(
@@ -78,7 +81,7 @@ export class WordIndex {
     return this.#find.all(taken.join(' OR '), limit) as RankedRow[];
   }
 
-  /** The share, 0 to 1, of what the query's words tell that stands in the row; a rare word tells more (inverse document frequency). */
+  /** The share, 0 to 1, of the query's information that the row contains; a rare word counts more (inverse document frequency). */
   coverage(query: string, row: number): number {
     const rows = ((this.#lastRow.get() as number | null) ?? 0) + 1;
     let told = 0;
@@ -91,7 +94,7 @@ export class WordIndex {
     return told === 0 ? 0 : held / told;
   }
 
-  /** All of the words are common: rows with several of them, and where there are none, the newest with any. */
+  /** All of the words are common: finds rows with several of them, otherwise the newest with any. */
   #findCommon(counted: readonly { readonly word: string }[], limit: number): RankedRow[] {
     const words = counted.map(({ word }) => word);
     for (let wanted = Math.min(words.length, 4); wanted >= 1; wanted--) {

@@ -1,4 +1,4 @@
-// What a command of the window is: its name in the person's language, its keys, when it can be done and what it does.
+// The form of a command of the window: its name in the person's language, its keys, its conditions and its action.
 
 import type { Language } from '../i18n/language.ts';
 import type { Words } from '../i18n/words.ts';
@@ -16,7 +16,7 @@ export interface CommandContext {
 
 export type CommandGroup = keyof Words['commands']['groups'];
 
-/** By where the window is: a browser keeps some keys for itself, and others a person needs there. */
+/** By environment: a browser reserves some keys for itself. */
 export interface CommandKeys {
   readonly app: readonly string[];
   readonly browser: readonly string[];
@@ -27,23 +27,23 @@ export interface Command {
   readonly group: CommandGroup;
   name(words: Words['commands']): string;
   readonly keys?: CommandKeys;
-  /** Possible at any time unless told. */
+  /** Possible at any time by default. */
   isPossible?(context: CommandContext): boolean;
   run(context: CommandContext): unknown;
-  /** From the palette, where a name is quickly chosen by mistake, it takes a second press. Its keys are meant. */
+  /** In the palette, where a mouse easily hits the wrong name, it takes a second press. Its keys act at once. */
   readonly asksAgain?: true;
   /** Its keys work while something is typed, and with a dialog open. */
   readonly isAlways?: true;
-  /** Its keys go on while they are held. */
+  /** Repeats while its keys are held. */
   readonly repeats?: true;
 }
 
 export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, browser: chords });
 
-/** In a browser these belong to the browser (a new window, finding on the page, its tabs), so others stand in for them there. */
+/** In a browser these keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
-/** Puts the focus where the name says, once what was changed is on the page. */
+/** Focuses the named element, once the change is on the page. */
 export function focusOn(page: Document, name: 'message' | 'session-search' | 'rule'): void {
   page.querySelector<HTMLElement>(`[data-focus="${name}"]`)?.focus();
 }

@@ -57,7 +57,7 @@ test('one character is a key only where nothing is typed and the person wants it
   expect(idFor(press('j'), { isDialogOpen: true })).toBeUndefined();
 });
 
-test('under a dialog only the palette and the panic stop are heard, and only stepping goes on while held', () => {
+test('under a dialog only palette and panic stop work, and only stepping repeats', () => {
   const panic = press('>', { ctrlKey: true, shiftKey: true }, 'Period');
   expect(idFor(panic, { isDialogOpen: true, isTyping: true, hasSingleKeys: false })).toBe('panic-stop');
   expect(idFor(panic, { isRepeat: true })).toBeUndefined();

@@ -1,4 +1,4 @@
-// Every command of the window in one table: the palette lists it, the keyboard runs it, the sheet of keys and docs/reference show it.
+// Every command of the window in one table: the palette lists it, the keyboard runs it, the key sheet and docs/reference show it.
 
 import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -197,13 +197,13 @@ export type SlashCommand = OpResult<'command.list'>['commands'][number];
 export type FoundSession = OpResult<'session.search'>['hits'][number];
 
 export interface OfferSources {
-  /** What was typed. */
+  /** The typed text. */
   readonly query: string;
   readonly slash: readonly SlashCommand[];
   readonly found: readonly FoundSession[];
 }
 
-/** What can be done now. The palette itself is left out: it is open. */
+/** The commands that are available now. The palette itself is left out: it is open. */
 export function offersNow(context: CommandContext, { query, slash, found }: OfferSources): Offer[] {
   const { app, frame, language } = context;
   const fixed = commandTable
@@ -242,11 +242,11 @@ export function offersNow(context: CommandContext, { query, slash, found }: Offe
       group: 'slash',
       name: `/${name}`,
       about,
-      // What it is given, the person writes in the message box, with what completes it.
+      // The person writes its parameters in the message box, with completion.
       run: () => (parameters.length === 0 ? runLine(context, `/${name}`) : writeLine(context, `/${name} `)),
     }),
   );
-  // A whole line that was written here is as good as one written there.
+  // A complete line typed here works like one in the message box.
   const isLine = isCommandLine(query) && /\s\S/.test(query.trim());
   const written = isLine
     ? [
@@ -288,14 +288,14 @@ function modelOffers(context: CommandContext, offer: (part: Pick<Offer, 'id' | '
   ];
 }
 
-/** Begins a line in the message box: what a slash command is given, the person writes there. */
+/** Begins a line in the message box, where the person types the parameters. */
 async function writeLine(context: CommandContext, line: string): Promise<void> {
   await writeMessage(context);
   const { app } = context;
   app.drafts[app.route.place.sessionId ?? ''] = line;
 }
 
-/** What it says is shown where the conversation is. */
+/** Its result is shown in the conversation. */
 async function runLine(context: CommandContext, line: string): Promise<void> {
   await writeMessage(context);
   await context.app.attempt(() => context.app.runCommand(context.app.lookedAt, line));

@@ -18,7 +18,7 @@ test('letters in order are found, first those at the beginnings of words', () =>
   expect(ranked('xyz', names)).toEqual([]);
 });
 
-test('case, accents and blanks do not matter, and what matched is told by its place in the text', () => {
+test('case, accents and blanks do not matter, and a match gives its place in the text', () => {
   expect(fuzzyMatch('ZUSTA', 'Zum Zustand')?.at).toEqual([4, 5, 6, 7, 8]);
   expect(fuzzyMatch('loschen', 'Sitzung löschen')?.at).toEqual([8, 9, 10, 11, 12, 13, 14]);
   expect(fuzzyMatch('go se', 'Go to Settings')?.at).toEqual([0, 1, 6, 7]);

@@ -1,5 +1,5 @@
-// Finds what somebody means by a few letters: they must come in order, and count for more at the beginning of a word and side by side.
-// Pure. Case and accents do not matter.
+// Fuzzy search by a few letters: they must come in order, and count for more at the beginning of a word and next to each other. Pure.
+// Ignores case and accents.
 
 export interface FuzzyMatch {
   readonly score: number;
@@ -10,14 +10,14 @@ export interface FuzzyMatch {
 const textCharsMax = 200;
 const queryCharsMax = 60;
 
-/** Null where the letters are not all there. An empty query fits everything, with no letter marked. */
+/** Null if a letter is missing. An empty query matches everything, with no letter marked. */
 export function fuzzyMatch(query: string, text: string): FuzzyMatch | null {
   const wanted = fold(query.slice(0, queryCharsMax)).replaceAll(/\s+/g, '');
   if (wanted === '') return { score: 0, at: [] };
   const letters = fold(text.slice(0, textCharsMax));
   const whole = letters.indexOf(fold(query.trim()));
   const length = query.trim().length;
-  // The beginning of a word in one piece beats letters strewn about; a piece from the middle of one only where it is long.
+  // The beginning of a word in one piece beats scattered letters; a piece from the middle of a word only if it is long.
   if (whole !== -1) return { score: (isStart(letters, whole) ? 10 : 6) * length - whole / 10, at: range(whole, length) };
   return strewn(wanted, letters);
 }
@@ -47,7 +47,7 @@ function isStart(letters: string, at: number): boolean {
   return at === 0 || !/[\p{L}\p{N}]/u.test(letters[at - 1] ?? '');
 }
 
-/** One code unit for each of the text, so that places in it are places in the text. */
+/** Keeps the number of code units, so that positions match the original text. */
 function fold(text: string): string {
   return Array.from({ length: text.length }, (_, at) => {
     const unit = text[at] ?? '';

@@ -1,9 +1,9 @@
-// Keys as the table of commands writes them (`Mod+K`, `Alt+Down`, `?`), against what was pressed and as a person reads them. `Mod` is
-// Command on a Mac and Control elsewhere. Pure.
+// Parses keys as the table of commands writes them (`Mod+K`, `Alt+Down`, `?`), compares them with a key press, and formats them for people.
+// `Mod` is Command on a Mac and Control elsewhere. Pure.
 
 import type { Words } from '../i18n/words.ts';
 
-/** What is needed of a keyboard event. */
+/** The part of a keyboard event used here. */
 export interface KeyPress {
   readonly key: string;
   readonly code: string;
@@ -37,7 +37,7 @@ function parse(chord: string, isMac: boolean): Chord {
 export function isPressed(chord: string, press: KeyPress, isMac: boolean): boolean {
   const wanted = parse(chord, isMac);
   if (press.ctrlKey !== wanted.ctrl || press.metaKey !== wanted.meta || press.altKey !== wanted.alt) return false;
-  // Which sign stands on which key differs from layout to layout, and with it whether Shift is part of it.
+  // The key of each sign depends on the layout, and so does whether Shift is part of it.
   if (isLoneSign(chord)) return press.key === wanted.key;
   return press.shiftKey === wanted.shift && isKey(wanted.key, press);
 }
@@ -58,7 +58,7 @@ function isLoneSign(chord: string): boolean {
   return chord.length === 1 && !/[A-Z0-9]/.test(chord);
 }
 
-/** One character with nothing held: only meant where nothing is being typed, and to be switched off (WCAG 2.2, 2.1.4). */
+/** One character without a modifier: active only outside text fields, and can be switched off (WCAG 2.2, 2.1.4). */
 export function isSingle(chord: string): boolean {
   return chord.length === 1;
 }

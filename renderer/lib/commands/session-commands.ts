@@ -7,7 +7,7 @@ import type { InspectorPart } from '../state/inspector.svelte.ts';
 import { fileNameOf, saveFile } from '../save-file.ts';
 import { everywhere, focusOn, instead, type Command, type CommandContext } from './command.ts';
 
-/** The session in view; also that of the activity view. */
+/** The session in view; in the activity view, its session. */
 export function sessionInView({ app }: CommandContext): SessionInfo | undefined {
   const { view, sessionId } = app.route.place;
   return view === 'chat' || view === 'activity' ? app.sessions.find(sessionId) : undefined;

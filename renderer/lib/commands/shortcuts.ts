@@ -1,4 +1,4 @@
-// Runs the command whose keys were pressed. Keys of one character only where nothing is typed, and only while the person wants them.
+// Runs the command for the pressed keys. Keys of one character work only outside text fields, and only if the person wants them.
 
 import type { Command, CommandContext } from './command.ts';
 import { commandTable } from './commands.ts';
@@ -25,7 +25,7 @@ export function commandFor(press: KeyPress, situation: Situation): Command | und
   });
 }
 
-/** Whether what has the focus takes characters. */
+/** Returns whether what has the focus takes characters. */
 export function takesText(element: Element | null): boolean {
   if (element === null) return false;
   if (element instanceof HTMLInputElement) return !/^(?:button|checkbox|radio|range|submit|reset|file|color|image)$/.test(element.type);
@@ -46,12 +46,12 @@ export function runShortcut(event: KeyboardEvent, context: CommandContext): void
     isRepeat: event.repeat,
   });
   if (command === undefined) return;
-  // Not the browser's meaning either, even where it cannot be done just now.
+  // Suppresses the browser's meaning too, even if the command is unavailable.
   event.preventDefault();
   if (command.isPossible?.(context) ?? true) void command.run(context);
 }
 
-/** On a Mac, Option with an arrow goes by paragraphs in a text; everywhere Alt with one opens a choice. */
+/** On a Mac, Option with an arrow moves by paragraphs in a text; everywhere Alt with an arrow opens a select box. */
 function movesInText(event: KeyboardEvent, focused: Element | null, isMac: boolean): boolean {
   if (!event.altKey || !event.key.startsWith('Arrow')) return false;
   return focused instanceof HTMLSelectElement || (isMac && takesText(focused));

@@ -1,11 +1,11 @@
-// The part of one session that is held: an unbroken run of its events and the conversation folded from them. A new event costs the same
-// however long the session is; an older page folds itself and no more. Plain objects, so that the same code runs in tests and under runes.
+// The loaded part of one session: an unbroken run of its events and the conversation folded from them. A new event costs the same however
+// long the session is; an older page is folded separately. Plain objects, so that the same code runs in tests and under runes.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { applyToConversation, createConversation, type Conversation } from './conversation.ts';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** What became of an event or a page: taken, known before, or behind a hole, so that the newest page has to be asked for. */
+/** The outcome for an event or a page: added, already known, or behind a hole, so that the newest page has to be loaded. */
 export type Taken = 'added' | 'known' | 'hole';
 
 interface Place {
@@ -14,7 +14,7 @@ interface Place {
 }
 
 export class ConversationLog {
-  /** Changed in place as events come; under runes a proxy, so that what reads it is told. */
+  /** Changed in place as events arrive; under runes a proxy, so that readers are updated. */
   readonly view: Conversation;
   readonly #byTurn = new Map<string, AnyEvent[]>();
   #first: Place | null = null;
@@ -43,7 +43,7 @@ export class ConversationLog {
     return this.#byTurn.get(turnId) ?? [];
   }
 
-  /** The turn an event held belongs to; null where it is not held. */
+  /** The turn of a loaded event; null if it is not loaded. */
   turnOfEvent(seq: number): string | null {
     for (const [turnId, events] of this.#byTurn) {
       if (events.some((event) => event.seq === seq)) return turnId;
@@ -60,8 +60,8 @@ export class ConversationLog {
   }
 
   /**
-   * Takes the newest page, oldest event first. Where it does not meet what is held, it takes its place. A page is taken as it is: what it
-   * leaves out, such as a row that cannot be read, is not to be had.
+   * Adds the newest page, oldest event first. If it does not connect to the loaded events, it replaces them. Gaps in a page, such as
+   * unreadable rows, are final.
    */
   takeNewest(page: readonly AnyEvent[]): Taken {
     const [oldest] = page;
@@ -96,7 +96,7 @@ export class ConversationLog {
     return 'added';
   }
 
-  /** Lets the oldest turns go until at most so many events are held. Open turns and those with newer events stay. */
+  /** Drops the oldest turns until at most this many events are loaded. Open turns and turns with newer events stay. */
   trimTo(eventsMax: number): boolean {
     if (this.#count <= eventsMax) return false;
     const { turns } = this.view;
@@ -128,7 +128,7 @@ export class ConversationLog {
     this.view.summaries = [];
   }
 
-  /** A page by itself, with what is held of the turns it begins. */
+  /** Folds a page separately, together with the loaded part of the turns it begins. */
   #foldPage(page: readonly AnyEvent[]): Conversation {
     const ids = new Set(page.map(({ turnId }) => turnId));
     const held = [...ids].flatMap((turnId) => (turnId === null ? [] : this.eventsOfTurn(turnId)));
@@ -164,7 +164,7 @@ export class ConversationLog {
   }
 }
 
-/** What streamed of a turn that is folded anew stays on screen until it is recorded, and so does a message that named no turn. */
+/** Streamed text of a refolded turn stays on screen until it is recorded, and so does a message that named no turn. */
 function keepLive(turn: TurnView, before: readonly TurnView[]): void {
   const old = before.find(({ turnId }) => turnId === turn.turnId);
   if (old === undefined) return;

@@ -235,7 +235,7 @@ test('an unknown outcome asks until it is settled', () => {
   expect(script.turn.calls['call_1']).toMatchObject({ state: 'skipped', unknownReason: null, decidedBy: 'window' });
 });
 
-test('a turn that takes up another says so, and a limit that cannot hold is said', () => {
+test('a turn that continues another says so, and so does a limit that cannot hold', () => {
   const script = started();
   ended(script)
     .add(
@@ -284,7 +284,7 @@ test('what a call wrote is known with its images; an undo marks it, taking the u
   expect(Object.keys(turn.calls)).toEqual(['call_1']);
 });
 
-test('where the stream was cut, the live text says so once; what is recorded is whole', () => {
+test('a cut stream is marked once in the live text; the recorded text is whole', () => {
   const script = asking();
   const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
   markMissing(script.conversation);
@@ -299,7 +299,7 @@ test('where the stream was cut, the live text says so once; what is recorded is 
   expect([script.turn.answer, script.turn.live]).toEqual(['one two three', '']);
 });
 
-test('calls planned together stand under one plan, where the first of them would have stood', () => {
+test('calls planned together are under one plan, in the place of the first of them', () => {
   const calls = ['call_1', 'call_2'].map((callId) => ({ ...call, callId }));
   const script = started()
     .add('model.finished', { ...finishedModel, text: 'I look.', calls, finishReason: 'tool_calls' })
@@ -310,7 +310,7 @@ test('calls planned together stand under one plan, where the first of them would
   expect(script.turn.entries).toHaveLength(2);
 });
 
-test('an answer that was under way when one came in says that its beginning was not seen; one just asked for does not', () => {
+test('an answer that began before the window opened says so; a later one does not', () => {
   const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
   const shown = (script: Script, nowMs: number): string => {
     markUnseen(script.conversation, nowMs);
@@ -328,7 +328,7 @@ test('an answer that was under way when one came in says that its beginning was 
   expect(again.turn.live).toBe('one');
 });
 
-test('an event that cannot be read keeps its place and says so, and the others are there', () => {
+test('an unreadable event keeps its place and says so, and the others are there', () => {
   const envelope = { sessionId: 'ses_1', turnId: 'trn_1', step: 0, phase: null, v: 1, atMs: 1 };
   const message = { text: 'Hello', channel: 'window', sender: 'person', dedupeKey: null };
   const events = readableEvents([

@@ -1,4 +1,4 @@
-// One session's conversation from its events: turns in order, messages matched to the turn they began, live text laid over it.
+// Folds one session's events into its conversation: turns in order, messages matched to the turn they began, live text on top.
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import { applyToTurnView, userMessageOf } from '../../../core/contracts/turn-view-fold.ts';
@@ -10,7 +10,7 @@ export interface Conversation {
   turns: TurnView[];
   /** Messages recorded before any turn took them up. */
   waiting: UserMessage[];
-  /** Oldest first; the last is what the model sees in place of what it covers. */
+  /** Oldest first; the last one replaces the covered messages for the model. */
   summaries: SummaryMark[];
 }
 
@@ -35,7 +35,7 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
   applyToTurnView(turn, event);
 }
 
-/** Adds streamed text. What belongs to a turn that is over or not loaded, or to a model call whose answer is recorded, is dropped. */
+/** Adds streamed text. Drops deltas of a finished or unloaded turn, and of a model call whose answer is recorded. */
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): void {
   const turn = findTurn(conversation, delta.turnId);
   if (turn === undefined || !isOpen(turn)) return;
@@ -49,21 +49,21 @@ export function applyDelta(conversation: Conversation, delta: DeltaNotice): void
   }
 }
 
-/** What marks the place where streamed text was missed. */
+/** Marks the place where streamed text was missed. */
 const missing = '\n\n…\n\n';
-/** What stands before a text that was under way when one came in. */
+/** Precedes text that was already streaming when the window opened. */
 const unseen = '… ';
 /** A model that was asked this long ago has most likely begun. */
 const begunAfterMs = 1000;
 
-/** A window came in while models were answering: what streams from now on lacks its beginning. The record will have all of it. */
+/** The window opened while models were answering: text that streams from now on lacks its beginning. The recorded text will be complete. */
 export function markUnseen(conversation: Conversation, nowMs: number): void {
   for (const turn of conversation.turns) {
     if (isOpen(turn) && turn.live === '' && turn.askedAtMs !== null) turn.missesStart = nowMs - turn.askedAtMs > begunAfterMs;
   }
 }
 
-/** The stream was cut: what comes of a text under way from now on does not join what came before. The record will have all of it. */
+/** The stream was cut: later text of a running answer does not join the earlier text. The record will be complete. */
 export function markMissing(conversation: Conversation): void {
   for (const turn of conversation.turns) {
     if (isOpen(turn) && turn.live !== '' && !turn.live.endsWith(missing)) turn.live += missing;

@@ -1,5 +1,5 @@
-// Events as a page of the log brings them. One whose body cannot be read any more keeps its place, under a name that says so, and never
-// stands in the way of the others.
+// Parses the events of a page of the log. An event with an unreadable body keeps its place, under a name that says so, and never blocks the
+// others.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';

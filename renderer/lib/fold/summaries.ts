@@ -1,4 +1,4 @@
-// Where summaries of a conversation stand among its turns: at the cut, before the first turn that a summary leaves as it is. Pure.
+// Places summaries among the turns of a conversation: at the cut, before the first turn that a summary does not cover. Pure.
 
 import type { EventOf } from '../../../core/contracts/events.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
@@ -7,9 +7,9 @@ export interface SummaryMark {
   readonly seq: number;
   readonly summaryId: string;
   readonly text: string;
-  /** The last place of the session it stands for. */
+  /** The last position of the session it covers. */
   readonly toSessionSeq: number;
-  /** Summed up by this one; what it took in from an earlier summary is not counted again. */
+  /** Messages this summary covers, without those of an earlier one it includes. */
   readonly messages: number;
   readonly method: 'model' | 'extract';
   readonly atMs: number;
@@ -20,7 +20,7 @@ export function markOf({ seq, body, atMs }: EventOf<'summary.written'>): Summary
   return { seq, summaryId, text, toSessionSeq: covers.toSessionSeq, messages: source.messages, method, atMs };
 }
 
-/** By the turn each stands before. One whose cut lies among turns that are not there is left out. */
+/** By the turn each precedes. A summary whose cut is among turns that are not loaded is left out. */
 export function placeSummaries(
   turns: readonly TurnView[],
   summaries: readonly SummaryMark[],
@@ -28,7 +28,7 @@ export function placeSummaries(
 ): ReadonlyMap<string, readonly SummaryMark[]> {
   const placed = new Map<string, SummaryMark[]>();
   for (const summary of summaries) {
-    // A turn's message may stand before its start, and so within what is covered; the turn itself never does.
+    // A turn's message may precede its start, and so be covered; the turn itself never is.
     const at = turns.findIndex(({ startSessionSeq, status }) => startSessionSeq > summary.toSessionSeq || status === 'queued');
     const turn = turns[at];
     if (turn === undefined || (at === 0 && hasEarlier)) continue;

@@ -10,7 +10,7 @@ function turn(turnId: string, supersededBy: string | null = null): TurnView {
 
 const ids = (turns: readonly TurnView[]): string[] => turns.map(({ turnId }) => turnId);
 
-test('only the newest try stands, and the others lie behind it, oldest first', () => {
+test('only the newest try is shown, and the others follow it, oldest first', () => {
   const turns = [turn('before'), turn('first', 'second'), turn('second', 'third'), turn('third'), turn('after')];
   expect(ids(standing(turns))).toEqual(['before', 'third', 'after']);
   expect(triesBefore(turns, turn('third')).map(ids)).toEqual([['first'], ['second']]);

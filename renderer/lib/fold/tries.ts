@@ -1,21 +1,21 @@
-// Turns that ran one message more than once: which stand in the conversation, and which lie behind them. Pure.
+// Turns that ran one message more than once: which are part of the conversation, and which were replaced. Pure.
 
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** Those that are still part of the conversation. */
+/** The turns that are still part of the conversation. */
 export function standing(turns: readonly TurnView[]): readonly TurnView[] {
   return turns.some((turn) => turn.supersededBy !== null) ? turns.filter((turn) => turn.supersededBy === null) : turns;
 }
 
 /**
- * Without the oldest while older events are still to come: its first ones may be among them, and it would grow above what is being read.
- * One that is all there is stays.
+ * Without the oldest while older events are still to load: its first tries may be among them, and it would grow above the text being read.
+ * A single one stays.
  */
 export function whole(turns: readonly TurnView[], hasEarlier: boolean): readonly TurnView[] {
   return hasEarlier && turns.length > 1 ? turns.slice(1) : turns;
 }
 
-/** The tries before a turn, oldest first; one that was continued in another turn is one try of several turns. */
+/** The tries before a turn, oldest first; a turn continued in another is one try of several turns. */
 export function triesBefore(turns: readonly TurnView[], turn: TurnView): readonly (readonly TurnView[])[] {
   const tries: (readonly TurnView[])[] = [];
   const seen = new Set<string>();
@@ -30,7 +30,7 @@ export function triesBefore(turns: readonly TurnView[], turn: TurnView): readonl
   return tries;
 }
 
-/** The turn that stands where this one stood. */
+/** The turn that replaced this one. */
 export function standingFor(turns: readonly TurnView[], turnId: string): string {
   const seen = new Set<string>();
   let at = turnId;

@@ -87,7 +87,7 @@ export class Formats {
     return this.#words.tokens(tokens, `${(tokens < 100_000 ? this.#one : this.#whole).format(tokens / 1000)}k`);
   }
 
-  /** Null is an unknown price and says so. */
+  /** Null means an unknown price, and the text says so. */
   usd(usd: number | null): string {
     if (usd === null) return this.#words.costUnknown;
     if (usd === 0) return this.#words.costNothing;

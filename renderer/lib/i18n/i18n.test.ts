@@ -10,7 +10,7 @@ import { Formats } from './formats.ts';
 
 const renderer = fileURLToPath(new URL('../../', import.meta.url));
 const spokenAttributes = /^(?:aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label|name)$/;
-/** Two letters side by side are a word; units, signs and commands in code are none. */
+/** Two letters in a row are a word; units, signs and commands in code are none. */
 const word = /\p{L}{2}/u;
 /** A text inside an expression: two words, or one with a capital. */
 const sentence = /\p{L}{2} \p{L}{2}|^\p{Lu}\p{Ll}/u;
@@ -39,7 +39,7 @@ function textOf({ type, data = '', value }: Node): string {
   return type === 'Literal' && typeof value === 'string' && sentence.test(value) ? value : '';
 }
 
-/** The texts of a component's markup that stand there word for word. */
+/** The literal texts of a component's markup. */
 function bareTexts(source: string): string[] {
   const found: string[] = [];
   const visit = (value: unknown): void => {

@@ -1,4 +1,4 @@
-// What the window speaks: its words and its forms of numbers and times. English is the only catalogue; a second one is a file of `Words`,
+// The window's language: its texts and its formats of numbers and times. English is the only catalogue; a second one is a file of `Words`,
 // with the choice between the two made here.
 
 import { createContext } from 'svelte';

@@ -1,5 +1,5 @@
 // Splits markdown into top-level blocks and keeps the finished ones while an answer streams, so that only the open block is parsed again.
-// Never throws: what the parser cannot take is shown as plain text.
+// Never throws: text the parser rejects is shown as plain text.
 
 import { Lexer, type Token } from 'marked';
 import { findFootnote, findFootnoteMark, readFootnote, readFootnoteMark } from './footnotes.ts';
@@ -11,7 +11,7 @@ export type Block =
   | { readonly kind: 'formula'; readonly text: string }
   | { readonly kind: 'plain'; readonly text: string };
 
-/** Longer texts are shown as plain text: nobody reads them as a document, and parsing would stall the window. */
+/** Longer texts are shown as plain text: parsing them would stall the window. */
 export const markdownCharsMax = 200_000;
 /** A paragraph or list longer than this is shown as plain text. */
 const blockCharsMax = 50_000;
@@ -74,7 +74,7 @@ function lex(text: string): Token[] {
   return new Lexer({ gfm: true, breaks: false, extensions }).lex(text);
 }
 
-/** In the form the parser keeps them in: by level, with the places where an inline one may begin. */
+/** In the parser's own form: by level, with the positions where an inline one may begin. */
 const extensions = {
   renderers: {},
   childTokens: {},

@@ -1,4 +1,4 @@
-// What the page and the worker that reads code tell each other.
+// The messages between the page and the worker that highlights code.
 
 /** The kinds of words a theme colours; everything else is plain. */
 export const codeKinds = ['keyword', 'string', 'comment', 'constant', 'function', 'parameter', 'punctuation', 'link'] as const;
@@ -16,6 +16,6 @@ export interface CodeRequest {
 
 export interface CodeReply {
   readonly id: number;
-  /** Null where the language is not known or its grammar could not be loaded. */
+  /** Null if the language is unknown or its grammar could not be loaded. */
   readonly lines: CodeLines | null;
 }

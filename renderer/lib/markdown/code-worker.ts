@@ -1,4 +1,4 @@
-// The worker that reads code: one grammar per language, loaded when it is first asked for. It sees text and gives back text.
+// The worker that highlights code: one grammar per language, loaded on first use. It receives text and returns text.
 
 import { createHighlighterCore, type HighlighterCore } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
@@ -8,7 +8,7 @@ import { grammars, languageNamed } from './grammars.ts';
 const theme = 'kinds';
 /** Longer lines are data, not code. */
 const lineCharsMax = 2000;
-/** The theme gives each kind a colour that stands for its name; the page's own style has the real ones. */
+/** The theme gives each kind a colour that encodes its name; the page's own style has the real ones. */
 const colours = new Map<string, CodeKind>(codeKinds.map((kind, index) => [`#0000${index.toString(16).padStart(2, '0')}`, kind]));
 const scopes: Readonly<Record<CodeKind, readonly string[]>> = {
   comment: ['comment', 'punctuation.definition.comment'],

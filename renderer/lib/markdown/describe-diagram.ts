@@ -1,4 +1,4 @@
-// What a diagram is called for who does not see it: its kind after the first word of its source, and the title it gives itself. Pure.
+// Names a diagram for people who cannot see it: its kind by the first word of its source, and its own title. Pure.
 
 export const diagramKinds = [
   'flowchart',

@@ -1,4 +1,4 @@
-// The way to the page that draws one diagram: a port into a frame that has no origin, and a limit of time for its answer.
+// The connection to the page that draws one diagram: a port into a frame without an origin, and a time limit for its answer.
 
 import { readDiagramReply, type DiagramReply, type DiagramRequest } from '../../diagram/diagram-messages.ts';
 
@@ -34,7 +34,7 @@ export class DiagramLink {
     this.#port.close();
   }
 
-  /** Only what was asked for is answered. */
+  /** Ignores replies to other requests. */
   #settle(reply: DiagramReply): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);

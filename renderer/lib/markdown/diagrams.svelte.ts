@@ -1,9 +1,9 @@
-// What all diagrams of the window share: the look they are drawn in, how many pages may draw at once, and what came of a source before, so
-// that one that comes back into view has its size from the start.
+// State shared by all diagrams of the window: their look, how many pages may draw at once, and earlier results by source, so that a diagram
+// that comes back into view has its size from the start.
 
 import { diagramColours, type DiagramLook, type DiagramReply } from '../../diagram/diagram-messages.ts';
 
-/** Each page that draws takes memory of its own; more than these are never on one screen. */
+/** Each drawing page takes memory; one screen never shows more than these. */
 const seatsMax = 12;
 const keptMax = 200;
 

@@ -19,10 +19,10 @@ test.each([
   ],
   [
     'right below',
-    'One[^a].\n[^a]: Its text\n  goes on.\n[^b]: Next.',
+    'One[^a].\n[^a]: Its text\n  continues.\n[^b]: Next.',
     [
       ['paragraph', 'One[^a].'],
-      ['footnote', '[^a]: Its text\n  goes on.'],
+      ['footnote', '[^a]: Its text\n  continues.'],
       ['footnote', '[^b]: Next.'],
     ],
   ],

@@ -1,10 +1,10 @@
-// Footnotes: [^1] in a line, and [^1]: with its text on a line of its own. Rules for the parser, nothing is rendered here. They are marks
-// and no links: an answer has no addresses inside the window.
+// Footnotes: [^1] in a line, and [^1]: with its text on a separate line. Rules for the parser, nothing is rendered here. They are marks and
+// no links: an answer has no addresses inside the window.
 
 import type { Token, TokenizerThis } from 'marked';
 
 const reference = /^\[\^([\p{L}\p{N}_-]{1,20})\](?!:)/u;
-/** Goes on over lines that are indented. */
+/** Continues over indented lines. */
 const definition = /^\[\^([\p{L}\p{N}_-]{1,20})\]:[ \t]+([^\n]+(?:\n[ \t]{2,}[^\n]+)*)(?:\n+|$)/u;
 
 interface FootnoteToken {
@@ -14,14 +14,14 @@ interface FootnoteToken {
   readonly tokens?: Token[];
 }
 
-/** Where in a paragraph a footnote begins that no empty line sets apart. */
+/** The start of a footnote inside a paragraph, without an empty line before it. */
 export function findFootnote(source: string): number | undefined {
   const end = source.indexOf('\n\n');
   const at = (end === -1 ? source : source.slice(0, end)).search(/\n\[\^[\p{L}\p{N}_-]{1,20}\]:[ \t]/u);
   return at === -1 ? undefined : at + 1;
 }
 
-/** Where the next mark of a line may stand. */
+/** The possible start of the next mark in a line. */
 export function findFootnoteMark(source: string): number | undefined {
   const at = source.indexOf('[^');
   return at === -1 ? undefined : at;

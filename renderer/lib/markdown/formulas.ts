@@ -1,5 +1,5 @@
-// Formulas as MathML, which every browser draws itself: no fonts, no styles. The library is loaded when the first formula is shown, and
-// an allow-list has the last word on what it makes.
+// Formulas as MathML, which every browser draws natively: no fonts, no styles. The library is loaded when the first formula is shown, and
+// its output is filtered by an allowlist.
 
 import type { DOMPurify } from 'dompurify';
 import type { SafeMarkup } from './sanitize.ts';
@@ -20,7 +20,7 @@ const allowed = {
   RETURN_TRUSTED_TYPE: true as const,
 };
 
-/** Null where the library cannot read it: its source is shown then. */
+/** Null if the library cannot parse it: its source is shown then. */
 export type RenderFormula = (source: string, isBlock: boolean) => SafeMarkup | null;
 
 export interface Formulas {

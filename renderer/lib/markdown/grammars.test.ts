@@ -1,4 +1,4 @@
-// The languages that code is coloured in: each loads by itself and tells words apart.
+// The languages with highlighting: each grammar loads alone and distinguishes tokens.
 
 import { createHighlighterCore } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';

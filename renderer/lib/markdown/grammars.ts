@@ -1,4 +1,4 @@
-// The languages that code is coloured in, and the names people write for them. Each grammar is a file of its own, loaded on demand.
+// The languages with highlighting, and the names people write for them. Each grammar is a separate file, loaded on demand.
 
 import type { LanguageInput, LanguageRegistration } from 'shiki/core';
 
@@ -32,7 +32,7 @@ export const grammars = {
   yaml: () => import('shiki/langs/yaml.mjs'),
 } satisfies Readonly<Record<string, LanguageInput>>;
 
-/** Without the grammars of what may stand inside its texts, which the build leaves out: together they are larger than all others. */
+/** Without the embedded grammars, which the build leaves out: together they are larger than all others. */
 function alone(name: string, loaded: readonly LanguageRegistration[]): LanguageRegistration[] {
   return loaded.filter((one) => one.name === name).map((one) => ({ ...one, embeddedLangs: [] }));
 }

@@ -1,5 +1,5 @@
-// Colours for finished code blocks. A worker reads the code, started when the first block asks and ended when none has asked for a while;
-// one that takes too long over a text is ended as well, so that no text can hold up anything.
+// Highlights finished code blocks. A worker reads the code, started on the first request and ended when idle for a while; a worker that
+// takes too long over a text is ended as well, so that no text can block anything.
 
 import type { CodeLines, CodeReply, CodeRequest } from './code-tokens.ts';
 
@@ -12,7 +12,7 @@ export interface CodeWorker {
 export type StartCodeWorker = (onReply: (reply: CodeReply) => void, onFailure: () => void) => CodeWorker;
 
 export interface Highlighter {
-  /** Null where it stays plain: unknown language, too long, not in time, cancelled. */
+  /** Null if it stays plain: unknown language, too long, not in time, cancelled. */
   highlight(text: string, language: string, signal: AbortSignal): Promise<CodeLines | null>;
 }
 
@@ -48,7 +48,7 @@ export class WorkerHighlighter implements Highlighter {
     });
   }
 
-  /** One at a time, so that the one that takes too long is known. */
+  /** One at a time, so that a slow one can be identified. */
   #next(): void {
     clearTimeout(this.#timer);
     const [job] = this.#jobs;
@@ -72,7 +72,7 @@ export class WorkerHighlighter implements Highlighter {
     this.#next();
   }
 
-  /** The text at hand stays plain; the next one gets a worker of its own. */
+  /** The current text stays plain; the next one gets a new worker. */
   #giveUp(): void {
     this.#end();
     const [job] = this.#jobs;
@@ -82,7 +82,7 @@ export class WorkerHighlighter implements Highlighter {
   #withdraw(job: Job): void {
     const at = this.#jobs.indexOf(job);
     job.done(null);
-    // The one being read ends by itself or in time.
+    // The job being read ends normally or by its timeout.
     if (at > 0) this.#jobs.splice(at, 1);
   }
 

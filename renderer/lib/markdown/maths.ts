@@ -1,5 +1,5 @@
-// Where formulas stand in markdown: $…$ and \(…\) in a line, $$…$$ and \[…\] on their own. Rules for the parser, nothing is rendered here.
-// A dollar sign is money unless it hugs what follows, its partner hugs what precedes and no digit comes after (as pandoc has it).
+// Finds formulas in markdown: $…$ and \(…\) in a line, $$…$$ and \[…\] as a block. Rules for the parser, nothing is rendered here. A dollar
+// sign is money unless it hugs what follows, its partner hugs what precedes and no digit comes after (as pandoc has it).
 
 /** Longer ones are shown as text. */
 const sourceMax = 4000;
@@ -28,7 +28,7 @@ function toToken(type: FormulaToken['type'], match: RegExpExecArray | null): For
   return match === null ? undefined : { type, raw: match[0], text: (match[1] ?? '').trim() };
 }
 
-/** Where the next formula of a line may begin. */
+/** The possible start of the next formula in a line. */
 export function findInlineFormula(source: string): number | undefined {
   const found = [source.indexOf('$'), source.indexOf('\\(')].filter((at) => at !== -1);
   return found.length === 0 ? undefined : Math.min(...found);

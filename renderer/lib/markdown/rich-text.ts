@@ -1,5 +1,5 @@
-// What an answer is shown with, made once for the window and handed down by context: the sanitizer, formulas, colours of
-// code, what diagrams share.
+// The tools that render an answer, created once for the window and passed down by context: the sanitizer, formulas, code highlighting,
+// shared diagram state.
 
 import { createContext } from 'svelte';
 import type { Diagrams } from './diagrams.svelte.ts';

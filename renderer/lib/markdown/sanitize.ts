@@ -1,5 +1,5 @@
-// Turns one markdown block into HTML that cannot act: raw HTML becomes visible text, images become links, and an allow-list has the last word.
-// This and formulas.ts are the only places that produce markup for {@html}; keep them small enough to review in one look.
+// Turns one markdown block into inert HTML: raw HTML becomes visible text, images become links, and an allowlist filters the result. This
+// and formulas.ts are the only places that produce markup for {@html}; keep them small enough to review at a glance.
 
 import type { DOMPurify } from 'dompurify';
 import { Parser, Renderer, type Token, type Tokens } from 'marked';
@@ -13,9 +13,9 @@ const allowed = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
-  // The pattern above is applied to every attribute but those known to hold no address.
+  // The pattern above applies to every attribute except those known to hold no address.
   ADD_URI_SAFE_ATTR: ['align', 'start'],
-  // Where the host's policy demands trusted types, this is the only source of them besides the framework's own templates.
+  // If the host's policy demands trusted types, this is their only source besides the framework's own templates.
   RETURN_TRUSTED_TYPE: true as const,
 };
 
@@ -26,7 +26,7 @@ export interface SafeMarkup {
 
 const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula|footnote)$/;
 
-/** What stands in the place of an image, in the person's language. */
+/** The text that replaces an image, in the person's language. */
 export type ImageWords = Pick<Words['chat']['document'], 'image' | 'notLoaded' | 'notLoadedFrom'>;
 
 export interface BlockSanitizer {
@@ -71,7 +71,7 @@ export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords)
   return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true, extensions }), allowed) };
 }
 
-/** In its ASCII form, so that letters of other scripts cannot pass for another place. */
+/** In its ASCII form, so that letters of other scripts cannot imitate another host. */
 function hostOf(href: string): string {
   const { host, protocol, pathname } = new URL(href);
   return protocol === 'mailto:' ? decodeAddress(pathname) : host;
@@ -97,7 +97,7 @@ function createRenderer(words: () => ImageWords): Renderer {
     const target = safeHref(href);
     if (target === null) return inner;
     const host = hostOf(target);
-    // Where the words do not say it, the place a link leads to stands beside them.
+    // If the link's text does not name its host, the host is shown after it.
     const beside = host === '' || text.includes(host) ? '' : ` <span class="link-host">${escapeHtml(host)}</span>`;
     return `<a href="${escapeHtml(target)}">${inner}</a>${beside}`;
   };

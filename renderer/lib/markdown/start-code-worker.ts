@@ -15,7 +15,7 @@ interface TrustedTypes {
 
 /** Made once for the page: a policy of the same name cannot be made again. */
 export function createCodeWorkerStarter(target: object): StartCodeWorker {
-  // Not in every browser, nor in the types of the page.
+  // Missing in some browsers, and in the page's types.
   const { trustedTypes } = target as { readonly trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy('trayclaw-worker', { createScriptURL: () => workerUrl });
   return (onReply, onFailure) => {

@@ -59,7 +59,7 @@ export class App {
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
   nowMs = $state(Date.now());
-  /** What holds of the desktop app; null in a browser. */
+  /** Facts about the desktop app; null in a browser. */
   shell = $state.raw<ShellFacts | null>(null);
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
@@ -237,7 +237,7 @@ export class App {
       const along = files.length === 0 ? {} : { attachments };
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
       if (sessionId !== null) return;
-      // Whoever has gone to another view meanwhile stays there, and finds the conversation where they left it.
+      // A person who has changed the view meanwhile stays there, and finds the conversation unchanged.
       if (this.route.place.view === 'chat') this.route.go('chat', sent.sessionId);
       else this.route.lastSessionId = sent.sessionId;
     });
@@ -245,7 +245,7 @@ export class App {
     return taken;
   }
 
-  /** Allows more for what ended a turn, and goes on with its work. */
+  /** Allows more of the budget that ended a turn, and continues its work. */
   allowMore(turnId: string, sessionId: string, more: { scope: BudgetScope; unit: BudgetUnit; amount: number }): Promise<boolean> {
     const place = { turn: { turnId }, session: { sessionId }, day: {} }[more.scope];
     return this.attempt(async () => {
@@ -292,7 +292,7 @@ export class App {
 
   #linkChanged(state: LinkState, gap: boolean): void {
     const isFirst = state === 'online' && this.system.link === 'connecting';
-    // The banner that says it is away goes without a word.
+    // The banner about the lost connection disappears silently.
     if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
     this.system.link = state;
     if (state === 'reconnecting') for (const conversation of this.#conversations.values()) conversation.linkLost();

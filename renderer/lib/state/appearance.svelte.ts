@@ -1,5 +1,5 @@
-// How the window looks, as the person chose or as the system says: light or dark, contrast, density, and whether single
-// characters are keys. Kept in this browser, the only thing the window keeps beyond its tab.
+// The look of the window, as chosen by the person or the system: light or dark, contrast, density, and whether single characters are keys.
+// Kept in this browser, the only thing the window keeps beyond its tab.
 
 import { createContext } from 'svelte';
 
@@ -8,7 +8,7 @@ export type Theme = (typeof themes)[number];
 
 const wantsMore = '(prefers-contrast: more)';
 
-/** What is needed of a page; `window` is one. */
+/** The part of a page used here; `window` is one. */
 export interface AppearanceTarget {
   readonly localStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   readonly document: { readonly documentElement: { readonly dataset: Record<string, string | undefined> } };
@@ -20,7 +20,7 @@ export class Appearance {
   /** Chosen here; what the system asks for comes on top. */
   hasMoreContrast = $state(false);
   isCompact = $state(false);
-  /** Off for whoever speaks to the machine, or whose hand slips: a lone character then does nothing. */
+  /** Can be switched off for people who use speech input or press keys by accident: a single character then does nothing. */
   hasSingleKeys = $state(true);
   readonly #target: AppearanceTarget;
 
@@ -32,7 +32,7 @@ export class Appearance {
     this.hasSingleKeys = this.#kept('singleKeys', ['off']) !== 'off';
   }
 
-  /** What was chosen, and what the system says from now on where nothing was. */
+  /** Applies the person's choice, and follows the system's for the rest. */
   follow(): void {
     this.#show('theme', this.theme);
     this.#show('density', this.isCompact ? 'compact' : 'system');

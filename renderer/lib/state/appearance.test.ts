@@ -1,4 +1,4 @@
-// What was chosen is shown, kept and found again; the system's wish for contrast counts as well, and follows it.
+// The person's choice is shown, kept and restored; the system's contrast setting counts as well, and is followed.
 
 import { expect, test } from 'vitest';
 import { Appearance, type AppearanceTarget } from './appearance.svelte.ts';

@@ -1,4 +1,5 @@
-// Approvals, grants and unknown outcomes across all sessions: what waits for a person. Derived from events; decisions go through ops.
+// Approvals, grants and unknown outcomes across all sessions: everything that waits for a person. Derived from events; decisions go through
+// ops.
 
 import { answerOf } from '../../../core/contracts/approval-answer.ts';
 import type { AnyEvent, EventOf } from '../../../core/contracts/events.ts';
@@ -62,7 +63,7 @@ export class Approvals {
     this.byId[approvalId] = await this.#client.op('approval.decide', { approvalId, decision, ...given });
   }
 
-  /** What a grant would have covered in the last 30 days, the call aside that is being asked about. */
+  /** The calls of the last 30 days that a grant would have covered, except the current one. */
   preview(match: GrantMatch, exceptCallId: string | null, signal?: AbortSignal): Promise<GrantPreview> {
     const params = { match: $state.snapshot(match), days: previewDays, ...(exceptCallId === null ? {} : { exceptCallId }) };
     return this.#client.op('grant.preview', params, signal);
@@ -101,7 +102,7 @@ export class Approvals {
     if (approval !== undefined) this.byId[approvalId] = { ...approval, ...answerOf(event) };
   }
 
-  /** A turn that is over waits for nothing any more, even where its stop left no time to say so. */
+  /** A finished turn waits for nothing any more, even if its stop left no time to say so. */
   #withdrawOf(turnId: string | null, atMs: number): void {
     for (const approval of this.pending) {
       if (turnId !== null && approval.turnId === turnId) {

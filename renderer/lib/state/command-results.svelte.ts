@@ -1,5 +1,5 @@
-// What came of the slash commands typed in this window: the newest for each session, and the lines for going back to them. Nothing is kept:
-// what a command did stands in the log.
+// The results of slash commands typed in this window: the newest for each session, and the typed lines for recall. Nothing is stored: the
+// log records what a command did.
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { toOpFailure, type OpClient } from '../client.ts';
@@ -35,7 +35,7 @@ export class CommandResults {
     delete this.#bySession[sessionId ?? ''];
   }
 
-  /** The session to look at from here on, or false where the command was refused; the reason is then in its result. */
+  /** The session to show from now on, or false if the command was refused; the reason is then in its result. */
   async run(line: string, sessionId: string | null): Promise<{ sessionId: string | null } | false> {
     const key = sessionId ?? '';
     this.#lines[key] = [...this.linesOf(sessionId), line].slice(-linesMax);

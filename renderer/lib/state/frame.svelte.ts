@@ -1,5 +1,5 @@
-// What is open in the frame around the views: the session list, the title being edited, the command palette or the sheet of keys. Gone
-// with the tab.
+// The open parts of the frame around the views: the session list, the title being edited, the command palette or the key sheet. Lost with
+// the tab.
 
 import { createContext } from 'svelte';
 

@@ -1,4 +1,4 @@
-// Calls of helpers as the host tells them, read again whenever the log tells of one.
+// Subagent calls from the host, reloaded whenever the log has an event of one.
 
 import type { HelperListing } from '../../../core/contracts/features/helpers.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -23,7 +23,7 @@ export class Helpers {
     this.all = (await this.#client.op('helper.list', { all: true })).helpers;
   }
 
-  /** Those that no other helper called; what a helper called stands below it. */
+  /** Subagents called by a conversation; those called by another subagent are listed below it. */
   get roots(): readonly HelperListing[] {
     const known = new Set(this.all.map(({ helperSessionId }) => helperSessionId));
     return this.all.filter(({ from }) => !known.has(from.sessionId));

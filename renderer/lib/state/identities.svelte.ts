@@ -1,4 +1,4 @@
-// When who an agent is, or a prompt file, may be another than before. The host has them; here is only when to look again.
+// Tracks when an agent's identity or a prompt file may have changed. The host has the data; this only says when to reload it.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 

@@ -1,4 +1,4 @@
-// Which turn the panel beside the conversation shows, and which part of it first. Keeps who opened it, so that the focus finds back.
+// The turn shown in the side panel, and its first section. Remembers the element that opened it, so that the focus returns there.
 
 export type InspectorPart = 'turn' | 'pack' | 'artifacts' | 'rules';
 
@@ -27,7 +27,7 @@ export class Inspector {
     this.shown = null;
     const opener = this.#opener;
     this.#opener = null;
-    // What opened it may have left the page meanwhile; the conversation is the place it stood in.
+    // The opener may have left the page meanwhile; then the focus goes to the conversation.
     const target = opener?.isConnected === true ? opener : document.querySelector<HTMLElement>('[role="log"]');
     target?.focus();
   }

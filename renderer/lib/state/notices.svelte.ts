@@ -1,4 +1,4 @@
-// Short messages to the person: errors with what to do, and what screen readers should hear. Nothing is kept.
+// Short messages to the person: errors with the next step, and texts for screen readers. Nothing is stored.
 
 import { toOpFailure } from '../client.ts';
 
@@ -24,7 +24,7 @@ export class Notices {
 
   fail(cause: unknown): void {
     const { message, hint, code } = toOpFailure(cause);
-    // What releases the stop is in its banner.
+    // The banner of the stop says how to release it.
     if (code !== 'cancelled') this.#add(message, code === 'panic_engaged' ? undefined : hint, false, code);
   }
 
@@ -51,7 +51,7 @@ export class Notices {
     this.list = [...this.list, notice].slice(-noticesMax);
   }
 
-  /** What failed with this code would not fail any more. */
+  /** The cause of failures with this code is gone. */
   isOver(code: string): void {
     if (this.list.some((notice) => notice.code === code)) this.list = this.list.filter((notice) => notice.code !== code);
   }

@@ -1,5 +1,5 @@
-// One session as it is looked at: the newest events, older pages on demand, live text laid over it. Live text is put into the page at most
-// thirteen times a second, and less often where that takes long, so that a stream never takes more than a small share of the processor.
+// The open session: the newest events, older pages on demand, live text on top. Live text updates the page at most thirteen times a second,
+// and less often if that takes long, so that a stream never takes more than a small share of the processor.
 
 import { flushSync } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
@@ -107,7 +107,7 @@ export class OpenConversation {
 
   take(event: AnyEvent): void {
     if (this.#early !== null) {
-      // What streamed before this is in the record.
+      // Text streamed before this is in the record.
       if (event.type === 'model.finished') this.#deltas = this.#deltas.filter((delta) => delta.turnId !== event.turnId);
       if (this.#early.length < earlyMax) this.#early.push(event);
       return;

@@ -1,4 +1,4 @@
-// One session as it is looked at: live text that overtakes the record, or is overtaken by it, never stays where it does not belong.
+// The open session: live text that arrives before or after the record never stays in the wrong place.
 
 import { expect, test } from 'vitest';
 import { Deferred } from '../../../core/base/deferred.ts';
@@ -48,7 +48,7 @@ function open() {
 
 const live = ({ view }: OpenConversation): string => view.turns.map((turn) => turn.live).join('|');
 
-test('text that streamed before the record of its answer came is not shown beside it', async () => {
+test('text that streamed before the record of its answer is not shown twice', async () => {
   const record = createRecord();
   const { page, conversation, loaded } = open();
   conversation.takeDelta(textOf('I see '));

@@ -1,4 +1,4 @@
-// Rules a person pinned, for a session or for an agent. The host has them; here is only when to look again, and a rule that is being written.
+// Rules a person pinned, for a session or for an agent. The host has them; this says when to reload them, and holds a draft rule.
 
 import type { PinnedRule } from '../../../core/contracts/context-ops.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -24,7 +24,7 @@ export class Rules {
     if (changing.has(type)) this.revision += 1;
   }
 
-  /** Those that hold in a session, or those of an agent wherever it works; oldest first. */
+  /** The rules of a session, or of an agent in all its sessions; oldest first. */
   async list(target: RuleTarget): Promise<readonly PinnedRule[]> {
     if ('sessionId' in target) return (await this.#client.op('rule.list', target)).rules;
     const { rules } = await this.#client.op('rule.list', {});

@@ -1,4 +1,4 @@
-// Schedules, heartbeat and task list as the host tells them, read anew whenever the log tells of one. A removal waits a moment and is done
+// Schedules, heartbeat and task list from the host, reloaded whenever the log has an event of one. A removal waits a moment and happens
 // only while this window is open.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';

@@ -1,5 +1,5 @@
-// The session list: pages of it as they are asked for, kept true by events. Deleting waits some seconds first, and archiving can be
-// taken back, so that a slip costs nothing. What is unread the host knows; here it is only told when a person has looked.
+// The session list: pages loaded on demand, updated by events. Deleting waits some seconds first, and archiving can be undone, so that a
+// slip costs nothing. The host tracks unread sessions; this only reports what a person has seen.
 
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
@@ -28,7 +28,7 @@ const changes: Changes = {
   'session.archived': ({ body }) => ({ archived: body.archived }),
   'session.pinned': ({ body }) => ({ pinned: body.pinned }),
   'session.configured': ({ body }) => ({ agentId: body.agentId, model: body.model }),
-  // Whoever writes has read what stands above.
+  // A person who writes has read everything before.
   'user.message': ({ body, atMs, seq }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs, unread: 0, seenSeq: seq }),
   'assistant.message': ({ body, atMs }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs }),
   'turn.started': ({ body, atMs }) =>
@@ -39,7 +39,7 @@ const changes: Changes = {
 };
 
 const news: ReadonlySet<string> = new Set(['turn.finished', 'turn.waiting']);
-/** What a copied event changes in the list of the fork it was copied into. */
+/** The events that, when copied, also change the fork's entry in the list. */
 const copiedTypes: ReadonlySet<string> = new Set(['user.message', 'assistant.message']);
 
 export class Sessions {
@@ -127,7 +127,7 @@ export class Sessions {
     }
   }
 
-  /** Reads one session anew, without a word where it is not there; once at a time. */
+  /** Reloads one session; a missing one is ignored. One request at a time. */
   refresh(sessionId: string): void {
     if (this.#refreshing.has(sessionId)) return;
     this.#refreshing.add(sessionId);
@@ -212,9 +212,9 @@ export class Sessions {
     this.all = this.all.filter((session) => session.sessionId !== sessionId);
   }
 
-  /** What is looked at from here on; null while nobody looks. */
+  /** The session in view from now on; null for none. */
   look(sessionId: string | null): void {
-    // What came just before one looked away was seen.
+    // Events just before leaving the session were seen.
     if (this.#seeTimer !== undefined) this.#see();
     this.lookedAt = sessionId;
     this.#see();

@@ -1,4 +1,4 @@
-// The session list beside its host: pages, order, what is unread, what leaves and comes back.
+// The session list and its host: pages, order, unread sessions, removal and return.
 
 import { expect, test, vi } from 'vitest';
 import type { AnyEvent, EventBodies, EventType } from '../../../core/contracts/events.ts';
@@ -101,7 +101,7 @@ test('a session of a later page comes to the front when something happens in it'
   expect(host.asked.filter((asked) => asked.startsWith('session.get'))).toEqual(['session.get s0 1']);
 });
 
-test('ends and questions of turns are unread until somebody looks, and the host is told', async () => {
+test('ends and approvals of turns are unread until seen, and the host learns it', async () => {
   const { host, list } = await open([info('a'), info('b')]);
   list.look('b');
   list.apply(event('a', 'user.message', said('Go')));
@@ -116,7 +116,7 @@ test('ends and questions of turns are unread until somebody looks, and the host 
   expect(host.asked.at(-1)).toBe('session.seen a');
 });
 
-test('what happens before the eyes of the person is told as seen, once for what comes together', async () => {
+test('events in view are reported as seen, once for several that come together', async () => {
   vi.useFakeTimers();
   try {
     const { host, list } = await open([info('a')]);
@@ -139,7 +139,7 @@ test('seen through another window, it is read here too', async () => {
   expect(list.find('a')?.unread).toBe(0);
 });
 
-test('the turns that a fork copies are no news of its own', async () => {
+test('the turns that a fork copies are not unread', async () => {
   const { list } = await open([]);
   const body = { title: 'Copy', agentId: 'main', channel: 'window', forkedFrom: { sessionId: 'a', sessionSeq: 9 } };
   list.apply(event('f', 'session.created', body, { atMs: 5 * day }));
@@ -148,7 +148,7 @@ test('the turns that a fork copies are no news of its own', async () => {
   expect(list.find('f')).toMatchObject({ unread: 0, status: null, lastText: 'Old words' });
 });
 
-test('what was told while the list was on its way is asked for again', async () => {
+test('events during a load cause another load', async () => {
   const host = new Host([info('a')]);
   const list = new Sessions(host, unexpected);
   const loading = list.load();

@@ -1,4 +1,4 @@
-// What holds for the whole instance: the link to it, panic stop, models, spending. Derived from ops and events.
+// The state of the whole instance: the connection to it, panic stop, models, spending. Derived from ops and events.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -13,7 +13,7 @@ export class System {
   #panic = $state.raw<PanicStatus>(calm);
   /** The stop was pressed, and what it ended is not counted yet. */
   isStopping = $state(false);
-  /** It was pressed in this window: what says so takes the focus, once. */
+  /** It was pressed in this window: its banner takes the focus, once. */
   isPressedHere = false;
   /** A release was asked for; it takes a second step. */
   asksRelease = $state(false);
@@ -22,12 +22,12 @@ export class System {
   models = $state.raw<OpResult<'model.list'>['models']>([]);
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
-  /** What is missing where no model answers, or only the demo; null when all is well. */
+  /** The missing part if no model answers, or only the demo; null when all is well. */
   problem = $state.raw<OpResult<'model.list'>['problem']>(null);
   /** Keys the environment holds, by the names of their variables. */
   offers = $state.raw<OpResult<'model.list'>['offers']>([]);
   usage = $state.raw<OpResult<'usage.get'> | null>(null);
-  /** Grows with every change of the settings, whoever made it. */
+  /** Increases with every change of the settings, by any client. */
   configChanges = $state(0);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
@@ -52,12 +52,12 @@ export class System {
   async load(): Promise<void> {
     const [models] = await Promise.all([this.#client.op('model.list', {}), this.#readPanic()]);
     this.#showModels(models);
-    // What providers offer comes later and may fail: nothing waits for it, and Settings says why.
+    // The providers' lists come later and may fail: nothing waits for them, and Settings shows the error.
     if (models.models.some(({ source }) => source === 'configured')) void this.lookForModels().catch(() => undefined);
     await this.#loadUsage();
   }
 
-  /** Asks the model servers of this computer, and those of providers whose list is too old. */
+  /** Asks the model servers of this computer, and providers whose list is outdated. */
   async lookForModels(): Promise<void> {
     this.#showModels(await this.#client.op('model.list', { look: true }));
   }

@@ -1,4 +1,4 @@
-// What the window knows of the panic stop: no answer that is older than a press hides it.
+// The window's state of the panic stop: no answer older than a press hides it.
 
 import { expect, test } from 'vitest';
 import type { OpClient } from '../client.ts';

@@ -1,5 +1,5 @@
-// How the Telegram bot stands and who may talk to it, read anew from the host whenever the log tells of it. The code of a pairing is kept
-// here alone, and only until it is used or this window is closed.
+// The state of the Telegram bot and its paired people, reloaded from the host whenever the log has an event of it. A pairing code is kept
+// only here, and only until it is used or this window is closed.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -19,7 +19,7 @@ export class TelegramChannel {
   readonly #onError: (cause: unknown) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The code that waits for somebody to send it. */
+  /** The code that has not been sent to the bot yet. */
   readonly code = $derived(
     this.pairings.some(({ pairingId, claimedBy }) => pairingId === this.offered?.pairingId && claimedBy === null) ? this.offered : null,
   );
@@ -53,7 +53,7 @@ export class TelegramChannel {
   }
 
   apply(event: AnyEvent): void {
-    // Nobody has looked at it yet.
+    // It was not loaded yet.
     if (this.status === null || !event.type.startsWith('telegram.')) return;
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-// How calls of each tool read, as the tools say it themselves. Asked for at the start, and once more for each tool not heard of then.
+// The wording of each tool's calls, as the tools define it. Loaded at the start, and again for each tool unknown then.
 
 import type { ToolShown } from '../../../core/contracts/tools.ts';
 import type { OpClient } from '../client.ts';

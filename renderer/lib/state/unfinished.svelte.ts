@@ -1,5 +1,5 @@
-// What did not come to its end: turns that failed, and messages to chats that were not delivered or may not have been. Read anew from the
-// host whenever the log tells of one; decisions go through ops.
+// Unfinished work: failed turns, and messages to chats that were not delivered or may not have been. Reloaded from the host whenever the
+// log has an event of one; decisions go through ops.
 
 import type { DeadLetter } from '../../../core/contracts/features/dead-letters.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -13,7 +13,7 @@ const readAfterMs = 150;
 
 export class Unfinished {
   letters = $state.raw<readonly DeadLetter[]>([]);
-  /** What is not sent yet, and what nobody knows the end of. */
+  /** Messages that are not sent yet or whose outcome is unknown. */
   outbound = $state.raw<readonly OutboundInfo[]>([]);
   loaded = $state(false);
   readonly #client: OpClient;
@@ -22,7 +22,7 @@ export class Unfinished {
 
   /** Messages a person has to decide on. */
   readonly undelivered = $derived(this.outbound.filter(({ state }) => state === 'uncertain' || state === 'failed'));
-  /** What waits for a person; the rest goes on by itself. */
+  /** Turns that wait for a person; the others are retried automatically. */
   readonly leftCount = $derived(this.letters.filter(({ state }) => state === 'left').length + this.undelivered.length);
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
@@ -45,7 +45,7 @@ export class Unfinished {
     await this.load();
   }
 
-  /** Null gives all of them up but those that are being tried. */
+  /** Null drops all of them except those being retried. */
   async clear(letterId: string | null): Promise<void> {
     await this.#client.op('dlq.clear', letterId === null ? {} : { letterId });
     await this.load();

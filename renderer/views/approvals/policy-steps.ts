@@ -33,6 +33,9 @@ export const policySteps: readonly PolicyStep[] = [
   { name: 'review', answer: 'ask', rules: ['review.'] },
 ];
 
+/** How an answer looks: refusing is red, asking waits for a person. */
+export const answerTones = { deny: 'bad', allow: 'accent', ask: 'warn' } as const;
+
 /** The place of the step that a rule belongs to, counted from 0; -1 for one this program does not know. */
 export function stepOfRule(ruleId: string): number {
   return policySteps.findIndex(({ rules }) => rules.some((rule) => (rule.endsWith('.') ? ruleId.startsWith(rule) : rule === ruleId)));

@@ -40,8 +40,8 @@ export interface Setting {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Kept apart: providers, the model and the channels have panels of their own. */
-const elsewhere: ReadonlySet<string> = new Set(['providers', 'channels', 'models.default']);
+/** Kept apart: providers, the model, the routes and the channels have panels of their own. */
+const elsewhere: ReadonlySet<string> = new Set(['providers', 'channels', 'models.default', 'models.routes']);
 
 export function readSettings(schema: Schema): Setting[] {
   return settingsOf(schema, []);

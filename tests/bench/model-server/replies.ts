@@ -1,5 +1,5 @@
-// The scripted model's answers, as the bytes of the two wire formats: OpenAI chat completions and Anthropic messages.
-// Every reply has an id of its own and every tool call arguments of its own; nothing else differs from call to call.
+// The scripted model's answers, as the bytes of the two wire formats: OpenAI chat completions and Anthropic messages. Every reply has a
+// unique id and every tool call unique arguments; nothing else differs from call to call.
 
 export type WireFormat = 'chat' | 'anthropic';
 export type ToolName = 'lookup' | 'list_dir';

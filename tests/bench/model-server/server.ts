@@ -1,4 +1,4 @@
-// A scripted model server with no think time, a process of its own on 127.0.0.1. An address names a lane (one measured subject), its
+// A scripted model server with no think time, in a separate process on 127.0.0.1. An address names a lane (one measured subject), its
 // script and its tool: /LANE/CALLS/TOOL/v1/chat/completions or …/v1/messages answers with CALLS tool calls, one a request, then text.
 // Keeps the request bodies of each lane's last whole turn for the replay. Prints its port; ends when its standard input closes.
 
@@ -47,7 +47,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: Buffer
   const lane = laneNamed(name);
   const streams = body.includes('"stream":true');
   lane.requests += 1;
-  // A request that offers no tools is no step of a turn: a summary made beside it.
+  // A request that offers no tools is not a step of a turn but a summary.
   const isBeside = Number(calls) > 0 && !body.includes('"tools":[');
   const isLast = isBeside || lane.step >= Number(calls);
   if (!isBeside) recordStep(lane, { path, streams, body: body.toString('utf8') }, isLast);

@@ -1,5 +1,5 @@
-// Other agent libraries, installed on demand into folders of their own below .bench/ and loaded from there: they are no dependency of
-// this project. What an adapter needs of a library it declares itself, as narrowly as it uses it.
+// Other agent libraries, installed on demand into separate folders below .bench/ and loaded from there: they are no dependencies of this
+// project. An adapter declares the parts of a library it uses, as narrowly as it uses them.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export async function installPeer(packages: PeerPackages): Promise<string | null
   mkdirSync(folder, { recursive: true });
   rmSync(installed, { force: true });
   writeFileSync(join(folder, 'package.json'), manifest);
-  // Imports resolve from the file they stand in, so each folder has one that imports for us.
+  // Imports resolve from the importing file, so each folder has one that imports for us.
   writeFileSync(join(folder, 'import.mjs'), 'export const importHere = (specifier) => import(specifier);\n');
   const failure = await npmInstall(folder);
   if (failure === null) writeFileSync(installed, manifest);

@@ -1,6 +1,6 @@
-// What a person at the desktop waits for: from the start to a window one can write in, for the desktop app on the stand-in for Electron and
-// for the served window in a Chromium; and how long the main thread of each is held up while a chat streams, a tool runs and a question
-// is answered.
+// The waiting times of a person at the desktop: from the start to a window one can write in, for the desktop app on the stand-in for
+// Electron and for the served window in a Chromium; and how long the main thread of each is blocked while a chat streams, a tool runs and
+// an approval is answered.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

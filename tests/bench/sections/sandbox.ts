@@ -1,4 +1,4 @@
-// What the sandbox adds to a command.
+// The time the sandbox adds to a command.
 
 import { ownName, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';

@@ -1,4 +1,4 @@
-// What a turn costs as one session grows to a thousand turns, and what memory and disk it takes.
+// The cost of a turn as one session grows to a thousand turns, and its memory and disk use.
 
 import { ownName, shown, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';

@@ -1,4 +1,4 @@
-// What a person waits for: the version, one answer from the command line, the served window; and what it weighs while nothing happens.
+// The waiting times of a start: the version, one answer from the command line, the served window; and the idle memory.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ export async function measureStart(context: BenchContext): Promise<Figure[]> {
     join(home, 'config.yaml'),
     `providers:\n  bench: { kind: openai-compatible, baseUrl: "${baseUrl}" }\nmodels: { default: bench/bench }\n`,
   );
-  // A compile cache of its own, so that the first start is known to be cold and the later ones warm.
+  // A separate compile cache, so that the first start is known to be cold and the later ones warm.
   const env = { ...process.env, TRAYCLAW_HOME: home, XDG_CACHE_HOME: join(folder, 'cache') };
   const place = { cliFile: context.cliFile, env };
   try {

@@ -27,7 +27,7 @@ const SCROLL_FRAMES = 600;
 const STREAM_MS = 8000;
 const MEMORY_TURNS = 1000;
 const MEMORY_FROM_TURN = 200;
-/** What is held goes up and down by a few hundred events; over so many turns, looked at every so many, the lowest point is the same each time. */
+/** The number of loaded events varies by a few hundred; sampled over this many turns, the lowest point is the same each time. */
 const MEMORY_SPAN_TURNS = 100;
 const MEMORY_EVERY_TURNS = 20;
 
@@ -196,7 +196,7 @@ async function heapBytes(page: Page, cdp: CDPSession, turn: number): Promise<num
   return usedSize;
 }
 
-/** The best quarter of the runs: the machine may do other work beside. */
+/** The best quarter of the runs: the machine may do other work in parallel. */
 function best(name: string, unit: Unit, samples: readonly number[]): Figure {
   return { ...figure(name, unit, quantile(samples, 0.25)), max: quantile(samples, 1) };
 }

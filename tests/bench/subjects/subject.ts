@@ -1,5 +1,5 @@
-// What is measured: something that runs one turn against the scripted model. TrayClaw and its peers all take this form, so that one
-// piece of code measures them all.
+// The subject of a measurement: runs one turn against the scripted model. TrayClaw and its peers all take this form, so that the same code
+// measures them all.
 
 import type { Script } from '../model-server/model-server.ts';
 import type { WireFormat } from '../model-server/replies.ts';
@@ -34,5 +34,5 @@ export function assertAnswer(text: string): void {
   if (!text.startsWith('word0')) throw new Error(`the answer is not the scripted one: ${text.slice(0, 200)}`);
 }
 
-/** What subjects that take a system prompt are given; TrayClaw has its own, longer one. */
+/** The system prompt of subjects that take one; TrayClaw has its own, longer one. */
 export const systemText = 'You are a helpful assistant.';

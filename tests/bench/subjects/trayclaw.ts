@@ -46,7 +46,7 @@ export async function openTrayClaw(place: SubjectPlace): Promise<Subject> {
 function configFor(place: SubjectPlace): Library.TrayClawOptions['config'] & object {
   const kind = place.format === 'anthropic' ? 'anthropic' : 'openai-compatible';
   return {
-    // A window that holds the longest session: nobody here drops history, so TrayClaw must not either.
+    // A window that holds the longest session: the peers drop no history, so TrayClaw must not either.
     providers: { bench: { kind, baseUrl: place.baseUrl, apiKey: 'env:BENCH_KEY', contextTokens: 2_000_000 } },
     models: { default: 'bench/bench' },
   };

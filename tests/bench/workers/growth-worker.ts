@@ -1,5 +1,5 @@
-// Runs one session and tells what windows of its turns recorded and allocated. In a process of its own: whoever watches the allocations
-// of this one must not have other things allocating in it.
+// Runs one session and reports what windows of its turns recorded and allocated. In a separate process, so that nothing else allocates in
+// it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -66,7 +66,7 @@ async function measure(job: GrowthJob): Promise<GrowthWindow[]> {
   }
 }
 
-/** Long enough that anything done anew with the whole history would outweigh the turn itself. */
+/** Long enough that repeated work on the whole history would outweigh the turn itself. */
 function message(turn: number): string {
   return `Turn ${String(turn).padStart(4, '0')}. ${'Please look at this once more. '.repeat(60)}`;
 }

@@ -1,5 +1,5 @@
-// Loaded into a measured process beside the program (`node --import`): notes when the process began and, between two SIGUSR2, how long
-// its main thread was held up. What it finds goes to the file TRAYCLAW_PROBE names, one JSON object a line.
+// Loaded into a measured process together with the program (`node --import`): records when the process began and, between two SIGUSR2, how
+// long its main thread was blocked. Its findings go to the file TRAYCLAW_PROBE names, one JSON object a line.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -65,7 +65,7 @@ interface Shares {
   readonly barrierMs: number;
 }
 
-/** What the main thread has had so far: time at work, and time ready to work while other programs had the processors (schedstat, Linux). */
+/** The main thread's times so far: running, and ready to run while other programs had the processors (schedstat, Linux). */
 function shares(): Shares {
   const [workNs = 0, queueNs = 0] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number);
   return { workMs: workNs / 1e6, queueMs: queueNs / 1e6, barrierMs: barrier?.totalMs ?? 0 };

@@ -1,5 +1,5 @@
-// Measures the panic stop: from the call of the operation to the death of the last process, with process trees running that were started
-// through the real tool and gate, some of them in sessions of their own so that a process group does not reach them.
+// Measures the panic stop: from the call of the operation to the end of the last process, with running process trees that were started
+// through the real tool and gate, some of them in separate sessions so that a process group does not reach them.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ export interface PanicFigures {
   readonly survivors: number;
 }
 
-/** The shell, a child, a child in a session of its own, and one that its parent has left behind. */
+/** The shell, a child, a child in a separate session, and an orphan. */
 const PROCESSES_PER_TREE = 4;
 const START_MS_MAX = 30_000;
 
@@ -85,7 +85,7 @@ async function runRound(claw: TrayClaw, watcher: ChildProcess, { trees, marker }
   await claw.op('panic.engage', { reason: 'bench' });
   const returnedAt = process.hrtime.bigint();
   const [report] = await reported;
-  // Looked for anew: what was started while the stop ran would be missing from the list.
+  // Searched again: processes started during the stop would be missing from the list.
   const survivors = findByCommandLine(marker);
   for (const pid of survivors) process.kill(pid, 'SIGKILL');
   await claw.op('panic.release', {});

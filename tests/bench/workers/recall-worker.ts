@@ -13,6 +13,7 @@ import {
   memoryHash,
   MemoryRows,
   memoryMigrations,
+  memoryStoreOf,
   VectorStore,
   vectorMigrations,
 } from '../../../core/features/memory/memory.ts';
@@ -61,7 +62,7 @@ async function measure(job: RecallJob): Promise<RecallFigures> {
           vectors.keep(memoryHash(text), hashedVector(text, DIMENSIONS));
           const vector = vectors.cached(memoryHash(text));
           if (vector !== null) index.put(row, scope, vector);
-          rows.setEmbedded(row);
+          rows.texts.setEmbedded(row);
         }
       });
     }
@@ -74,10 +75,10 @@ async function measure(job: RecallJob): Promise<RecallFigures> {
         }),
       );
     const words = await time(
-      storeOf(rows, log, () => Promise.resolve([])),
+      memoryStoreOf(rows, log, () => Promise.resolve([])),
       job.questions,
     );
-    return { words, hybrid: await time(storeOf(rows, log, near), job.questions) };
+    return { words, hybrid: await time(memoryStoreOf(rows, log, near), job.questions) };
   } finally {
     storage.dispose();
     rmSync(folder, { recursive: true, force: true });
@@ -103,24 +104,6 @@ function fill(log: SessionLog, count: number): void {
     });
     log.append(systemSessionId, drafts);
   }
-}
-
-function storeOf(rows: MemoryRows, log: SessionLog, findMeaning: MemoryStore['findMeaning']): MemoryStore {
-  return {
-    append: (drafts) => void log.append(systemSessionId, drafts),
-    transact: (work) => log.transact(work),
-    find: (memoryId) => rows.find(memoryId),
-    at: (found) => rows.at(found),
-    findSame: (text, scope) => rows.findSame(text, scope),
-    list: (filter, limit, offset) => rows.list(filter, limit, offset),
-    pinned: (scopes, limit) => rows.pinned(scopes, limit),
-    counts: () => rows.counts(),
-    seenIn: (memoryId) => rows.seenIn(memoryId),
-    contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
-    findWords: (query, limit) => rows.findWords(query, limit),
-    coverage: (query, row) => rows.coverage(query, row),
-    findMeaning,
-  };
 }
 
 async function time(store: MemoryStore, questions: number): Promise<Summary> {

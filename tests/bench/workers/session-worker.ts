@@ -28,7 +28,7 @@ export interface SessionFigures {
 }
 
 const REPLAYS = 60;
-/** The first marks come by quickly: short sessions beside the long one fill their windows. */
+/** The first marks come quickly: parallel short sessions fill their windows. */
 const SHORT_SESSIONS = 6;
 const SHORT_MARK_MAX = 10;
 

@@ -1,5 +1,5 @@
-// Runs one measurement in a process of its own, so that neither memory nor compiled code of one subject weighs on the next.
-// The job goes in as a JSON argument, the result comes back as one JSON line on standard output.
+// Runs one measurement in a separate process, so that neither memory nor compiled code of one subject affects the next. The job comes as a
+// JSON argument, the result goes as one JSON line to standard output.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -8,7 +8,7 @@ import { runMethod, type MethodCall } from './methods.ts';
 import { BotApiError, type Json } from './wire.ts';
 import { Updates } from './updates.ts';
 
-/** What happens to the next matching request: before means nothing is done, after means it is done and nobody hears of it. */
+/** The fault of the next matching request: before means nothing is done, after means it is done but not answered. */
 export interface Fault {
   readonly method: string;
   readonly kind: 'cut-before' | 'cut-after' | 'status' | 'refuse';
@@ -86,7 +86,7 @@ export class BotApiDouble {
     return this;
   }
 
-  /** Nobody answers any more; `start` takes the same port again. What was not confirmed is kept. */
+  /** Stops answering; `start` takes the same port again. Unconfirmed updates are kept. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = null;

@@ -97,7 +97,7 @@ export class Chats {
     chat.drafts.set(draftId, { text, atMs: this.#nowMs() });
   }
 
-  /** What the person sees being written now. */
+  /** The drafts the person sees right now. */
   shownDrafts(chatId: number): string[] {
     const now = this.#nowMs();
     return [...this.begin(chatId).drafts.values()].filter(({ atMs }) => now - atMs < DRAFT_MS).map(({ text }) => text);
@@ -127,7 +127,7 @@ export class Chats {
     query.answered = text;
   }
 
-  /** What the person was told after pressing; null while the button still spins. */
+  /** The notice after pressing a button; null while the button still spins. */
   answerOf(id: string): string | null {
     return this.#queries.get(id)?.answered ?? null;
   }

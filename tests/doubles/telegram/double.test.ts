@@ -35,7 +35,7 @@ test('updates stay until a higher offset confirms them; a poll that finds none i
   expect(double.updates.unconfirmed).toHaveLength(1);
 });
 
-test('of two pollers the earlier one ends with a conflict; with a webhook nobody polls', async () => {
+test('of two pollers the earlier ends with a conflict; a webhook prevents polling', async () => {
   const { double, api } = await open();
   const ended = api.getUpdates({ timeout: 30 }).catch((cause: unknown) => cause);
   await expect.poll(() => double.updates.polls).toBe(1);
@@ -122,7 +122,7 @@ test('a press is answered once, and not after a quarter of an hour', async () =>
   await expect(api.answerCallbackQuery(late)).rejects.toEqual(refusal(400, 'query is too old'));
 });
 
-test('a flood is told how long to wait; a blocked bot and a revoked token are told so', async () => {
+test('a flood names its waiting time; a blocked bot and a revoked token are reported', async () => {
   const { double, api, ada, clock } = await open();
   double.chats.floodMs = 3000;
   await api.sendMessage(42, 'x');

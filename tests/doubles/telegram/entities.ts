@@ -14,7 +14,7 @@ export interface Parsed {
   readonly entities: readonly Entity[];
 }
 
-/** What the server answers with status 400. */
+/** Errors that the server answers with status 400. */
 export class EntityError extends Error {}
 
 const bytesBefore = (text: string, at: number): number => Buffer.byteLength(text.slice(0, at));

@@ -66,7 +66,7 @@ const methods: Readonly<Record<string, Method>> = {
     const buttons = readButtons(payload);
     chats.count(chat);
     const shown = chats.put(chat, { from: chats.bot, text, entities, buttons, file: null, replyTo: replyOf(chat, payload) });
-    // What was being written has been said.
+    // The draft has been sent.
     chat.drafts.clear();
     return toWire(shown, chat);
   },

@@ -58,7 +58,7 @@ export class Person {
     return this.pressData(button.callback_data, message.messageId);
   }
 
-  /** What a program in place of the app can do: any data under any message. */
+  /** The abilities of a modified app: any data under any message. */
   pressData(data: string, messageId: number): string {
     const { chats, updates } = this.#double;
     const chat = chats.chat(this.chatId);
@@ -95,7 +95,7 @@ export class Person {
     return this.#double.chats.shown(this.chatId);
   }
 
-  /** What the bot has said, in order. */
+  /** The bot's messages, in order. */
   heard(): string[] {
     return this.shown()
       .filter(({ from }) => from.is_bot)

@@ -35,7 +35,7 @@ export class Updates {
     return this.#pending;
   }
 
-  /** The next update gets this id: after a week without any, the real server starts anew anywhere. */
+  /** The next update gets this id: after a week without any, the real server restarts its numbering anywhere. */
   restartIdsAt(updateId: number): void {
     this.#nextId = updateId;
   }

@@ -9,7 +9,7 @@ export interface WireUser {
   readonly username?: string;
 }
 
-/** What the server answers with `ok: false`. */
+/** Errors that the server answers with `ok: false`. */
 export class BotApiError extends Error {
   readonly status: number;
   readonly parameters: Json;

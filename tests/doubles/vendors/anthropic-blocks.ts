@@ -1,4 +1,4 @@
-// What Anthropic refuses about messages: single blocks, and the order of calls and results over the turns.
+// Anthropic's refusals of messages: single blocks, and the order of calls and results over the turns.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { anthropicNo, isTextEmpty, isThinking } from './anthropic-words.ts';

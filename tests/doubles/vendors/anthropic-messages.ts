@@ -1,4 +1,4 @@
-// What Anthropic refuses about a request to /v1/messages. Blocks and their order are in anthropic-blocks.ts, tools in anthropic-tools.ts.
+// Anthropic's refusals of a request to /v1/messages. Blocks and their order are in anthropic-blocks.ts, tools in anthropic-tools.ts.
 // Sources: API reference (version 2023-06-01) and its errors page, the vendor's SDKs, public issues with its answers.
 
 import { isPlainObject } from '../../../core/base/json.ts';

@@ -1,5 +1,5 @@
-// What Anthropic refuses about the tools of a request. Its whole check of JSON Schema draft 2020-12 is not repeated here, only
-// what tells drafts apart and what is malformed.
+// Anthropic's refusals of the tools of a request. Its whole check of JSON Schema draft 2020-12 is not repeated here, only the parts that
+// distinguish drafts and find malformed schemas.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { anthropicNo } from './anthropic-words.ts';

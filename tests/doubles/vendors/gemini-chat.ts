@@ -1,5 +1,5 @@
-// What Gemini refuses about a request to its OpenAI-compatible endpoint. Whether that endpoint trims schemas is not settled; here the
-// rules of its own API hold. Sources: the vendor's SDK (genai Schema), its thought-signatures page, public issues with its answers.
+// Gemini's refusals of a request to its OpenAI-compatible endpoint. Whether that endpoint trims schemas is not settled; here the
+// rules of the native API apply. Sources: the vendor's SDK (genai Schema), its thought-signatures page, public issues with its answers.
 
 import { isPlainObject, parseJson } from '../../../core/base/json.ts';
 import { has, jsonTypes, list, parts, Refused, refusalOf, text, type Part, type VendorNo } from './refused.ts';

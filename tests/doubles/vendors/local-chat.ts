@@ -1,4 +1,4 @@
-// What llama-server and LM Studio refuse about a chat request. Sources: llama.cpp's common/chat.cpp and server (2026-07), public issues;
+// The refusals of a chat request by llama-server and LM Studio. Sources: llama.cpp's common/chat.cpp and server (2026-07), public issues;
 // LM Studio's own refusals are thinly documented, only its template failures are known by their words.
 
 import { isPlainObject, parseJson } from '../../../core/base/json.ts';
@@ -21,7 +21,7 @@ export function llamaServerChat(body: Part): VendorNo | null {
     const kwargs = body['chat_template_kwargs'];
     const thinks = !isPlainObject(kwargs) || kwargs['enable_thinking'] !== false;
     if (trailing === 1 && thinks) throw llamaNo('Assistant response prefill is incompatible with enable_thinking.');
-    // Many templates want the system prompt first and say so in words of their own.
+    // Many templates want the system prompt first and refuse other orders with their own message.
     if (messages.slice(1).some(({ role }) => role === 'system')) throw llamaNo('System message must be at the beginning.', 500);
   });
 }

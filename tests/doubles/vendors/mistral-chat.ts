@@ -1,4 +1,4 @@
-// What Mistral refuses about a chat request. Sources: the vendor's client-ts (fields) and mistral-common validator (2026-07), public issues
+// Mistral's refusals of a chat request. Sources: the vendor's client-ts (fields) and mistral-common validator (2026-07), public issues
 // with its answers. Codes other than 3230 and 3280 are unchecked.
 
 import { isPlainObject, parseJson } from '../../../core/base/json.ts';

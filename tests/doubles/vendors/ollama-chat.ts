@@ -1,6 +1,6 @@
-// What Ollama refuses about a request to /api/chat: values of the wrong Go type, and little else. What it forgets without a word (options
-// on top, words of a schema, `tool_choice`) is refused here as well, in words of its own: a test must not rest on what is lost.
-// Sources: api/types.go and server routes (2026-08), public issues.
+// Ollama's refusals of a request to /api/chat: values of the wrong Go type, and little else. Fields it silently ignores (options on top,
+// schema keywords, `tool_choice`) are refused here as well, with our own message: a test must not rely on ignored fields. Sources:
+// api/types.go and server routes (2026-08), public issues.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { list, parts, Refused, refusalOf, text, type Part, type VendorNo } from './refused.ts';
@@ -32,7 +32,7 @@ export function ollamaChat(body: Part): VendorNo | null {
     list(body['messages']).forEach(checkMessage);
     parts(body['tools']).forEach((tool) => checkTool(isPlainObject(tool['function']) ? tool['function'] : {}));
     if (text(body['model']) === '') throw no('model is required');
-    // What is forgotten of it is what the server does anyway.
+    // The ignored part equals the server's default.
     const isLost = (key: string): boolean => !KEYS.includes(key) && !(key === 'tool_choice' && body[key] === 'auto');
     for (const key of Object.keys(body)) if (isLost(key)) throw forgotten(key);
   });

@@ -1,4 +1,4 @@
-// What OpenAI refuses about a request to /v1/chat/completions, and what its imitators refuse beyond or otherwise: Groq, DeepSeek, xAI,
+// OpenAI's refusals of a request to /v1/chat/completions, and the additional or different ones of its imitators: Groq, DeepSeek, xAI,
 // OpenRouter. Whether the imitators refuse unknown fields is not settled; here they do. Sources: published OpenAPI document (2026-08),
 // OpenRouter's errors page, public issues with the vendors' answers.
 
@@ -47,7 +47,7 @@ export function deepSeekChat(body: Part): VendorNo | null {
     const thinking = body['thinking'];
     const isOff = isPlainObject(thinking) && thinking['type'] === 'disabled';
     if (isOff || !/reasoner|v4/.test(text(body['model']))) return;
-    // What was thought before a call goes back with it.
+    // The reasoning before a call goes back with it.
     for (const message of parts(body['messages'])) {
       if (!given(message, 'tool_calls') || typeof message['reasoning_content'] === 'string') continue;
       throw say('The `reasoning_content` in the thinking mode must be passed back to the API.', null, 'invalid_request_error');

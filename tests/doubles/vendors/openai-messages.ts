@@ -1,4 +1,4 @@
-// What OpenAI, and vendors that copy its chat format, refuse about the messages of a request: roles, contents, calls and their results.
+// The refusals of a request's messages by OpenAI, and by vendors that copy its chat format: roles, contents, calls and their results.
 // Sources: published OpenAPI document (2026-08) and public issues with the vendors' answers.
 
 import { isPlainObject } from '../../../core/base/json.ts';

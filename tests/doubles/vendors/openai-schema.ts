@@ -1,4 +1,4 @@
-// What OpenAI refuses about the tools of a chat request: names, sizes, the form of each schema, strict mode.
+// OpenAI's refusals of the tools of a chat request: names, sizes, the form of each schema, strict mode.
 // Sources: published OpenAPI document (2026-08), the vendor's guide, its Node SDK (lib/transform), public issues with its answers.
 
 import { isPlainObject } from '../../../core/base/json.ts';

@@ -1,10 +1,10 @@
-// What the validators of the vendors share: a refusal as a value, a look at parts of unknown form, a walk through a schema.
+// Shared by the validators of the vendors: a refusal as a value, access to values of unknown form, a walk through a schema.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 
 export type Part = Readonly<Record<string, unknown>>;
 
-/** What a vendor answers in place of a reply. */
+/** A vendor's answer instead of a reply. */
 export interface VendorNo {
   readonly status: number;
   readonly body: unknown;

@@ -29,7 +29,7 @@ export type Vendor = keyof typeof checks;
 
 export const vendors = Object.keys(checks) as readonly Vendor[];
 
-/** What the vendor answers in place of a reply; null where it takes the request. */
+/** The vendor's refusal of a request; null if it accepts the request. */
 export function vendorRefusal(vendor: Vendor, body: Part): VendorNo | null {
   return checks[vendor](body);
 }

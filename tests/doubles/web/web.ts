@@ -1,5 +1,5 @@
-// A small web on loopback: servers behind public addresses, reached through a resolver and a dialer of its own, and a trap behind
-// every other address. All above the socket is real: HTTP, TLS, redirects. For tests only.
+// A small web on loopback: servers behind public addresses, reached through a test resolver and dialer, and a trap behind every other
+// address. Everything above the socket is real: HTTP, TLS, redirects. For tests only.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';

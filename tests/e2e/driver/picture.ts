@@ -2,7 +2,7 @@
 // and what stands where is left.
 
 import { inflateSync } from 'node:zlib';
-import { encodePng } from '../../../main/desktop/png.ts';
+import { encodePng } from './png.ts';
 
 const shrinkBy = 8;
 /** A cell counts as different from here on, of 255. */

@@ -40,7 +40,7 @@ const settled = {
   Agents: "the conversation's model",
   Skills: 'each skill separately',
   Artifacts: /^line 1\n/,
-  Settings: 'Kept in',
+  Settings: 'Price per million tokens',
   Health: 'The database is sound',
 } as const satisfies Record<Exclude<Capitalize<ViewName>, 'Chat'>, string | RegExp>;
 
@@ -78,13 +78,13 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   for (const view of Object.keys(settled) as (keyof typeof settled)[]) {
     await window.go(view);
     if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
+    if (view === 'Settings') await page.evaluate("location.hash = '#/settings/models'");
     if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
     await page.getByText(settled[view]).first().waitFor();
     if (view === 'Approvals') await canApprove(window);
     // It looks for model servers on this machine when it is opened.
     if (view === 'Settings') await page.getByText('Looking…').waitFor({ state: 'detached' });
     await visit({ name: view });
-    if (view === 'Activity') await visitTree(window, visit);
   }
   await page.evaluate("location.hash = '#/approvals/policy'");
   await page.getByRole('button', { name: 'What would happen?' }).waitFor();
@@ -116,13 +116,6 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
 /** Not in the first moment, while the card may have come under a pointer. */
 async function canApprove({ approval }: WindowUnderTest): Promise<void> {
   await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
-}
-
-async function visitTree({ page }: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
-  await page.getByRole('button', { name: 'Tree', exact: true }).click();
-  await page.getByRole('tree', { name: 'Tree' }).waitFor();
-  await visit({ name: 'Tree' });
-  await page.getByRole('button', { name: 'Timeline', exact: true }).click();
 }
 
 async function visitDialogs({ page }: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {

@@ -6,14 +6,14 @@ import type { AnyDraft } from '../../../core/contracts/events.ts';
 import { artifactMigrations } from '../../../core/store/artifact/artifact.ts';
 import { SessionLog, sessionMigrations } from '../../../core/store/session/session.ts';
 import { Storage } from '../../../core/store/storage/storage.ts';
-import { telemetryMigrations } from '../../../core/store/telemetry/telemetry.ts';
+import { usageMigrations } from '../../../core/features/usage/usage.ts';
 import { policyMigrations, PolicyStore } from '../../../core/guard/policy/policy.ts';
 
 const sessionId = 'ses_earlier';
 const turnMs = 60_000;
 
 export function writeEarlierTurns(home: string, turns: number): void {
-  const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
+  const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...usageMigrations];
   const storage = Storage.open({ home, migrations });
   try {
     const projections = [new PolicyStore(storage.db)];

@@ -1,4 +1,4 @@
-// What a spec of the desktop may do and see, as a person at the desktop would: the page, the tray, dialogs, notifications, keys, power.
+// The actions and views of a desktop spec, as a person at the desktop has them: the page, the tray, dialogs, notifications, keys, power.
 // Two implementations: the stand-in with a real Chromium, and real Electron.
 
 import type * as Electron from 'electron';
@@ -41,13 +41,13 @@ export interface DesktopDriver {
   pressKeys(accelerator: string): Promise<boolean>;
   power(event: 'suspend' | 'resume' | 'shutdown'): Promise<void>;
   dark(isDark: boolean): Promise<void>;
-  /** Starts the program once more, as a process of its own, and resolves with its exit code. */
+  /** Starts the program once more, as a separate process, and resolves with its exit code. */
   secondInstance(args: readonly string[]): Promise<number | null>;
   window(call: 'close' | 'minimize' | 'blur' | 'focus' | 'show'): Promise<void>;
   crashPage(): Promise<void>;
   /** A message as it would come from elsewhere. Rejects with what the sender would be told. */
   sendAs(channel: string, args: readonly unknown[], from: ForeignSender): Promise<unknown>;
-  /** What the app answers when its page asks for a permission. */
+  /** The app's answer when its page requests a permission. */
   permission(name: string): Promise<boolean>;
   /** Runs a function with the module `electron` in the main process. It can use nothing of the spec but its argument. */
   evaluate<R, A>(work: (electron: typeof Electron, argument: A) => R | Promise<R>, argument: A): Promise<R>;

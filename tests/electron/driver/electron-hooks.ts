@@ -1,5 +1,5 @@
-// What runs inside real Electron's main process for the driver: native calls are recorded instead of drawn, and answered by the spec.
-// Each function is sent as text, so it uses nothing from outside itself.
+// Runs inside real Electron's main process for the driver: native calls are recorded instead of drawn, and answered by the spec. Each
+// function is sent as text, so it uses nothing from outside itself.
 
 import type * as Electron from 'electron';
 import type { Desk } from '../stand-in/control.ts';

@@ -51,7 +51,7 @@ class StandInApp extends EventEmitter {
 
   constructor() {
     super();
-    // As the real one: ready comes in a turn of the loop of its own, after the main script ran.
+    // Like the real one: ready follows in a separate turn of the event loop, after the main script ran.
     setImmediate(() => this.#becomeReady());
     created.on('web-contents', (contents) => this.emit('web-contents-created', {}, contents));
     created.on('window-closed', () => {

@@ -33,7 +33,7 @@ export function startChromium(profile: string): Promise<RunningChromium> {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
-    // What a browser of its own has and the pages of an app have not; each costs at the start.
+    // Features of a full browser that an app's pages do not have; each costs start-up time.
     '--disable-extensions',
     '--disable-component-extensions-with-background-pages',
     '--disable-default-apps',

@@ -10,7 +10,7 @@ import type { ForeignSender } from './web-contents.ts';
 import { handledChannels, type Reply } from './ipc-main.ts';
 import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissions, powerMonitor, pressKeys, trays } from './native.ts';
 
-/** What the person at the desktop sees. */
+/** The view of the person at the desktop. */
 export interface Desk {
   /** Where its pages can be looked at, once it runs. */
   readonly chromium: { readonly address: string } | null;

@@ -1,4 +1,4 @@
-// What the app gets for `electron`: the modules, and behind them the hands of the test.
+// The module the app gets for `electron`: the stand-in's parts, and behind them the control of the test.
 
 import { listenToTest } from './control.ts';
 

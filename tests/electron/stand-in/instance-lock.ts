@@ -1,5 +1,5 @@
-// The lock of the single instance: one per folder of user data, held by a live process. A second process hands its arguments to the
-// first over a socket, before it goes on, as the real one does.
+// The lock of the single instance: one per folder of user data, held by a live process. A second process passes its arguments to the first
+// over a socket before it continues, like the real one.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,13 +16,13 @@ export interface SecondStart {
   readonly data: unknown;
 }
 
-/** Runs in a process of its own, because the second start waits for it without going on. */
+/** Runs in a separate process, because the second start waits for it synchronously. */
 const handOver = `
   const net = require('node:net'); const [path, message] = process.argv.slice(1); const until = Date.now() + ${HAND_OVER_WITHIN_MS};
   const attempt = () => net.connect(path).once('error', () => Date.now() < until ? setTimeout(attempt, 20) : process.exit(1)).once('connect', function () { this.end(message); this.once('close', () => process.exit(0)); this.resume(); });
   attempt();`;
 
-/** Returns the function that gives the lock back, or null where another process has it and was told of this start. */
+/** Returns the function that releases the lock, or null if another process has it and was notified of this start. */
 export function takeInstanceLock(userData: string, start: SecondStart, onSecond: (start: SecondStart) => void): (() => void) | null {
   mkdirSync(userData, { recursive: true });
   const lock = join(userData, 'standin-lock');
@@ -74,7 +74,7 @@ function tryLink(own: string, lock: string): boolean {
     linkSync(own, lock);
     return true;
   } catch {
-    // Somebody has it, or had it.
+    // Another process has it, or had it.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// What all parts of the stand-in must know of where the app is in its life.
+// The life-cycle state that all parts of the stand-in share.
 
 export const lifecycle = {
   isReady: false,

@@ -1,4 +1,4 @@
-// What the operating system would show: tray, menu, notifications, dialogs, shortcuts. Recorded, and moved by the test as a person would.
+// The operating system's interface: tray, menu, notifications, dialogs, shortcuts. Recorded, and operated by the test like a person would.
 
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';

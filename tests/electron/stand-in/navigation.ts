@@ -1,4 +1,4 @@
-// What a page's browser tells of where the page goes, as the events of WebContents: what it wants to do is put to the app first.
+// Translates a page's navigation in the browser to the events of WebContents: the app is asked before each one.
 
 import type { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -55,7 +55,7 @@ export function followNavigation(contents: EventEmitter, { page, session, mainFr
   });
 }
 
-/** Without features of its own a window has all bars, and is asked for as a tab: by a script as by a link. */
+/** Without features a window has all bars, and is requested as a tab: by a script as by a link. */
 function dispositionOf(features: readonly string[]): Electron.HandlerDetails['disposition'] {
   return features.length === 0 || features.includes('menubar') ? 'foreground-tab' : 'new-window';
 }

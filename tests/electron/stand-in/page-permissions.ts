@@ -1,5 +1,5 @@
-// Gives the browser underneath the app's answers to what a page may ask it for. It is told before each load, because nobody is told when a
-// page asks: what a page meets is then the browser's own refusal or consent.
+// Gives the browser the app's answers to its page's permission requests. Set before each load, because the browser does not report
+// requests: a page then meets the browser's own refusal or consent.
 
 import type { CDPSession } from 'playwright-core';
 import type * as Electron from 'electron';

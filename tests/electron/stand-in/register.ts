@@ -1,4 +1,4 @@
-// Loaded before the app (`node --import`): whoever asks for the module `electron` gets the stand-in.
+// Loaded before the app (`node --import`): every import of the module `electron` gets the stand-in.
 
 import { registerHooks } from 'node:module';
 

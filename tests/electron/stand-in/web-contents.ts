@@ -1,5 +1,5 @@
-// WebContents and its main frame over a page of a real Chromium. What a page may do is what Chromium lets it do; what the shell is told,
-// and in which order, follows Electron's documentation.
+// WebContents and its main frame over a page of a real Chromium. Chromium decides what a page may do; the events for the shell, and their
+// order, follow Electron's documentation.
 
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -191,7 +191,7 @@ export class WebContents extends EventEmitter {
   }
 
   async #permit(url: string): Promise<void> {
-    // What went meanwhile needs no permission.
+    // A closed page needs no permission.
     if (pages.browser !== null) await tellPermissions(pages.browser, this, url).catch(() => undefined);
   }
 

@@ -1,6 +1,6 @@
-// The two worlds of a page, as text that runs in it. The preload script lives in a world of its own that shares the document and nothing
-// else; contextBridge leaves frozen copies in the page's world. They speak by events whose name only they know.
-// Behaviour after Electron's documentation: "Context Isolation", "contextBridge", "Process Sandboxing".
+// The two worlds of a page, as text that runs in it. The preload script runs in a separate world that shares only the document;
+// contextBridge leaves frozen copies in the page's world. They speak by events whose name only they know. Behaviour after Electron's
+// documentation: "Context Isolation", "contextBridge", "Process Sandboxing".
 
 import { codecSource } from './structured.ts';
 
@@ -64,7 +64,7 @@ export function pageWorldSource(secret: string): string {
   ${bridgeEndSource}
   const dispatch = window.dispatchEvent.bind(window), listen = window.addEventListener.bind(window);
   const Custom = CustomEvent;
-  // What the page asks for here is denied outside, but not before this returns.
+  // The page's request is denied outside, but not before this returns.
   const open = window.open.bind(window); window.open = (...args) => { open(...args); return null; };
   const end = createEnd(codec, (message) => dispatch(new Custom(secret + ':in', { detail: codec.encode(message) })));
   // A window that is hidden or minimised tells its page so; the browser underneath is never really hidden.

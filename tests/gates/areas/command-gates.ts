@@ -62,7 +62,7 @@ export const commandGates: readonly Gate[] = [
   {
     name: 'command/invisible',
     prevents: 'a character that cannot be seen stands in a plain line',
-    file: 'core/guard/command/characters.ts',
+    file: 'core/guard/command/literal-lexer.ts',
     text: 'if (visible.test(character) && !unseen.test(character)) return null;',
     instead: 'return null;',
     suites: ['core/guard/command/plain-line.test.ts', 'core/guard/command/command.test.ts'],
@@ -145,7 +145,7 @@ export const commandGates: readonly Gate[] = [
     file: 'core/guard/command/argument-reader.ts',
     text: 'if (form === undefined) return null;\n  if (cut',
     instead: 'if (form === undefined) return [];\n  if (cut',
-    suites: ['core/guard/command/profiles.test.ts', 'core/guard/command/command.test.ts'],
+    suites: ['core/guard/command/read-command.test.ts', 'core/guard/command/command.test.ts'],
   },
   {
     name: 'command/reader-short-flags',
@@ -153,7 +153,7 @@ export const commandGates: readonly Gate[] = [
     file: 'core/guard/command/argument-reader.ts',
     text: 'if (form === undefined) return null;\n    const rest',
     instead: 'if (form === undefined) continue;\n    const rest',
-    suites: ['core/guard/command/profiles.test.ts', 'core/guard/command/command.test.ts'],
+    suites: ['core/guard/command/read-command.test.ts', 'core/guard/command/command.test.ts'],
   },
   {
     name: 'command/protected-walk',

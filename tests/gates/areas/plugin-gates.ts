@@ -47,7 +47,7 @@ export const pluginGates: readonly Gate[] = [
     name: 'plugin/person-behind-the-door',
     prevents: 'a plugin is approved through a door behind which nobody sits',
     file: ops,
-    text: 'if (!doorsOfPeople.includes(caller.channel))',
+    text: 'if (!doors[caller.channel].isPersonal)',
     instead: 'if (false)',
     suites,
     only: 'without a person behind it',

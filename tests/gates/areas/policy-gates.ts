@@ -321,6 +321,6 @@ export const policyGates: readonly Gate[] = [
     file: 'core/runtime/turns/call-facts.ts',
     text: 'known?.given === args && tools.get(tool) === known.call.tool',
     instead: 'known?.given === args',
-    suites: ['core/runtime/turns/turns-review.test.ts'],
+    suites: ['core/runtime/turns/turns-verify.test.ts'],
   },
 ];

@@ -292,14 +292,6 @@ export const runtimeGates: readonly Gate[] = [
     suites: ['tests/program/dead-letters.test.ts'],
   },
   {
-    name: 'runtime/review-failure',
-    prevents: 'a review that fails is taken for a yes',
-    file: 'core/runtime/turns/review-call.ts',
-    text: "return stricter(decision, 'ask', 'The review of this call did not take place.');",
-    instead: 'return decision;',
-    suites: ['core/runtime/turns/turns-review.test.ts'],
-  },
-  {
     name: 'runtime/unsafe-again',
     prevents: 'an unsafe call that was cut off runs again by itself',
     file: 'core/runtime/turns/recovery.ts',

@@ -69,7 +69,7 @@ export const secretGates: readonly Gate[] = [
   {
     name: 'secret/summary',
     prevents: 'a summary is asked for with a secret in the words to sum up',
-    file: 'core/runtime/compaction/ask-summary.ts',
+    file: 'core/mind/asking/asking.ts',
     text: 'text: deps.redact(text) }',
     instead: 'text: text as never }',
     suites: ['core/runtime/turns/turns-compaction.test.ts'],

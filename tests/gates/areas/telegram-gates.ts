@@ -18,7 +18,7 @@ export const telegramGates: readonly Gate[] = [
     name: 'telegram/desktop-only',
     prevents: 'a paired phone pairs another one',
     file: pairing,
-    text: "if (caller.channel === 'telegram') throw",
+    text: 'if (!doors[caller.channel].isHere) throw',
     instead: 'if (false) throw',
     suites: ['core/features/telegram/pairing.test.ts'],
   },

@@ -1,4 +1,4 @@
-// The script for fish. What TrayClaw answers goes through a command substitution, which fish takes as text and quotes on the line.
+// The completion script for fish. TrayClaw's answers go through a command substitution, which fish takes as text and quotes on the line.
 
 import { globals, type Offer, type Place } from './model.ts';
 

@@ -1,10 +1,10 @@
-// What a shell can offer at each place of a command line, from the same table as the commands. Plain words, the same for every shell.
+// The completions for each place of a command line, from the same table as the commands. Plain words, the same for every shell.
 
 import type { OpName } from '../../../contracts/ops.ts';
 import type { Entry } from '../kernel/entries.ts';
 import { argumentsOf, optionsOf, type Fields } from '../kernel/options.ts';
 
-/** What may stand somewhere: some of these words, ids and names of this kind, or a file. */
+/** The completions at a place: some of these words, ids and names of this kind, or a file. */
 export interface Offer {
   readonly words: readonly string[];
   readonly names: string | null;
@@ -12,11 +12,11 @@ export interface Offer {
 }
 
 export interface Place {
-  /** The words that lead here; empty at the beginning. */
+  /** The words of this place; empty at the beginning. */
   readonly path: string;
   readonly below: readonly { readonly name: string; readonly about: string }[];
   readonly options: readonly { readonly label: string; readonly about: string; readonly value: Offer | null }[];
-  /** By position; the last one again where it takes several. */
+  /** By position; the last one repeats if it takes several. */
   readonly args: readonly Offer[];
   readonly repeatsLast: boolean;
 }
@@ -33,10 +33,10 @@ const namesByParameter: Readonly<Record<string, string>> = {
   memoryId: 'memory',
   otherId: 'memory',
 };
-/** The newest one, where that has a word. */
+/** Kinds for which `last` names the newest one. */
 const lasts: readonly string[] = ['sessionId', 'turnId'];
 
-/** Those that every command takes. */
+/** The options of every command. */
 export const globals: Place['options'] = [
   { label: '--home', about: 'the data folder', value: file },
   { label: '--json', about: 'print one JSON document', value: null },
@@ -92,7 +92,7 @@ function offerOf(op: OpName | null, name: string, choices: readonly string[]): O
   return { words: [...choices, ...(lasts.includes(name) ? ['last'] : [])], names, isFile: false };
 }
 
-/** `bash, zsh or fish`: the words of an argument of a command made by hand. */
+/** `bash, zsh or fish`: the choices in the description of an argument of a handwritten command. */
 function choicesIn(choices: readonly string[], about = ''): readonly string[] {
   if (choices.length > 0) return choices;
   return /^[a-z]+(?:, [a-z]+)* or [a-z]+$/.test(about) ? about.split(/, | or /) : [];

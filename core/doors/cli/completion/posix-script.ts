@@ -1,5 +1,5 @@
-// The scripts for bash and zsh: the same tables and walk, and for each shell its own way to offer words. Nothing that TrayClaw answers is
-// evaluated: it is read line by line, compared as text, and quoted before it reaches the line.
+// The completion scripts for bash and zsh: the same tables and walk, and each shell's own way to offer words. TrayClaw's answers are never
+// evaluated: they are read line by line, compared as text, and quoted before they reach the line.
 
 import { globals, type Offer, type Place } from './model.ts';
 
@@ -130,7 +130,7 @@ function assignments(parts: Readonly<Record<string, readonly string[]>>): string
   return filled.length === 0 ? ':' : filled.map(([name, words]) => `${name}='${words.map(plainWord).join(' ')}'`).join(' ');
 }
 
-/** The words of the table go into the script as they are, so they may be nothing but words. */
+/** Words of the table go into the script unquoted, so they must be plain words. */
 function plainWord(word: string): string {
   return word.replaceAll(/[^\w.:@-]/g, '');
 }

@@ -1,9 +1,9 @@
-// The word that was probably meant, for "did you mean".
+// Finds the word that was probably meant, for "did you mean".
 
-/** Two letters that changed places count as two of five. */
+/** Two swapped letters count as two changes of five. */
 const CHANGED_SHARE_MAX = 0.4;
 
-/** Null where none is near: too many of the letters would have to change. */
+/** Null if none is close: too many letters would have to change. */
 export function closest(word: string, known: readonly string[]): string | null {
   const [best] = known
     .map((one) => ({ one, distance: distanceOf(word.toLowerCase(), one.toLowerCase()) }))

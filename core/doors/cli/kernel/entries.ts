@@ -1,15 +1,15 @@
-// The commands that are operations, read from the table, and what an entry of the tree of commands is. Loads neither a schema nor what a
-// command does.
+// The commands that are operations, read from the table, and the form of an entry in the tree of commands. Loads neither schemas nor the
+// commands' code.
 
 import type { CommandForm, OpForm } from '../../../contracts/command-form.ts';
 import { opForms } from '../../../contracts/op-forms.ts';
 import type { OpName } from '../../../contracts/ops.ts';
 import type { CommandContext } from '../command-context.ts';
 
-/** What was typed: by parameter or option, as commander names them. */
+/** The typed values, by parameter or option, as commander names them. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** `entries` are all commands, for the one that tells a shell of them. */
+/** `entries` are all commands, for the completion command. */
 export type Perform = (context: CommandContext, given: Given, entries: readonly Entry[]) => Promise<number>;
 
 export interface Entry {

@@ -1,9 +1,9 @@
-// The top of the tree as --help shows it: by what a person wants to do, with words for the families of commands. A command that is not
-// named here comes last.
+// The top of the command tree in --help, grouped by what a person wants to do, with descriptions of the command families. A command that is
+// not named here comes last.
 
 import type { Command, Help } from 'commander';
 
-/** Null where the command is no family and has words of its own. */
+/** Null if the command is not a family and has its own description. */
 const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
   Talk: {
     ask: null,
@@ -33,6 +33,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     agents: 'the agents of config.yaml',
     helpers: 'subagents: agents started by another agent',
     policy: 'what the policy would decide, and why',
+    governor: 'more caution than the policy asks for: what its rules say',
     sandbox: 'how commands are confined',
     safety: 'checks of addresses and text',
     signals: 'signals from webhooks, files and other programs',
@@ -41,7 +42,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
   },
   'Set up': {
     setup: null,
-    folders: 'folders TrayClaw may work in beside its own workspace',
+    folders: 'folders TrayClaw may work in besides its own workspace',
     serve: null,
     start: null,
     service: 'run TrayClaw in the background from login on: systemd on Linux, launchd on macOS',
@@ -51,7 +52,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     prompts: 'prompt files, in versions',
     rules: 'rules the model is shown in every request, word for word',
     skills: 'instructions for kinds of work',
-    plugins: 'features of your own, approved by you',
+    plugins: 'your own features, approved by you',
     memory: 'long-term memory',
     knowledge: 'indexed documents',
     schedule: 'scheduled tasks',

@@ -1,4 +1,4 @@
-// What the schema of an operation says of its parameters, as far as a command line asks: the kind of value, the choices, the bounds.
+// Reads from the schema of an operation what a command line needs of its parameters: the kind of value, the choices, the bounds.
 
 import * as z from 'zod';
 import { isPlainObject } from '../../../base/json.ts';

@@ -1,4 +1,4 @@
-// What every command gets from the kernel: fields for pipes, the next page, "did you mean", questions before what cannot be undone.
+// The features every command gets from the kernel: fields for pipes, the next page, "did you mean", questions before irreversible actions.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
@@ -31,7 +31,7 @@ test('--fields with a field that is not there says which was meant', async () =>
   expect({ code, err }).toEqual({ code: 2, err: 'The result has no field "titel".\nDid you mean title?\n' });
 });
 
-test('a list that goes on says how to see the next page, and no other does', async () => {
+test('only a list with more entries says how to see the next page', async () => {
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list')).err).toBe('There is more: add --cursor c1\n');
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list', '--quiet')).err).toBe('');
   expect((await run(withSessions(['One']), 'sessions', 'list')).err).toBe('');

@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, Field>>;
 const plainText: Field = { kind: 'text', choices: [] };
 
 export interface ArgumentSpec extends Taken {
-  /** As it is shown: `<session-id>`. */
+  /** The displayed form: `<session-id>`. */
   readonly label: string;
   readonly about: string;
   readonly field: Field;
@@ -23,9 +23,9 @@ export interface ArgumentSpec extends Taken {
 }
 
 export interface OptionSpec {
-  /** The parameter; null where the command makes something of it. */
+  /** The parameter; null if the command converts the value. */
   readonly parameter: string | null;
-  /** As commander takes it: `--limit <n>`. */
+  /** The form for commander: `--limit <n>`. */
   readonly flags: string;
   /** `--limit` */
   readonly label: string;

@@ -1,5 +1,5 @@
-// The tree of commands for commander. Only the command that was named gets its arguments and options, because they need the schemas; help
-// of everything else needs words alone.
+// The tree of commands for commander. Only the named command gets its arguments and options, because they need the schemas; help for the
+// others needs only texts.
 
 import type * as Commander from 'commander';
 import { isPlainObject } from '../../../base/json.ts';
@@ -13,7 +13,7 @@ export interface ProgramOptions {
   readonly version: string;
   readonly run: Run;
   readonly output?: Commander.OutputConfiguration;
-  /** What was typed. Without it, every command gets its options. */
+  /** The typed words. Without them, every command gets its options. */
   readonly words?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export async function buildProgram({ version, run, output = {}, words }: Program
     .option('--fields <names>', 'print these fields of the result only, such as sessionId,title: with tabs between them, or as JSON')
     .option('--quiet', 'no progress')
     .version(version, '-V, --version')
-    // What follows is inherited by the commands below, so it comes before them.
+    // Subcommands inherit these settings, so they come first.
     .exitOverride()
     .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
     .showHelpAfterError(false);
@@ -103,7 +103,7 @@ async function perform(context: CommandContext, { entry, entries, given }: Asked
   return runOperation(context, entry, given);
 }
 
-/** Those of the operations table, and those made by hand. */
+/** The commands of the operations table, and the handwritten ones. */
 export function allEntries(): readonly Entry[] {
   return [...opEntries(), ...ownEntries()];
 }

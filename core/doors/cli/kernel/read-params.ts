@@ -1,4 +1,4 @@
-// The parameters of an operation from what was typed: numbers, choices, JSON and paths are read here; bounds are left to the schema.
+// Parses the parameters of an operation from the typed values: numbers, choices, JSON and paths; the schema checks bounds.
 
 import { resolve } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
@@ -31,7 +31,7 @@ export function readParams(
   return params;
 }
 
-/** No word at all for what takes several is as good as nothing. */
+/** An empty list for a variadic argument counts as omitted. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
@@ -57,7 +57,7 @@ function readValue(value: unknown, field: Field, label: string): unknown {
   }
 }
 
-/** Fails with `invalid_params` where there are choices and the word is none of them. */
+/** Fails with `invalid_params` if the word is not one of the choices. */
 export function oneOf(choices: readonly string[], word: string, label: string): string {
   if (choices.length === 0 || choices.includes(word)) return word;
   const near = closest(word, choices);

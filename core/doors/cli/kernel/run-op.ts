@@ -1,4 +1,4 @@
-// A command that is an operation: reads its parameters, asks where it must, runs it and shows the result by its view.
+// Runs a command that is an operation: parses its parameters, asks for confirmation if needed, and shows the result through its view.
 
 import { sleep } from '../../../base/deferred.ts';
 import { AppError } from '../../../contracts/errors.ts';
@@ -13,7 +13,7 @@ import { takenBy, type Entry, type Given } from './entries.ts';
 import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
 
-/** When a person at a terminal is told that it takes a while. */
+/** After this time the command tells a person at a terminal that it takes a while. */
 const SLOW_MS = 3_000;
 
 export async function runOperation(context: CommandContext, entry: Entry, given: Given): Promise<number> {
@@ -74,7 +74,7 @@ function isDone(result: unknown, field: string | undefined): boolean {
   return field === undefined || (result as Readonly<Record<string, unknown>>)[field] === true;
 }
 
-/** With no terminal to ask at, only --yes is a yes. */
+/** Without a terminal, only --yes confirms. */
 async function isConfirmed(context: CommandContext, { form }: Entry, given: Given): Promise<boolean> {
   if (given['yes'] === true) return true;
   if (!context.hasPerson) throw new AppError('invalid_params', 'Nothing was done: with no terminal to ask at, this needs --yes.');

@@ -1,4 +1,4 @@
-// How the result of an operation is shown. One view for each operation that is a command; types hold the views to the forms.
+// The view of an operation's result. One for each operation that is a command; the types tie views to the forms.
 
 import type { CommandOp } from '../../../contracts/op-forms.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -8,7 +8,7 @@ import type { Given } from './entries.ts';
 
 export interface Showing<N extends OpName> {
   readonly paint: Paint;
-  /** As the command was asked for. */
+  /** The parameters of the call. */
   readonly params: OpParams<N>;
   /** How this program is called again, for commands that are printed to be copied. */
   readonly program: string;
@@ -19,16 +19,16 @@ export interface Showing<N extends OpName> {
 }
 
 interface Shown<N extends OpName> {
-  /** What --json prints; the result itself when left out. */
+  /** The value that --json prints; by default the result itself. */
   readonly json?: (result: OpResult<N>, params: OpParams<N>) => unknown;
-  /** For people. */
+  /** The text for people. */
   readonly show: (result: OpResult<N>, showing: Showing<N>) => string;
   readonly exitCode?: (result: OpResult<N>, params: OpParams<N>) => number;
   /** The options that lead to the next page; null on the last one. */
   readonly next?: (result: OpResult<N>) => string | null;
 }
 
-/** What makes parameters of the arguments and options that are none. `params` holds those that were read already. */
+/** Makes parameters from arguments and options that are not parameters. `params` holds those already parsed. */
 type Reading<N extends OpName> = (
   params: Partial<OpParams<N>>,
   typed: { readonly given: Given; readonly context: CommandContext },
@@ -37,12 +37,12 @@ type Reading<N extends OpName> = (
 export type View<N extends OpName> =
   | (Shown<N> & {
       readonly params?: Reading<N>;
-      /** Another way to show it, by the words of a command. */
+      /** Further views, by the words of a command. */
       readonly others?: Readonly<Record<string, Shown<N>>>;
     })
   | {
       readonly params?: Reading<N>;
-      /** In place of one call: asks a person, reads several pages, waits. */
+      /** Replaces the single call: asks a person, reads several pages, waits. */
       readonly perform: (context: CommandContext, params: OpParams<N>, given: Given) => Promise<number>;
     };
 

@@ -1,4 +1,4 @@
-// How agents and subagents are shown.
+// Views of agents and subagents.
 
 import type { HelperListing } from '../../../contracts/features/helpers.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';

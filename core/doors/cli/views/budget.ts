@@ -1,4 +1,4 @@
-// How budgets are shown, and what an amount is for.
+// Views of budgets, and the purpose of an amount.
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpParams } from '../../../contracts/ops.ts';

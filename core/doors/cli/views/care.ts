@@ -1,4 +1,4 @@
-// How activity, usage, the log, failed turns and backups are shown.
+// Views of activity, usage, the log, failed turns and backups.
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { DeadLetter } from '../../../contracts/features/dead-letters.ts';
@@ -26,7 +26,7 @@ export const auditViews: ViewsOf<'audit'> = {
     show: ({ accepted }) =>
       accepted === 0
         ? 'Nothing of the log was found missing.'
-        : 'Accepted: the log goes on as it is. If everything is stopped, release it with: trayclaw panic --release',
+        : 'Accepted: the log continues as it is. If everything is stopped, release it with: trayclaw panic --release',
   },
 };
 

@@ -1,4 +1,4 @@
-// How the Telegram bot, chats and deliveries are shown.
+// Views of the Telegram bot, chats and deliveries.
 
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import type { OpName, OpResult } from '../../../contracts/ops.ts';
@@ -28,7 +28,7 @@ export const chatViews: ViewsOf<'chat'> = {
       const place = { channel: String(channel), chatId: String(chatId), ...(typeof thread === 'string' ? { threadId: thread } : {}) };
       return { chat: place, ...(sessionId === undefined ? {} : { sessionId }) };
     },
-    show: ({ title, sessionId }) => `${title} goes on in ${sessionId ?? 'a new session'}.`,
+    show: ({ title, sessionId }) => `${title} continues in ${sessionId ?? 'a new session'}.`,
   },
 };
 
@@ -59,7 +59,7 @@ function describeStatus({ state, problem, bot, people, pairings, strangers, last
     ...(bot === null ? [] : [`The bot is @${bot.username}.`]),
     `${people === 1 ? '1 person is' : `${people} people are`} paired${pairings === 0 ? '' : `; ${pairings} codes wait`}.`,
     ...(lastUpdateMs === null ? [] : [`Last heard of at ${new Date(lastUpdateMs).toISOString()}.`]),
-    ...(strangers === 0 ? [] : [`Messages of strangers, not looked at: ${strangers}.`]),
+    ...(strangers === 0 ? [] : [`Messages of strangers, ignored: ${strangers}.`]),
   ];
   return safeForTerminal(lines.join('\n'));
 }
@@ -76,10 +76,10 @@ function describePeople({ people, pairings }: Of<'telegram.list'>): string {
   const rows = people.map(({ userId, name, pairedAtMs }) => [userId, safeForTerminal(name), new Date(pairedAtMs).toISOString()]);
   const waiting = pairings.map(({ pairingId, claimedBy, expiresAtMs }) => [
     pairingId,
-    claimedBy === null ? 'nobody yet' : `${safeForTerminal(claimedBy.name)} (${claimedBy.userId})`,
+    claimedBy === null ? 'not used yet' : `${safeForTerminal(claimedBy.name)} (${claimedBy.userId})`,
     new Date(expiresAtMs).toISOString(),
   ]);
-  const paired = table(['USER', 'NAME', 'PAIRED'], rows, 'Nobody is paired.');
+  const paired = table(['USER', 'NAME', 'PAIRED'], rows, 'No person is paired.');
   return waiting.length === 0 ? paired : `${paired}\n\n${table(['PAIRING', 'SENT BY', 'UNTIL'], waiting, '')}`;
 }
 

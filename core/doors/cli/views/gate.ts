@@ -1,10 +1,9 @@
-// How approvals, grants, unknown outcomes and what the gate decides are shown.
+// Views of approvals, grants, unknown outcomes and the gate's decisions.
 
 import * as z from 'zod';
 import { revealed } from '../../../base/visible-text.ts';
-import { describeIssues } from '../../../contracts/describe-issues.ts';
-import { AppError } from '../../../contracts/errors.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
+import { parseGiven } from '../../../contracts/parse-given.ts';
 import { grantMatchSchema, type Approval, type GrantListing } from '../../../contracts/policy.ts';
 import type { WorkspaceState } from '../../../contracts/workspace-ops.ts';
 import { describeApproval } from '../approval-prompt.ts';
@@ -29,7 +28,10 @@ export const grantViews: ViewsOf<'grant'> = {
   },
   'grant.revoke': { show: ({ covers }) => `Revoked: ${covers}` },
   'grant.preview': {
-    params: ({ match: given, ...others }) => ({ match: parsed(grantMatchSchema, given, 'The match does not fit'), ...others }),
+    params: ({ match: given, ...others }) => ({
+      match: parseGiven(grantMatchSchema, given, { says: 'The match does not fit', whole: 'it' }),
+      ...others,
+    }),
     show: ({ covered, asked, total, lookedBackToMs }) =>
       `${total} past calls would have been covered; ${asked} of them asked.${lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`}\n` +
       table(
@@ -59,7 +61,7 @@ export const policyViews: ViewsOf<'policy'> = {
   'policy.explain': {
     params: (_, { given }) => {
       const request = parseJsonArgument(String(given['request']), 'The request');
-      const { tool, args, cwd } = parsed(requestSchema, request, 'The request does not fit {tool, args, cwd?}');
+      const { tool, args, cwd } = parseGiven(requestSchema, request, { says: 'The request does not fit {tool, args, cwd?}', whole: 'it' });
       return { tool, args, ...(cwd === undefined ? {} : { cwd }) };
     },
     show: (result, { paint }) => describeDecision(result, paint),
@@ -98,14 +100,6 @@ export const workspaceViews: ViewsOf<'workspace'> = {
   'workspace.trust': { show: ({ path }) => `TrayClaw may work in ${revealed(path)}.` },
   'workspace.forget': { show: ({ path }) => `TrayClaw asks again before it works in ${revealed(path)}.` },
 };
-
-/** Fails with `invalid_params`, naming what does not fit. */
-function parsed<S extends z.ZodType>(schema: S, given: unknown, failure: string): z.infer<S> {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const issues = describeIssues(result.error.issues, { given, whole: 'it' });
-  throw new AppError('invalid_params', `${failure}: ${issues.join('; ')}.`);
-}
 
 function describeDecision(result: OpResult<'policy.explain'>, paint: Paint): string {
   return facts([

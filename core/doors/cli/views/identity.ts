@@ -1,4 +1,4 @@
-// How identities and prompt files are shown, in versions.
+// Views of identities and prompt files, with their versions.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,7 +13,7 @@ export const identityViews: ViewsOf<'identity'> = {
     show: (version) => `${describeVersion(version)}\n\n${version.text === '' ? 'Nothing is said of it.' : version.text}`,
   },
   'identity.set': {
-    // One empty text takes all of a list away.
+    // A single empty text clears the list.
     params: ({ constraints, prompts, ...others }) => ({ ...others, ...worded({ constraints, prompts }) }),
     show: describeVersion,
   },
@@ -69,7 +69,7 @@ function describeVersions({ versions }: OpResult<'identity.versions'>): string {
     capsule.risk,
     [reverts === null ? '' : `version ${reverts} again.`, note ?? capsule.role ?? ''].join(' ').trim(),
   ]);
-  return table(['VERSION', 'WHEN', 'BY', 'RISK', ''], rows, 'Nobody has said anything of this agent yet.');
+  return table(['VERSION', 'WHEN', 'BY', 'RISK', ''], rows, 'This agent has no identity yet.');
 }
 
 function describeDiff({ from, to, lines }: OpResult<'identity.diff'>): string {
@@ -82,7 +82,7 @@ function describeMade(versions: readonly PromptVersion[]): string {
   const rows = versions.map(({ version, by, atMs, url }) => [
     String(version),
     atMs === null ? '-' : when(atMs),
-    by ?? 'beside the program',
+    by ?? 'outside the program',
     url ?? 'here',
   ]);
   return table(['VERSION', 'WHEN', 'BY', 'FROM'], rows, 'There are no versions.');

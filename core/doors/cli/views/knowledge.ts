@@ -1,4 +1,4 @@
-// How document sources and passages are shown; adding one asks where it must and waits until it is read.
+// Views of document sources and passages; adding one asks for confirmation if needed and waits until it is read.
 
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { table, when } from '../table.ts';
 
 type Sources = OpResult<'knowledge.list'>['sources'];
 
-const restartNote = ' The running instance was given settings of its own; this holds from its next start on.';
+const restartNote = ' The running instance has its own settings; this takes effect at its next start.';
 const LOOK_MS = 200;
 
 export const knowledgeViews: ViewsOf<'knowledge'> = {
@@ -75,12 +75,12 @@ function endingsOf({ endings }: Given): { endings?: string[] } {
   return typeof endings === 'string' ? { endings: endings.split(',').map((ending) => ending.trim().replace(/^\./, '')) } : {};
 }
 
-/** A `~` that the shell left alone is the person's own folder all the same. */
+/** A `~` that the shell did not expand is still the person's own folder. */
 function pathOf(context: CommandContext, path: string): string {
   return path.startsWith('~') ? path : resolve(context.io.cwd, path);
 }
 
-/** Null where the person was asked whether it may lie outside, and did not say yes. */
+/** Null if the person was asked whether it may be outside, and did not agree. */
 async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'knowledge.add'>): Promise<OpResult<'knowledge.add'> | null> {
   try {
     return await claw.op('knowledge.add', params, cliCaller);
@@ -88,8 +88,8 @@ async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'k
     if (!isAppError(cause) || cause.data['needs'] !== 'outside') throw cause;
     const hint = 'What it holds may then be shown to the agent and its model; --outside says yes to that.';
     if (!context.hasPerson) throw new AppError(cause.code, cause.message, { cause, data: { hint } });
-    const words = `${cause.message}\nWhat it holds may then be shown to the agent and its model, as words of others.`;
-    if (!(await confirmed(context, words, 'Add it all the same?'))) {
+    const words = `${cause.message}\nIts content may then be shown to the agent and its model, as untrusted content.`;
+    if (!(await confirmed(context, words, 'Add it anyway?'))) {
       context.output.note('Nothing was added.');
       return null;
     }
@@ -97,7 +97,7 @@ async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'k
   }
 }
 
-/** Says how far it is. Null where Ctrl-C ended the waiting; reading then goes on in a running instance, or at the next start. */
+/** Shows the progress. Null if Ctrl-C ended the waiting; reading then continues in a running instance, or at the next start. */
 async function whenRead(context: CommandContext, claw: Claw, name: string): Promise<Sources[number] | null> {
   const over = new AbortController();
   const stopListening = context.io.onInterrupt(() => over.abort());
@@ -134,7 +134,7 @@ function describePreview({ path, kind, files, more, outside, problem }: OpResult
     kind === 'file'
       ? `${path}: one file.`
       : `${path}: ${more ? 'more than ' : ''}${files} ${files === 1 ? 'file' : 'files'} that can be read.`;
-  return outside ? `${what}\nIt lies outside of the folders that are open to the agent; as a source it is opened for reading.` : what;
+  return outside ? `${what}\nIt is outside the folders that are open to the agent; as a source it is opened for reading.` : what;
 }
 
 function describeSources({ sources, indexing, embedder }: OpResult<'knowledge.list'>): string {

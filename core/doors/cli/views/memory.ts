@@ -1,4 +1,4 @@
-// How memories are shown, exported and imported.
+// Views, export and import of memories.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -35,7 +35,7 @@ export const memoryViews: ViewsOf<'memory'> = {
 function exportAll(context: CommandContext, out: string | null): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const exported = await claw.op('memory.export', {}, cliCaller);
-    // With --json the document is what was asked for, and no file.
+    // With --json the output is the document itself, not a file.
     if (out !== null && !context.output.isJson) writeNew(out, exported.text);
     const { text, count } = exported;
     context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${count} memories to ${out}.`));
@@ -59,7 +59,7 @@ function readText(file: string): string {
   }
 }
 
-/** What a person should settle: until then the agent is told one of the two. */
+/** A contradiction a person should settle: until then the agent sees one of the two. */
 function openOf({ memoryId, contradictions }: MemoryView): string[] {
   return contradictions.flatMap(({ otherId, otherText }) => [
     `It contradicts ${otherId}: ${otherText}`,

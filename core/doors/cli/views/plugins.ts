@@ -1,4 +1,4 @@
-// How plugins are shown, and what one of them answered.
+// Views of plugins, and of the answer of one.
 
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';

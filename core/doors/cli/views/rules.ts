@@ -1,4 +1,4 @@
-// How pinned rules are shown, and whom a rule is pinned for.
+// Views of pinned rules, and the scope of a rule.
 
 import { mainAgentId } from '../../../contracts/agents.ts';
 import { AppError } from '../../../contracts/errors.ts';

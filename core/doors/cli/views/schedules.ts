@@ -1,4 +1,4 @@
-// How scheduled tasks, the heartbeat and the task list are shown, and when a task is due as a person types it.
+// Views of scheduled tasks, the heartbeat and the task list, and the parser of a typed due time.
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpParams } from '../../../contracts/ops.ts';

@@ -1,4 +1,4 @@
-// How sessions are shown.
+// Views of sessions.
 
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
@@ -41,7 +41,7 @@ export const sessionViews: ViewsOf<'session'> = {
   'session.pin': { show: sessionLine },
   'session.seen': { show: sessionLine },
   'session.configure': {
-    // What a person types for no model at all.
+    // The typed word for no model.
     params: ({ sessionId = '', model, ...others }) => ({
       sessionId,
       ...others,

@@ -1,4 +1,4 @@
-// How models, settings and secrets are shown; a secret is never typed on the command line.
+// Views of models, settings and secrets; a secret is never typed on the command line.
 
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
@@ -6,7 +6,8 @@ import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { describePolicy } from '../policy.ts';
 import { setSecret, unlock } from '../secrets.ts';
-import { table } from '../table.ts';
+import { money, table } from '../table.ts';
+import { describeOpinion } from './caution.ts';
 
 type Listing = OpResult<'model.list'>['models'][number];
 
@@ -18,7 +19,9 @@ export const modelViews: ViewsOf<'model'> = {
     exitCode: ({ failed }, { provider }) =>
       provider !== undefined && failed.some((one) => one.provider === provider) ? exitCodes.failed : exitCodes.done,
   },
+  'model.route': { show: describeRoute },
   'model.test': { show: describeTest },
+  'model.opinion': { show: describeOpinion },
   'model.presets': { json: ({ presets }) => presets, show: describePresets },
 };
 
@@ -65,6 +68,20 @@ function describePresets({ presets }: OpResult<'model.presets'>): string {
     presets.map((one) => [one.id, one.title, one.keyVariable ?? '-', one.baseUrl ?? '-', one.keyUrl ?? '-']),
     'None.',
   );
+}
+
+function describeRoute({ ref, tokens, candidates, chosen, reason }: OpResult<'model.route'>): string {
+  const rows = candidates.map((one) => [
+    one.model,
+    one.allowed ? 'yes' : 'no',
+    one.coolingMs > 0 ? `cooling, ${Math.ceil(one.coolingMs / 1000)} s` : one.health,
+    one.latencyMs === null ? '-' : `${Math.round(one.latencyMs)} ms`,
+    one.expectedUsd === null ? 'unknown' : money(one.expectedUsd),
+    one.reason,
+  ]);
+  const end = chosen === null ? `No model: ${reason}.` : `${chosen}: ${reason}.`;
+  const listed = table(['MODEL', 'ALLOWED', 'HEALTH', 'FIRST WORD', 'EXPECTED', 'WHY'], rows, 'No candidates.');
+  return `${ref}, a request of about ${tokens} tokens\n\n${listed}\n\n${end}`;
 }
 
 function wantedOf(models: readonly Listing[], provider: string | undefined): readonly Listing[] {

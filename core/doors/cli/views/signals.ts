@@ -1,4 +1,4 @@
-// How signals are shown.
+// Views of signals.
 
 import type { ViewsOf } from '../kernel/view.ts';
 import { table, when } from '../table.ts';
@@ -10,7 +10,7 @@ export const signalViews: ViewsOf<'signal'> = {
       table(
         ['WHEN', 'SOURCE', 'NAME', 'ATTENTION', 'WHAT WAS DONE', 'TEXT'],
         signals.map((one) => [when(one.atMs), one.source, one.name, one.attention, one.disposition, one.reason ?? one.text]),
-        'Nothing came in.',
+        'No signals.',
       ),
     next: ({ nextBefore }) => (nextBefore === null ? null : `--before ${nextBefore}`),
   },

@@ -1,4 +1,4 @@
-// How skills are shown, and what a person names when they check one.
+// Views of skills, and the name a person gives to check one.
 
 import { resolve } from 'node:path';
 import type { OpResult } from '../../../contracts/ops.ts';

@@ -1,4 +1,4 @@
-// How tools and artifacts are shown; an artifact is read in parts and may be written to a file.
+// Views of tools and artifacts; an artifact is read in parts and may be written to a file.
 
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

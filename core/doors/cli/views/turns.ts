@@ -1,4 +1,4 @@
-// How turns, their events and their context packs are shown.
+// Views of turns, their events and their context packs.
 
 import { describePack, describeTurn } from '../insight.ts';
 import type { ViewsOf } from '../kernel/view.ts';

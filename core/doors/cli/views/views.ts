@@ -1,4 +1,4 @@
-// Where the view of an operation lies. Types ask for one of every operation that is a command; a file is loaded when one of its views is used.
+// The list of views. Types require one for every operation that is a command; a file is loaded when one of its views is used.
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { CommandOp } from '../../../contracts/op-forms.ts';
@@ -43,6 +43,8 @@ const viewFiles: { readonly [F in FamilyOf<CommandOp>]: () => Promise<ViewsOf<F>
   usage: async () => (await import('./care.ts')).usageViews,
   dlq: async () => (await import('./care.ts')).deadLetterViews,
   backup: async () => (await import('./care.ts')).backupViews,
+  governor: async () => (await import('./caution.ts')).governorViews,
+  opinion: async () => (await import('./caution.ts')).opinionViews,
   plugin: async () => (await import('./plugins.ts')).pluginViews,
 };
 

@@ -11,7 +11,7 @@ import { vectorMigrations } from '../vectors/vector-store.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { Knowledge } from './knowledge.ts';
 import { DocumentThread } from './document-thread.ts';
-import type { ConfiguredSource, DirectorySource, KnowledgeStore } from './ports.ts';
+import type { ConfiguredSource, DirectorySource } from './ports.ts';
 
 type Defer = (end: () => void | Promise<void>) => void;
 
@@ -50,30 +50,25 @@ export function directory(folder: string, more: Partial<DirectorySource> = {}): 
   };
 }
 
+/** Remembers what was read. */
+class NotedRows extends KnowledgeRows {
+  readonly read: string[] = [];
+
+  override replace(...[facts, passages, atMs]: Parameters<KnowledgeRows['replace']>): void {
+    this.read.push(facts.path);
+    super.replace(facts, passages, atMs);
+  }
+}
+
 function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[], home: string) {
   const storage = Storage.open({ home, migrations: [...vectorMigrations, ...knowledgeMigrations] });
-  const rows = new KnowledgeRows(storage);
-  const read: string[] = [];
+  const rows = new NotedRows(storage);
+  const { read } = rows;
   const thread = new DocumentThread(20_000);
-  const store: KnowledgeStore = {
-    seen: (source) => rows.seen(source),
-    replace: (facts, passages, atMs) => {
-      read.push(facts.path);
-      rows.replace(facts, passages, atMs);
-    },
-    touch: (file) => rows.touch(file),
-    remove: (source, path) => rows.remove(source, path),
-    sources: () => rows.sources(),
-    documents: (source, limit) => rows.documents(source, limit),
-    counts: (source) => rows.counts(source),
-    at: (found) => rows.at(found),
-    findWords: (query, limit) => rows.findWords(query, limit),
-    coverage: (query, row) => rows.coverage(query, row),
-    findMeaning: () => Promise.resolve([]),
-  };
   const waiting: (() => void)[] = [];
   const knowledge = new Knowledge({
-    store,
+    store: rows,
+    findMeaning: () => Promise.resolve([]),
     reader: thread,
     readPage: (html) =>
       Promise.resolve({
@@ -115,5 +110,5 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
   const tick = (): void => {
     for (const action of waiting.splice(0)) action();
   };
-  return { knowledge, look, find, rows, thread, store, tick, close: closeOnce };
+  return { knowledge, look, find, rows, thread, tick, close: closeOnce };
 }

@@ -1,14 +1,8 @@
 // The index of the person's documents: which files it holds as they were, their passages with the place each stands at, and the words of
 // these. Everything here can be made again from the documents. Knows no file system.
 
-import {
-  WordIndex,
-  wordIndexForm,
-  type Migration,
-  type RankedRow,
-  type SqlDatabase,
-  type Storage,
-} from '../../../store/storage/storage.ts';
+import { wordIndexForm, type Migration, type SqlDatabase, type Storage } from '../../../store/storage/storage.ts';
+import { SearchedTexts } from '../recall/searched-texts.ts';
 
 export const knowledgeMigrations: readonly Migration[] = [
   {
@@ -88,11 +82,6 @@ export interface SourceCounts {
   readonly indexedAtMs: number | null;
 }
 
-/** Where vectors of passages are kept, once there are any. */
-export interface PassageVectors {
-  remove(row: number): void;
-}
-
 const documentColumns =
   'd.document_id AS documentId, d.source AS source, d.path AS path, d.title AS title, d.media_type AS mediaType, d.sha256 AS sha256, ' +
   'd.size_bytes AS sizeBytes, d.modified_at_ms AS modifiedAtMs, d.version AS version, d.indexed_at_ms AS indexedAtMs, d.problem AS problem';
@@ -136,9 +125,6 @@ function prepareAll(db: SqlDatabase) {
     waiting: db.prepare(
       'SELECT passage_id AS row, heading, text, text_hash AS textHash FROM knowledge_passages WHERE embedded = 0 ORDER BY passage_id LIMIT ?',
     ),
-    countWaiting: db.prepare('SELECT count(*) FROM knowledge_passages WHERE embedded = 0').pluck(),
-    setEmbedded: db.prepare('UPDATE knowledge_passages SET embedded = 1 WHERE passage_id = ?'),
-    resetVectors: db.prepare('UPDATE knowledge_passages SET embedded = 0 WHERE embedded <> 0'),
     dropVector: db.prepare(
       `DELETE FROM embedding_vectors
        WHERE text_hash = @textHash AND NOT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = @textHash)`,
@@ -149,18 +135,13 @@ function prepareAll(db: SqlDatabase) {
 export class KnowledgeRows {
   readonly #storage: Storage;
   readonly #sql: ReturnType<typeof prepareAll>;
-  readonly #words: WordIndex;
-  #vectors: PassageVectors | null = null;
+  /** Of every source. */
+  readonly texts: SearchedTexts;
 
   constructor(storage: Storage) {
     this.#storage = storage;
     this.#sql = prepareAll(storage.db);
-    this.#words = new WordIndex(storage.db, 'knowledge_text');
-  }
-
-  /** From here on what is taken out leaves the index of vectors as well. */
-  useVectors(vectors: PassageVectors): void {
-    this.#vectors = vectors;
+    this.texts = new SearchedTexts(storage.db, { table: 'knowledge_passages', row: 'passage_id', words: 'knowledge_text' });
   }
 
   seen(source: string): SeenFile[] {
@@ -174,7 +155,7 @@ export class KnowledgeRows {
       const documentId = Number(this.#sql.put.run({ ...facts, indexedAtMs }).lastInsertRowid);
       for (const passage of passages) {
         const row = Number(this.#sql.putPassage.run({ ...passage, documentId }).lastInsertRowid);
-        this.#words.put(row, `${facts.title} ${passage.heading} ${facts.path}`, passage.text);
+        this.texts.put(row, `${facts.title} ${passage.heading} ${facts.path}`, passage.text);
       }
       this.#dropVectors(before ?? []);
     });
@@ -199,10 +180,7 @@ export class KnowledgeRows {
     const documentId = this.#sql.idOf.get(source, path) as number | undefined;
     if (documentId === undefined) return null;
     const passages = this.#sql.passagesOf.all(documentId) as { row: number; textHash: string }[];
-    for (const { row } of passages) {
-      this.#words.remove(row);
-      this.#vectors?.remove(row);
-    }
+    for (const { row } of passages) this.texts.remove(row);
     this.#sql.removePassages.run(documentId);
     this.#sql.remove.run(documentId);
     return passages.map(({ textHash }) => textHash);
@@ -226,15 +204,6 @@ export class KnowledgeRows {
     return this.#sql.counts.get(source) as SourceCounts;
   }
 
-  findWords(query: string, limit: number): RankedRow[] {
-    return this.#words.find(query, limit);
-  }
-
-  /** The share of what the query's words tell that stands in the row. */
-  coverage(query: string, row: number): number {
-    return this.#words.coverage(query, row);
-  }
-
   /** In the order given; passages that are gone are left out. */
   at(rows: readonly number[]): KeptPassage[] {
     const found = new Map((this.#sql.passages.all(JSON.stringify(rows)) as KeptPassage[]).map((passage) => [passage.passageId, passage]));
@@ -254,18 +223,5 @@ export class KnowledgeRows {
   waiting(limit: number): { row: number; text: string; textHash: string }[] {
     const rows = this.#sql.waiting.all(limit) as { row: number; heading: string; text: string; textHash: string }[];
     return rows.map(({ row, heading, text, textHash }) => ({ row, textHash, text: heading === '' ? text : `${heading}\n${text}` }));
-  }
-
-  countWaiting(): number {
-    return this.#sql.countWaiting.get() as number;
-  }
-
-  setEmbedded(row: number): void {
-    this.#sql.setEmbedded.run(row);
-  }
-
-  /** All vectors are gone. */
-  resetVectors(): void {
-    this.#sql.resetVectors.run();
   }
 }

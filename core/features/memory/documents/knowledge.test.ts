@@ -181,9 +181,9 @@ test('an end in the middle of indexing leaves whole documents, and the next look
   for (let failAt = 0; failAt < 12; failAt += 3) {
     const home = folderOf({});
     const first = openBench([directory(folder)], [], home);
-    const replace = first.store.replace.bind(first.store);
+    const replace = first.rows.replace.bind(first.rows);
     let count = 0;
-    Object.assign(first.store, {
+    Object.assign(first.rows, {
       replace: (...given: Parameters<typeof replace>) => {
         if (count++ === failAt) throw new Error('the program ends here');
         replace(...given);

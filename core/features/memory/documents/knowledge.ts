@@ -11,12 +11,13 @@ import { AppError, toAppError } from '../../../contracts/errors.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import type { Evidence } from '../../../contracts/features/memory.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import type { ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
+import type { FindPassages, ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
 import { searchKnowledge, type Found, type SearchRequest } from './search.ts';
 import { indexSource, type IndexReport } from './source-index.ts';
 
 export interface KnowledgeDeps {
   readonly store: KnowledgeStore;
+  readonly findMeaning: FindPassages;
   readonly reader: DocumentReader;
   readonly readPage: ReadPage;
   readonly sources: readonly ConfiguredSource[];
@@ -126,9 +127,9 @@ export class Knowledge {
   }
 
   find(request: SearchRequest): Promise<Found> {
-    const { store, resolvers, untrustedOf } = this.#deps;
+    const { store, findMeaning, resolvers, untrustedOf } = this.#deps;
     const sources = [...this.#entries.values()].map(({ source }) => source);
-    return searchKnowledge({ store, sources, resolvers, untrustedOf }, request);
+    return searchKnowledge({ store, findMeaning, sources, resolvers, untrustedOf }, request);
   }
 
   /** How many files of a folder could be read as documents; more than so many are not counted. */

@@ -1,26 +1,16 @@
 // What knowledge needs of others. The port by which a program adds sources is in core/contracts. Types only.
 
 import type { TaintSource } from '../../../contracts/tools.ts';
-import type { DocumentFacts, KeptDocument, KeptPassage, PassageDraft, SeenFile, SourceCounts } from './knowledge-rows.ts';
+import type { Near } from '../recall/recall-path.ts';
+import type { KnowledgeRows } from './knowledge-rows.ts';
 import type { DocumentJob, DocumentResults } from './read-document.ts';
 
-export interface KnowledgeStore {
-  seen(source: string): SeenFile[];
-  replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void;
-  /** The same content, written anew. */
-  touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void;
-  remove(source: string, path: string): boolean;
-  sources(): string[];
-  documents(source: string, limit: number): KeptDocument[];
-  counts(source: string): SourceCounts;
-  at(rows: readonly number[]): KeptPassage[];
-  /** Best first. */
-  findWords(query: string, limit: number): readonly { readonly row: number; readonly score: number }[];
-  /** The share, 0 to 1, of what the query's words tell that stands in the row. */
-  coverage(query: string, row: number): number;
-  /** Best first; empty where there are no vectors. Never rejects. */
-  findMeaning(query: string, limit: number, signal: AbortSignal): Promise<readonly { readonly row: number; readonly similarity: number }[]>;
-}
+type Kept = 'texts' | 'seen' | 'replace' | 'touch' | 'remove' | 'sources' | 'documents' | 'counts' | 'at';
+
+export type KnowledgeStore = Pick<KnowledgeRows, Kept>;
+
+/** Passages near a question, best first; empty where there are no vectors. Never rejects. */
+export type FindPassages = (query: string, limit: number, signal: AbortSignal) => Promise<readonly Near[]>;
 
 /** Reads documents away from everything else. */
 export interface DocumentReader {

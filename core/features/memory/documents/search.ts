@@ -2,14 +2,15 @@
 // thing stands and whose words it is.
 
 import { join } from 'node:path';
-import { fuseWordsAndMeaning } from '../../../base/rank-fusion.ts';
 import type { Evidence } from '../../../contracts/features/memory.ts';
 import type { KeptPassage } from './knowledge-rows.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
-import type { ConfiguredSource, KnowledgeStore, UntrustedOf } from './ports.ts';
+import { askWithin, findTexts, scoreAt } from '../recall/recall-path.ts';
+import type { ConfiguredSource, FindPassages, KnowledgeStore, UntrustedOf } from './ports.ts';
 
 export interface SearchDeps {
   readonly store: KnowledgeStore;
+  readonly findMeaning: FindPassages;
   readonly sources: readonly ConfiguredSource[];
   readonly resolvers: readonly KnowledgeResolver[];
   readonly untrustedOf: UntrustedOf;
@@ -34,38 +35,36 @@ const RESOLVED_CHARS_MAX = 4_000;
 /** Of one document at most, so that others are heard as well. */
 const PER_DOCUMENT_MAX = 3;
 
-const foundBy = ['words', 'meaning'] as const;
-
-export async function searchKnowledge(deps: SearchDeps, { query, source, limit, signal }: SearchRequest): Promise<Found> {
-  const { store, sources } = deps;
+export async function searchKnowledge(deps: SearchDeps, request: SearchRequest): Promise<Found> {
+  const { store, findMeaning, sources, untrustedOf } = deps;
+  const { query, source, limit, signal } = request;
   const named = new Map(sources.map((one) => [one.name, one]));
-  const wanted = (passage: KeptPassage): boolean => named.has(passage.source) && (source === undefined || passage.source === source);
-  const [meaning, resolved] = await Promise.all([
-    store.findMeaning(query, RANKED, signal),
-    askResolvers(deps, { query, source, limit, signal }),
+  const counts = (passage: KeptPassage): boolean => named.has(passage.source) && (source === undefined || passage.source === source);
+  const searched = {
+    texts: store.texts,
+    at: (rows: readonly number[]) => store.at(rows),
+    rowOf: ({ passageId }: KeptPassage) => passageId,
+    findMeaning,
+  };
+  const [{ hits, near }, resolved] = await Promise.all([
+    findTexts(searched, { query, ranked: RANKED, wanted: limit, counts, signal }),
+    askResolvers(deps, request),
   ]);
-  const words = store.findWords(query, RANKED);
-  const fused = fuseWordsAndMeaning(
-    words.map(({ row, score }) => ({ key: row, score })),
-    meaning.map(({ row, similarity }) => ({ key: row, score: similarity })),
-    (best) => store.coverage(query, best),
-  );
-  const passages = new Map(store.at(fused.map(({ key }) => key)).map((passage) => [passage.passageId, passage]));
   const perDocument = new Map<string, number>();
-  const evidence: Evidence[] = [];
-  for (const { key, score, rankings } of fused) {
-    const passage = passages.get(key);
-    const from = passage === undefined ? undefined : named.get(passage.source);
-    if (passage === undefined || from === undefined || !wanted(passage)) continue;
-    const document = `${passage.source}\n${passage.path}`;
-    const count = (perDocument.get(document) ?? 0) + 1;
-    if (count > PER_DOCUMENT_MAX) continue;
-    perDocument.set(document, count);
-    evidence.push(evidenceOf(passage, from, { score, foundBy: foundBy.filter((_, index) => rankings.includes(index)) }, deps.untrustedOf));
-    if (evidence.length >= limit) break;
-  }
+  const evidence = hits
+    .filter(({ text: { source: name, path } }) => {
+      const document = `${name}\n${path}`;
+      const count = (perDocument.get(document) ?? 0) + 1;
+      perDocument.set(document, count);
+      return count <= PER_DOCUMENT_MAX;
+    })
+    .slice(0, limit)
+    .flatMap(({ text, score, foundBy }) => {
+      const from = named.get(text.source);
+      return from === undefined ? [] : [evidenceOf(text, from, { score, foundBy }, untrustedOf)];
+    });
   const all = [...evidence, ...resolved].sort((a, b) => b.score - a.score).slice(0, limit);
-  return { evidence: all, similarity: meaning[0]?.similarity ?? null };
+  return { evidence: all, similarity: near[0]?.similarity ?? null };
 }
 
 function evidenceOf(
@@ -87,37 +86,23 @@ function citationOf({ path, startLine, endLine, page, heading }: KeptPassage, so
   return `${place}:${startLine}${endLine === startLine ? '' : `-${endLine}`}`;
 }
 
-/** One that fails or is slow is left out, and told to stop. */
 async function askResolvers({ resolvers }: SearchDeps, { query, source, limit, signal }: SearchRequest): Promise<Evidence[]> {
   const asked = resolvers.filter(({ name }) => source === undefined || name === source);
-  if (asked.length === 0 || signal.aborted) return [];
-  const over = new AbortController();
-  const limited = AbortSignal.any([signal, over.signal]);
-  const lateTimer = setTimeout(() => over.abort(), RESOLVED_WITHIN_MS);
-  const late = new Promise<readonly []>((resolve) => {
-    limited.addEventListener('abort', () => resolve([]), { once: true });
+  const answers = await askWithin(asked, { ms: RESOLVED_WITHIN_MS, signal }, async (resolver, limited) => {
+    const found = await resolver.resolve(query, limit, limited);
+    return found.slice(0, limit).map((one, index): Evidence => ({
+      citation: `${resolver.name}: ${one.citation}`,
+      source: resolver.name,
+      path: one.citation,
+      startLine: null,
+      endLine: null,
+      page: null,
+      heading: one.title,
+      text: one.text.slice(0, RESOLVED_CHARS_MAX),
+      score: scoreAt(one.score, index),
+      foundBy: ['resolver'],
+      untrusted: [{ kind: 'mcp', where: resolver.name }],
+    }));
   });
-  const answers = await Promise.all(
-    asked.map(async (resolver) => {
-      // `async`, so that one that throws at once is left out as well.
-      const answer = (async () => resolver.resolve(query, limit, limited))().catch(() => []);
-      const found = await Promise.race([answer, late]);
-      return found.slice(0, limit).map((one, index): Evidence => ({
-        citation: `${resolver.name}: ${one.citation}`,
-        source: resolver.name,
-        path: one.citation,
-        startLine: null,
-        endLine: null,
-        page: null,
-        heading: one.title,
-        text: one.text.slice(0, RESOLVED_CHARS_MAX),
-        score: Math.min(1, Math.max(0, one.score ?? 1 / (index + 1))),
-        foundBy: ['resolver'],
-        untrusted: [{ kind: 'mcp', where: resolver.name }],
-      }));
-    }),
-  );
-  clearTimeout(lateTimer);
-  over.abort();
   return answers.flat();
 }

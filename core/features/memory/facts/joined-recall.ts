@@ -4,6 +4,7 @@
 import { AppError } from '../../../contracts/errors.ts';
 import { memoryTextMax, sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
 import type { MemorySource, RecalledText } from '../../../contracts/memory-ports.ts';
+import { askWithin, scoreAt } from '../recall/recall-path.ts';
 import type { Recall, RecallRequest } from './ports.ts';
 
 export interface JoinedRecallDeps {
@@ -28,34 +29,21 @@ export class JoinedRecall implements Recall {
   }
 
   async recall(request: RecallRequest): Promise<MemoryHit[]> {
-    const [own, ...others] = await Promise.all([
-      this.#deps.own.recall(request),
-      ...this.#deps.sources.map((source) => this.#ask(source, request)),
+    const { own: ownRecall, sources, nowMs } = this.#deps;
+    const { query, agentId, limit, signal } = request;
+    const [own, others] = await Promise.all([
+      ownRecall.recall(request),
+      askWithin(sources, { ms: WITHIN_MS, signal }, async (source, limited) => {
+        const found = await source.recall({ text: query, agentId, limit }, limited);
+        return found.slice(0, limit).map((one, index) => hitOf(source.name, one, { nowMs: nowMs(), index }));
+      }),
     ]);
     const ownTexts = new Set(own.map(({ text }) => text));
     const ownIds = new Set(own.map(({ memoryId }) => memoryId));
     const foreign = others
       .flat()
       .filter(({ memoryId, text }) => !ownTexts.has(text) && !ownIds.has(memoryId.slice(memoryId.indexOf(':') + 1)));
-    return [...own, ...foreign].sort((a, b) => b.score - a.score).slice(0, request.limit);
-  }
-
-  /** Nothing of one that fails or is late; it is told to stop. */
-  async #ask(source: MemorySource, { query, agentId, limit, signal }: RecallRequest): Promise<MemoryHit[]> {
-    if (signal.aborted) return [];
-    const over = new AbortController();
-    const limited = AbortSignal.any([signal, over.signal]);
-    const timer = setTimeout(() => over.abort(), WITHIN_MS);
-    const late = new Promise<readonly []>((resolve) => {
-      limited.addEventListener('abort', () => resolve([]), { once: true });
-    });
-    // `async`, so that one that throws at once is left out as well.
-    const answer = (async () => source.recall({ text: query, agentId, limit }, limited))().catch(() => []);
-    const found = await Promise.race([answer, late]);
-    clearTimeout(timer);
-    over.abort();
-    const nowMs = this.#deps.nowMs();
-    return found.slice(0, limit).map((one, index) => hitOf(source.name, one, { nowMs, index }));
+    return [...own, ...foreign].sort((a, b) => b.score - a.score).slice(0, limit);
   }
 }
 
@@ -84,7 +72,7 @@ function hitOf(
     uses: 0,
     seenIn: 0,
     contradictions: [],
-    score: Math.min(1, Math.max(0, score ?? 1 / (index + 1))),
+    score: scoreAt(score, index),
     foundBy: ['source'],
   };
 }

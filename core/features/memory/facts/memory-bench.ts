@@ -7,7 +7,6 @@ import { onTestFinished } from 'vitest';
 import { ManualClock } from '../../../base/clock.ts';
 import { RandomIds } from '../../../base/ids.ts';
 import { silentLogger } from '../../../base/logger.ts';
-import { systemSessionId } from '../../../contracts/events.ts';
 import { MemoryRows, memoryMigrations } from './memory-rows.ts';
 import { SessionLog, sessionMigrations } from '../../../store/session/session.ts';
 import { Storage } from '../../../store/storage/storage.ts';
@@ -15,7 +14,8 @@ import { vectorMigrations } from '../vectors/vector-store.ts';
 import { MemoryBook } from './memory-book.ts';
 import { formResolver } from './contradictions.ts';
 import { MemoryRecall } from './recall.ts';
-import type { MemoryStore, ProposedBy } from './ports.ts';
+import { memoryStoreOf } from './memory-store.ts';
+import type { ProposedBy } from './ports.ts';
 
 export function openBench(candidatesMax = 50) {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-memory-'));
@@ -26,21 +26,7 @@ export function openBench(candidatesMax = 50) {
   const rows = new MemoryRows(storage.db);
   const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [rows] });
   const near: { row: number; similarity: number }[] = [];
-  const store: MemoryStore = {
-    append: (drafts) => void log.append(systemSessionId, drafts),
-    transact: (work) => log.transact(work),
-    find: (memoryId) => rows.find(memoryId),
-    at: (wanted) => rows.at(wanted),
-    findSame: (text, scope) => rows.findSame(text, scope),
-    list: (filter, limit, offset) => rows.list(filter, limit, offset),
-    pinned: (scopes, limit) => rows.pinned(scopes, limit),
-    counts: () => rows.counts(),
-    seenIn: (memoryId) => rows.seenIn(memoryId),
-    contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
-    findWords: (query, limit) => rows.findWords(query, limit),
-    coverage: (query, row) => rows.coverage(query, row),
-    findMeaning: () => Promise.resolve(near),
-  };
+  const store = memoryStoreOf(rows, log, () => Promise.resolve(near));
   const recall = new MemoryRecall({ store, clock });
   const book = new MemoryBook({
     store,

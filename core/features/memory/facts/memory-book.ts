@@ -247,7 +247,7 @@ export class MemoryBook {
   #conflictsOf(text: string, scope: string, ownId?: string): readonly { otherId: string; reason: string }[] {
     const { store, resolver } = this.#deps;
     const near = store
-      .at(store.findWords(text, NEIGHBOURS * 2).map(({ row }) => row))
+      .at(store.texts.findWords(text, NEIGHBOURS * 2).map(({ row }) => row))
       .filter((other) => other.memoryId !== ownId && (scope === sharedScope || other.scope === sharedScope || other.scope === scope));
     return resolver.contradictions(text, near.slice(0, NEIGHBOURS));
   }
@@ -255,7 +255,7 @@ export class MemoryBook {
   #search(query: string, filter: Pick<MemoryListQuery, 'state' | 'kind' | 'scope' | 'contradicted'>): KeptMemory[] {
     const { store } = this.#deps;
     return store
-      .at(store.findWords(query, SEARCHED).map(({ row }) => row))
+      .at(store.texts.findWords(query, SEARCHED).map(({ row }) => row))
       .filter(
         ({ state, kind, scope }) =>
           [filter.state ?? state, filter.kind ?? kind, filter.scope ?? scope].join() === [state, kind, scope].join(),

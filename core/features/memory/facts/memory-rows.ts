@@ -7,7 +7,8 @@ import type { AnyEvent, EventBodies, EventOf } from '../../../contracts/events.t
 import { memoryOriginSchema, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../../contracts/tools.ts';
-import { WordIndex, type RankedRow, type SqlDatabase } from '../../../store/storage/storage.ts';
+import type { SqlDatabase } from '../../../store/storage/storage.ts';
+import { SearchedTexts } from '../recall/searched-texts.ts';
 import { allColumns, prepareAll, type StoredMemory } from './memory-sql.ts';
 
 export { memoryMigrations } from './memory-schema.ts';
@@ -33,28 +34,18 @@ export interface MemoryCounts {
   readonly contradictions: number;
 }
 
-/** Where vectors of memories are kept, once there are any. */
-export interface MemoryVectors {
-  remove(row: number): void;
-}
-
 const untrustedSchema = z.array(taintSourceSchema);
 
 export class MemoryRows {
   readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
-  readonly #words: WordIndex;
-  #vectors: MemoryVectors | null = null;
+  /** Of every scope and state. */
+  readonly texts: SearchedTexts;
 
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = prepareAll(db);
-    this.#words = new WordIndex(db, 'memory_text');
-  }
-
-  /** From here on what is forgotten leaves the index of vectors as well. */
-  useVectors(vectors: MemoryVectors): void {
-    this.#vectors = vectors;
+    this.texts = new SearchedTexts(db, { table: 'memories', row: 'row', words: 'memory_text' });
   }
 
   /** Called for every event inside its transaction. */
@@ -152,16 +143,6 @@ export class MemoryRows {
     return this.#sql.contradictionsOf.all({ id: memoryId }) as Contradiction[];
   }
 
-  /** Rows by their words, of every scope and state. */
-  findWords(query: string, limit: number): RankedRow[] {
-    return this.#words.find(query, limit);
-  }
-
-  /** The share of what the query's words tell that stands in the row. */
-  coverage(query: string, row: number): number {
-    return this.#words.coverage(query, row);
-  }
-
   /** Up to which event turns were looked through. */
   get cursor(): number {
     return this.cursorOf('turns');
@@ -185,19 +166,6 @@ export class MemoryRows {
     return this.#sql.waiting.all(limit) as { row: number; scope: string; text: string }[];
   }
 
-  countWaiting(): number {
-    return this.#sql.countWaiting.get() as number;
-  }
-
-  setEmbedded(row: number): void {
-    this.#sql.setEmbedded.run(row);
-  }
-
-  /** All vectors are gone. */
-  resetVectors(): void {
-    this.#sql.resetVectors.run();
-  }
-
   #remember({ body, atMs }: EventOf<'memory.remembered'>): void {
     const { memory, state, rule } = body;
     const createdAtMs = Math.min(body.createdAtMs ?? atMs, atMs);
@@ -213,7 +181,7 @@ export class MemoryRows {
       untrusted: JSON.stringify(memory.untrusted),
     });
     if (changes === 0) return;
-    this.#words.put(Number(lastInsertRowid), '', memory.text);
+    this.texts.put(Number(lastInsertRowid), '', memory.text);
     if (memory.origin.sessionId !== null) this.#sql.putSeen.run(memory.memoryId, memory.origin.sessionId);
   }
 
@@ -231,8 +199,7 @@ export class MemoryRows {
   #forget(memoryId: string): void {
     const row = this.#sql.rowOf.get(memoryId) as number | undefined;
     if (row === undefined) return;
-    this.#words.remove(row);
-    this.#vectors?.remove(row);
+    this.texts.remove(row);
     this.#sql.dropVector.run(memoryHash((this.#sql.textOf.get(row) as string | undefined) ?? ''));
     this.#sql.remove.run(row);
     this.#sql.dropSeen.run(memoryId);

@@ -48,9 +48,6 @@ type StatementName =
   | 'cursor'
   | 'setCursor'
   | 'waiting'
-  | 'countWaiting'
-  | 'setEmbedded'
-  | 'resetVectors'
   | 'dropVector';
 
 export function prepareAll(db: SqlDatabase): Readonly<Record<StatementName, SqlStatement>> {
@@ -91,9 +88,6 @@ export function prepareAll(db: SqlDatabase): Readonly<Record<StatementName, SqlS
     cursor: db.prepare('SELECT seq FROM memory_cursors WHERE name = ?').pluck(),
     setCursor: db.prepare('INSERT INTO memory_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
     waiting: db.prepare('SELECT row, scope, text FROM memories WHERE embedded = 0 ORDER BY row LIMIT ?'),
-    countWaiting: db.prepare('SELECT count(*) FROM memories WHERE embedded = 0').pluck(),
-    setEmbedded: db.prepare('UPDATE memories SET embedded = 1 WHERE row = ?'),
-    resetVectors: db.prepare('UPDATE memories SET embedded = 0 WHERE embedded <> 0'),
     dropVector: db.prepare('DELETE FROM embedding_vectors WHERE text_hash = ?'),
   };
 }

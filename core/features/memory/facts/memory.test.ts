@@ -174,7 +174,7 @@ test('what is forgotten leaves everything but the log', async () => {
   book.forget(memoryId, 'ada');
   expect(rows.find(memoryId)).toBeNull();
   expect(await found('shoe size')).toEqual([]);
-  expect(rows.findWords('shoe', 5)).toEqual([]);
+  expect(rows.texts.findWords('shoe', 5)).toEqual([]);
   expect(() => book.get(memoryId)).toThrow('There is no memory');
   expect(log.reads.slice(systemSessionId, { limit: 10 }).map(({ type }) => type)).toEqual(['memory.remembered', 'memory.forgotten']);
 });

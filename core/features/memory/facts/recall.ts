@@ -2,12 +2,12 @@
 // they matter. Uses what is kept and nothing else; candidates are found by nobody but a person.
 
 import type { Clock } from '../../../base/clock.ts';
-import { fuseWordsAndMeaning } from '../../../base/rank-fusion.ts';
 import { sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
+import { findTexts } from '../recall/recall-path.ts';
 import { recencyOf, tierOf } from './decay.ts';
 import { isOverruled } from './overruled.ts';
-import type { Recall, MemoryStore, RecallRequest } from './ports.ts';
+import type { MemoryStore, Recall, RecallRequest } from './ports.ts';
 import { viewOf } from './view.ts';
 
 export interface RecallDeps {
@@ -15,14 +15,10 @@ export interface RecallDeps {
   readonly clock: Clock;
 }
 
-/** Of each ranking, before it is known whose they are. */
 const RANKED = 40;
-const RANKED_WIDE = 400;
 /** Relevance decides first: age and importance move a memory within what fits about as well. */
 const RECENCY_WEIGHT = 0.25;
 const IMPORTANCE_WEIGHT = 0.25;
-
-const foundBy = ['words', 'meaning'] as const;
 
 export class MemoryRecall implements Recall {
   readonly #deps: RecallDeps;
@@ -36,52 +32,22 @@ export class MemoryRecall implements Recall {
     const { store, clock } = this.#deps;
     const scopes = scopesOf(agentId);
     const nowMs = clock.nowMs();
-    const usable = (memory: KeptMemory): boolean =>
+    const counts = (memory: KeptMemory): boolean =>
       memory.state === 'kept' && scopes.includes(memory.scope) && tierOf(memory, nowMs) !== 'archived';
-    const meaning = await store.findMeaning(query, scopes, RANKED, signal);
-    const byWords = this.#words(query, Math.min(limit, RANKED), usable);
-    const byMeaning = scoredOf(
-      store,
-      meaning.map(({ row, similarity }) => ({ row, score: similarity })),
-    ).filter(({ memory }) => usable(memory));
-    const known = new Map([...byWords, ...byMeaning].map(({ memory }) => [memory.row, memory]));
-    return fuseWordsAndMeaning(byWords, byMeaning, (best) => store.coverage(query, best))
-      .flatMap(({ key, score, rankings }) => {
-        const memory = known.get(key);
-        return memory === undefined ? [] : [{ memory, score: score * weightOf(memory, nowMs), rankings }];
-      })
+    const searched = {
+      texts: store.texts,
+      at: (rows: readonly number[]) => store.at(rows),
+      rowOf: ({ row }: KeptMemory) => row,
+      findMeaning: (asked: string, ranked: number) => store.findMeaning(asked, scopes, ranked, signal),
+    };
+    const { hits } = await findTexts(searched, { query, ranked: RANKED, wanted: limit, counts, signal });
+    return hits
+      .map(({ text: memory, score, foundBy }) => ({ memory, score: score * weightOf(memory, nowMs), foundBy }))
       .sort((a, b) => b.score - a.score)
-      .filter(({ memory }) => !isOverruled(memory, store, usable))
+      .filter(({ memory }) => !isOverruled(memory, store, counts))
       .slice(0, limit)
-      .map(({ memory, score, rankings }) => ({
-        ...viewOf(memory, store, nowMs),
-        score,
-        foundBy: foundBy.filter((_, index) => rankings.includes(index)),
-      }));
+      .map(({ memory, score, foundBy }) => ({ ...viewOf(memory, store, nowMs), score, foundBy }));
   }
-
-  /** Looked at again with more room where most that was found belongs to somebody else. */
-  #words(query: string, wanted: number, usable: (memory: KeptMemory) => boolean): ScoredMemory[] {
-    const { store } = this.#deps;
-    const rows = store.findWords(query, RANKED);
-    const found = scoredOf(store, rows).filter(({ memory }) => usable(memory));
-    if (found.length >= wanted || rows.length < RANKED) return found;
-    return scoredOf(store, store.findWords(query, RANKED_WIDE))
-      .filter(({ memory }) => usable(memory))
-      .slice(0, RANKED);
-  }
-}
-
-interface ScoredMemory {
-  readonly key: number;
-  readonly score: number;
-  readonly memory: KeptMemory;
-}
-
-/** In the order given. */
-function scoredOf(store: MemoryStore, rows: readonly { readonly row: number; readonly score: number }[]): ScoredMemory[] {
-  const scores = new Map(rows.map(({ row, score }) => [row, score]));
-  return store.at(rows.map(({ row }) => row)).map((memory) => ({ key: memory.row, score: scores.get(memory.row) ?? 0, memory }));
 }
 
 export function scopesOf(agentId: string): string[] {

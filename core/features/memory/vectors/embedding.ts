@@ -7,6 +7,7 @@ import type { Logger } from '../../../base/logger.ts';
 import { systemSessionId } from '../../../contracts/events.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import { estimateTokens } from '../../../mind/llm/llm.ts';
+import type { SearchedTexts } from '../recall/searched-texts.ts';
 import type { Spine } from '../../feature.ts';
 import type { KnowledgeRows } from '../documents/knowledge-rows.ts';
 import { memoryHash, type MemoryRows } from '../facts/memory-rows.ts';
@@ -48,8 +49,8 @@ export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, life
   if (embeddings === undefined && store.vectors.pinned === null) return null;
   const indexes = openIndexes(logger, store.vectors);
   if (indexes !== null) {
-    store.memories.useVectors(indexes.memory);
-    store.knowledge.useVectors(indexes.knowledge);
+    store.memories.texts.useVectors(indexes.memory);
+    store.knowledge.texts.useVectors(indexes.knowledge);
   }
   if (embeddings === undefined) return null;
   if (indexes === null) return { problem: 'The library for search by meaning could not be loaded on this machine.' };
@@ -109,14 +110,9 @@ function openIndexes(logger: Logger, vectors: VectorStore): { memory: VectorInde
 
 function memoryTexts({ memories }: MemoryStores, index: VectorIndex): EmbeddedTexts {
   return {
+    ...keptIn(memories.texts, index),
     waiting: (limit) => memories.waiting(limit).map((one) => ({ ...one, textHash: memoryHash(one.text) })),
-    countWaiting: () => memories.countWaiting(),
     whereIs: ({ row, textHash }) => (memories.at([row]).some(({ text }) => memoryHash(text) === textHash) ? 'in-its-row' : 'gone'),
-    put: ({ row, scope }, vector) => {
-      index.put(row, scope, vector);
-      memories.setEmbedded(row);
-    },
-    reset: () => memories.resetVectors(),
   };
 }
 
@@ -125,17 +121,23 @@ export const EVERYBODY = 'all';
 
 function passageTexts({ knowledge }: MemoryStores, index: VectorIndex): EmbeddedTexts {
   return {
+    ...keptIn(knowledge.texts, index),
     waiting: (limit) => knowledge.waiting(limit).map((one) => ({ ...one, scope: EVERYBODY })),
-    countWaiting: () => knowledge.countWaiting(),
     whereIs: ({ row, textHash }) => {
       if (knowledge.hashOf(row) === textHash) return 'in-its-row';
       return knowledge.holds(textHash) ? 'elsewhere' : 'gone';
     },
+  };
+}
+
+function keptIn(texts: SearchedTexts, index: VectorIndex): Pick<EmbeddedTexts, 'countWaiting' | 'put' | 'reset'> {
+  return {
+    countWaiting: () => texts.countWaiting(),
     put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
-      knowledge.setEmbedded(row);
+      texts.setEmbedded(row);
     },
-    reset: () => knowledge.resetVectors(),
+    reset: () => texts.resetVectors(),
   };
 }
 

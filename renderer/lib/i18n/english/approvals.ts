@@ -11,7 +11,7 @@ export const approvals = {
     tray: 'the tray',
     telegram: 'Telegram',
   },
-  /** Who did something, as the person reads it. */
+  /** The actor of an event, as the person reads it. */
   actors: {
     window: 'you, in the window',
     http: 'you, in the window',

@@ -84,6 +84,8 @@ export const chat = {
       shutdown: 'TrayClaw was closed during this turn.',
     },
     retried: (message: string, wait: string) => `${message} Retried after ${wait}.`,
+    failover: (message: string, to: string) => `${message} ${to} takes over.`,
+    failoverLater: (message: string, to: string, wait: string) => `${message} ${to} takes over in ${wait}.`,
     usedUp: (scope: BudgetLimitScope, spent: string, limit: string) => `The budget of this ${scope} is used up: ${spent} of ${limit}.`,
     tooSmall: (scope: BudgetLimitScope, spent: string, limit: string, needed: string) =>
       `The budget of this ${scope} is too small to continue: ${spent} of ${limit}; the next call needs at least ${needed}.`,
@@ -258,6 +260,8 @@ export const chat = {
     },
     model: 'Model',
     noModel: 'none (direct call)',
+    whyModel: 'Why this model',
+    viaRoute: (name: string, reason: string) => `Route ${name}: ${reason}.`,
     started: 'Started',
     took: 'Took',
     phase: 'Phase',

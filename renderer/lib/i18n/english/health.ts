@@ -83,7 +83,6 @@ export const health = {
   openSecrets: 'Open secrets',
   openFile: 'Show the file',
   install: (what: string) => `${what} is missing. Install it with:`,
-  sandboxOn: (backend: string) => `Confined by ${backend}.`,
   log: 'The log',
   logHelp: 'Each event carries the hash of the previous one. Verifying reads the whole log and checks the chain.',
   verify: 'Verify the log',

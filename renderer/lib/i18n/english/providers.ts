@@ -1,6 +1,26 @@
 // Words for providers and models, and for setting one up.
 
 export const providers = {
+  routes: {
+    list: 'Routes',
+    ref: (name: string) => `route/${name}`,
+    add: 'Add a route',
+    edit: 'Edit',
+    editOf: (name: string) => `Edit route ${name}`,
+    remove: 'Remove',
+    removeOf: (name: string) => `Remove route ${name}`,
+    name: 'Name',
+    candidates: 'Models, one a line, the first choice first',
+    prefer: 'Prefer',
+    preferences: { order: 'the first in order', cost: 'the cheapest', latency: 'the fastest' },
+    localOnly: 'Only models on this computer',
+    about: (preference: string, isLocal: boolean) => `${preference}${isLocal ? ', only on this computer' : ''}`,
+    healths: { ok: 'healthy', cooling: 'cooling down', 'on trial': 'on trial after a failure' },
+    cooling: (time: string, why: string) => `cooling down for ${time}${why === '' ? '' : `: ${why}`}`,
+    firstWord: (time: string) => `first word after ${time}`,
+    save: 'Save',
+    cancel: 'Cancel',
+  },
   list: 'Providers',
   none: 'No provider is set up. Add one with its key, or start a model server on this computer.',
   add: 'Add a provider',

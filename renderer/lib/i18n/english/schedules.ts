@@ -31,7 +31,6 @@ export const schedules = {
   byAgent: (agent: string) => `agent ${agent}`,
   last: 'Last times',
   neverDue: 'Not due yet.',
-  due: (moment: string) => `due ${moment}`,
   dispositions: {
     run: 'ran',
     missed: 'missed: nothing could run at the time',
@@ -118,7 +117,6 @@ export const schedules = {
     copyFile: 'Copy path of HEARTBEAT.md',
     run: 'Check now',
     settings: 'Heartbeat settings',
-    turn: 'Show its last turn',
   },
   tasks: {
     title: 'Tasks',

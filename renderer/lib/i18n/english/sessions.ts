@@ -19,7 +19,6 @@ export const sessions = {
   waits: 'waiting for you',
   working: 'working',
   unread: 'unread',
-  news: (n: number) => `${n} new`,
   waitsFor: (summary: string) => `Waiting for you: ${summary}`,
   endings: { failed: 'Failed', cancelled: 'Stopped', over_budget: 'Over budget', stopped: 'Panic stop' },
   ended: (how: string, text: string) => `${how}: ${text}`,

@@ -25,6 +25,8 @@ export const settingNames = {
     secrets: 'Secrets',
     hooks: 'Hooks',
     plugins: 'Plugins',
+    governor: 'Governor',
+    verify: 'Verification',
     deadLetters: 'Failed turns',
     context: 'Context',
     backup: 'Backups',
@@ -201,8 +203,19 @@ export const settingNames = {
     hooks: { title: 'Hooks', help: 'Programs of yours that run before and after what the agent does. They can deny, never allow.' },
     'plugins.files': {
       title: 'Plugins',
-      help: 'Files or package folders with features of your own. Each is loaded only once you approved it as it is.',
+      help: 'Files or package folders with your own features. Each is loaded only once you approved it as it is.',
     },
+    'governor.mode': {
+      title: 'Governor',
+      help: 'On asks for more caution where a turn goes wrong. Observe only records what it would do.',
+    },
+    'governor.stronger': { title: 'Stronger model', help: 'For the rest of a turn that meets difficulties or risks.' },
+    'governor.cheaper': { title: 'Cheaper model', help: 'For the rest of a turn whose budget is nearly spent.' },
+    verify: {
+      title: 'Verification',
+      help: 'Calls of these classes are checked by another model, a Cortensor router or a command before they run.',
+    },
+    'models.panels': { title: 'Panels', help: 'Models that answer together for a second opinion, and the judge that compares.' },
     'plugins.settings': { title: 'Settings of plugins', help: 'By the name of a plugin.' },
     'deadLetters.retries': {
       title: 'Retries of failed turns',

@@ -1,0 +1,8 @@
+// Runs once before all tests: builds dist/ where it is older than its sources, so that tests never start an old program.
+
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export default function buildFirst() {
+  execFileSync(process.execPath, [fileURLToPath(new URL('build.mjs', import.meta.url)), '--if-stale', '--quiet'], { stdio: 'inherit' });
+}

@@ -1,0 +1,108 @@
+// The governor: signals of a turn, rules over them, and directives that tighten what the gate allows. The settings, the event, the operations.
+
+import * as z from 'zod';
+import { modelRefSchema } from '../model-ref.ts';
+import { id } from '../op-params.ts';
+import { decisionKindSchema } from '../policy.ts';
+
+export const signalNames = [
+  /** 0–100, of the call: its class, what it runs, the risks its tool states. */
+  'risk',
+  /** Untrusted sources the session has taken in. */
+  'taint',
+  /** Untrusted sources the call may derive from. */
+  'derived',
+  /** Failed calls in a row. */
+  'failures',
+  /** Failed calls in a row of the class of this call. */
+  'classFailures',
+  /** Denied calls of the turn. */
+  'denials',
+  /** Results that contradict earlier ones: another answer to the same question, an effect that was not there. */
+  'contradictions',
+  /** Words of doubt in the model's last text. */
+  'hedging',
+  /** Percent of the narrowest budget that is spent. */
+  'budget',
+  /** Hosts and commands of the call that the session has not used before. */
+  'novelty',
+  /** Days since the grant that allows the call was given. */
+  'grantAge',
+] as const;
+export const signalNameSchema = z.enum(signalNames);
+export type SignalName = z.infer<typeof signalNameSchema>;
+
+export const directiveSchema = z.enum(['validate', 'second_opinion', 'escalate', 'cheaper', 'stop_class', 'ask_person']);
+export type Directive = z.infer<typeof directiveSchema>;
+
+export const findingSchema = z.object({
+  signal: signalNameSchema,
+  value: z.number(),
+  ruleId: z.string(),
+  directive: directiveSchema,
+});
+export type Finding = z.infer<typeof findingSchema>;
+
+export const governorModeSchema = z.enum(['on', 'observe', 'off']);
+export type GovernorMode = z.infer<typeof governorModeSchema>;
+
+export const governorConfigSchema = z
+  .strictObject({
+    /** on: directives take effect. observe: they are recorded only. off: nothing is looked at. */
+    mode: governorModeSchema.default('off'),
+    /** The model for the rest of a turn that a rule escalates; none, and the turn keeps its model. */
+    stronger: modelRefSchema.optional(),
+    /** The model for the rest of a turn whose budget is nearly spent. */
+    cheaper: modelRefSchema.optional(),
+  })
+  .prefault({});
+export type GovernorConfig = z.infer<typeof governorConfigSchema>;
+
+export const governorEvents = {
+  /** Rules that fired for a call, or with no call for the answer. Stands before the decision on the call. */
+  'governor.assessed': z.object({
+    callId: z.string().nullable(),
+    mode: governorModeSchema.exclude(['off']),
+    /** What the gate had decided on the call. */
+    decision: decisionKindSchema.optional(),
+    /** The class of the call. */
+    class: z.string().optional(),
+    findings: z.array(findingSchema).min(1),
+    /** The directives that took effect; none in observe. */
+    applied: z.array(directiveSchema),
+  }),
+} as const;
+export type Assessed = z.infer<(typeof governorEvents)['governor.assessed']>;
+
+/** A finding with the call it is about; null for the answer of the turn. */
+const explainedSchema = findingSchema.extend({ callId: z.string().nullable(), tool: z.string().nullable(), applied: z.boolean() });
+export type ExplainedFinding = z.infer<typeof explainedSchema>;
+
+export const governorOps = {
+  /** What the rules say of a turn. `recorded` is false where they are applied to its log now, because the governor was off. */
+  'governor.explain': {
+    params: z.strictObject({ turnId: id }),
+    result: z.object({ turnId: z.string(), recorded: z.boolean(), findings: z.array(explainedSchema) }),
+  },
+  /** Applies the rules to past turns. Reads the log; asks no model and no person. */
+  'governor.try': {
+    params: z.strictObject({ days: z.number().int().min(1).max(365).optional() }),
+    result: z.object({
+      turns: z.number().int(),
+      calls: z.number().int(),
+      /** Calls the gate allowed that would have been asked about, verified or denied. */
+      tightened: z.number().int(),
+      rules: z.array(
+        z.object({
+          ruleId: z.string(),
+          directive: directiveSchema,
+          findings: z.number().int(),
+          turns: z.number().int(),
+          lastTurnId: z.string(),
+        }),
+      ),
+      /** The oldest event looked at; null where the whole time was looked through. */
+      lookedBackToMs: z.number().int().nullable(),
+    }),
+  },
+} as const;

@@ -1,0 +1,79 @@
+// Health and guided recovery: what is found, and the ways back from trouble. Each is planned, shown, and run only as it was planned. A part
+// of the tables in events.ts and ops.ts.
+
+import * as z from 'zod';
+import { id, none } from '../op-params.ts';
+
+const recoveryKinds = [
+  'reset-agent',
+  'clear-session-cache',
+  'rebuild-index',
+  'restore-backup',
+  'quarantine-artifacts',
+  'finish-undo',
+] as const;
+export const recoveryKindSchema = z.enum(recoveryKinds);
+export type RecoveryKind = z.infer<typeof recoveryKindSchema>;
+
+export const healthEvents = {
+  /** In the system session. A repair of one finding of the health check, or a planned recovery. */
+  'recovery.finished': z.object({
+    planId: z.string(),
+    kind: z.string(),
+    target: z.string().nullable(),
+    did: z.array(z.string()),
+    by: z.string(),
+  }),
+} as const;
+
+const checkSchema = z.object({
+  id: z.string(),
+  ok: z.boolean(),
+  detail: z.string(),
+  fix: z.string().optional(),
+  /** What the program can do about it itself: `health.fix`. Harmless: nothing is lost that cannot be had again. */
+  repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
+});
+
+export const healthOps = {
+  /** `full` includes slow checks: the whole chain, every artifact, every index; and a short request to the default model. */
+  'health.check': {
+    params: none.extend({ full: z.boolean().optional() }),
+    result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),
+  },
+  /** The repair of one finding; runs only with `run`. `check` is the state afterwards. */
+  'health.fix': {
+    params: z.strictObject({ checkId: id, run: z.boolean().optional() }),
+    result: z.object({
+      checkId: z.string(),
+      harmless: z.boolean(),
+      will: z.array(z.string()),
+      did: z.array(z.string()),
+      check: checkSchema.nullable(),
+    }),
+  },
+  'recovery.list': {
+    params: none,
+    result: z.object({
+      kinds: z.array(z.object({ kind: recoveryKindSchema, title: z.string(), when: z.string(), target: z.string().nullable() })),
+    }),
+  },
+  /** The changes it would make and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
+  'recovery.plan': {
+    params: z.strictObject({ kind: recoveryKindSchema, target: z.string().min(1).max(4096).optional() }),
+    result: z.object({
+      planId: z.string(),
+      kind: recoveryKindSchema,
+      target: z.string().nullable(),
+      will: z.array(z.string()),
+      lost: z.array(z.string()),
+      keeps: z.array(z.string()),
+      /** False for manual steps; `will` lists them. */
+      runs: z.boolean(),
+    }),
+  },
+  'recovery.run': {
+    params: z.strictObject({ planId: id }),
+    result: z.object({ planId: z.string(), kind: recoveryKindSchema, did: z.array(z.string()) }),
+  },
+} as const;

@@ -1,0 +1,90 @@
+// Second opinions: other models answer the message of a turn again, a judge compares. Panels, the events and the operations.
+
+import * as z from 'zod';
+import { usageSchema } from '../llm.ts';
+import { modelRefSchema } from '../model-ref.ts';
+import { id } from '../op-params.ts';
+
+const panelName = /^[A-Za-z0-9_-]{1,64}$/;
+
+export const panelsSchema = z
+  .record(
+    z.string().regex(panelName),
+    z.strictObject({
+      members: z.array(modelRefSchema).min(1).max(7),
+      /** Compares the answers; the first member when left out. */
+      judge: modelRefSchema.optional(),
+    }),
+  )
+  .default({});
+export type Panels = z.infer<typeof panelsSchema>;
+
+/** accept: the answer stands. revise: a better one is in `text`. ask: the models disagree, or there is no judgement, and you decide. */
+export const opinionVerdictSchema = z.enum(['accept', 'revise', 'ask']);
+export type OpinionVerdict = z.infer<typeof opinionVerdictSchema>;
+
+const spent = { usage: usageSchema, costUsd: z.number().nullable(), tookMs: z.number() };
+
+export const opinionEvents = {
+  /** In the turn it is about, once it has ended. */
+  'opinion.requested': z.object({
+    opinionId: z.string(),
+    /** Null for one other model. */
+    panel: z.string().nullable(),
+    members: z.array(z.string()),
+    judge: z.string(),
+    by: z.string(),
+  }),
+  /** What one model answered, or why it did not: `error`. */
+  'opinion.given': z.object({
+    opinionId: z.string(),
+    model: z.string(),
+    text: z.string(),
+    error: z.string().optional(),
+    ...spent,
+  }),
+  /** How it ended. `error`: no judge was heard, and the verdict is ask. */
+  'opinion.judged': z.object({
+    opinionId: z.string(),
+    model: z.string(),
+    verdict: opinionVerdictSchema,
+    /** 0: all say the same; 1: they contradict each other. */
+    disagreement: z.number().min(0).max(1),
+    /** The models in the order of the letters the judge saw them by, and the letter it preferred. */
+    order: z.array(z.string()),
+    best: z.string().nullable(),
+    /** The merged answer of the judge; empty where it wrote none. */
+    text: z.string(),
+    reason: z.string(),
+    error: z.string().optional(),
+    ...spent,
+  }),
+} as const;
+
+export const opinionSchema = z.object({
+  opinionId: z.string(),
+  turnId: z.string(),
+  panel: z.string().nullable(),
+  judge: z.string(),
+  by: z.string(),
+  atMs: z.number().int(),
+  /** False while models are being asked. */
+  finished: z.boolean(),
+  verdict: opinionVerdictSchema,
+  opinions: z.array(z.object({ model: z.string(), text: z.string(), error: z.string().optional() })),
+  disagreement: z.number(),
+  best: z.string().nullable(),
+  text: z.string(),
+  reason: z.string(),
+  /** Why it ended early; what had been answered is kept. */
+  stopped: z.string().optional(),
+  costUsd: z.number().nullable(),
+});
+export type Opinion = z.infer<typeof opinionSchema>;
+
+export const opinionOps = {
+  /** Another model, or a panel of config.yaml, answers the message of a turn that has ended; a judge compares. */
+  'model.opinion': { params: z.strictObject({ turnId: id, panel: z.string().regex(panelName).optional() }), result: opinionSchema },
+  /** The opinions on a turn, from the log; asks no model. */
+  'opinion.list': { params: z.strictObject({ turnId: id }), result: z.object({ opinions: z.array(opinionSchema) }) },
+} as const;

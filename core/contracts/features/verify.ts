@@ -1,0 +1,77 @@
+// Verification: a second check of a risky call before it runs, by a model, a Cortensor router or a command. It can only make the gate's
+// answer stricter. The settings and the event.
+
+import * as z from 'zod';
+import { usageSchema } from '../llm.ts';
+import { toolClassSchema } from '../tools.ts';
+
+/** What a verifier answers. */
+export const verdictSchema = z.enum(['VALID', 'INVALID', 'RETRY', 'NEEDS_SPEC']);
+export type Verdict = z.infer<typeof verdictSchema>;
+
+/** What follows for the call: `pass` leaves the gate's decision as it is. */
+export const verifyOutcomeSchema = z.enum(['pass', 'ask', 'deny']);
+export type VerifyOutcome = z.infer<typeof verifyOutcomeSchema>;
+
+const name = /^[A-Za-z0-9_-]{1,64}$/;
+const verifierPattern = /^((cortensor|command):[A-Za-z0-9_-]{1,64}|[A-Za-z0-9_-]+\/.+)$/;
+
+export const verifyConfigSchema = z
+  .strictObject({
+    /** Calls of these classes are verified before they run, or before you are asked. */
+    classes: z.array(toolClassSchema).min(1),
+    /** A model (`provider/model`), `cortensor:PROVIDER`, or `command:NAME` of `commands`. */
+    by: z.string().regex(verifierPattern, 'must be provider/model, cortensor:PROVIDER or command:NAME'),
+    /** What happens to a call when there is no usable answer. */
+    whenUnavailable: z.enum(['deny', 'ask']).default('deny'),
+    timeoutMs: z.number().int().min(100).max(600_000).default(60_000),
+    /** Which operation of a Cortensor router is asked. */
+    api: z.enum(['v1', 'v2', 'v3', 'factcheck']).default('v2'),
+    /** Of v3 and factcheck: how many nodes judge the call. */
+    replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(3),
+    /** Programs and their arguments, by name; no shell. The call is JSON on standard input, the verdict JSON on standard output. */
+    commands: z.record(z.string().regex(name), z.array(z.string().min(1).max(4096)).min(1).max(100)).default({}),
+  })
+  .refine(({ by, commands }) => !by.startsWith('command:') || Object.hasOwn(commands, by.slice('command:'.length)), {
+    path: ['by'],
+    message: 'names a command that is not in verify.commands',
+  })
+  .optional();
+export type VerifyConfig = NonNullable<z.infer<typeof verifyConfigSchema>>;
+
+export const verifyEvents = {
+  /** A call was checked before the gate's decision took effect. UNAVAILABLE: there was no usable answer. */
+  'call.verified': z.object({
+    callId: z.string(),
+    by: z.string(),
+    verdict: z.enum([...verdictSchema.options, 'UNAVAILABLE']),
+    reason: z.string(),
+    outcome: verifyOutcomeSchema,
+    /** The rule of the governor that asked for it; left out where the class of the call did. */
+    ruleId: z.string().optional(),
+    tookMs: z.number(),
+    /** Of a model. */
+    usage: usageSchema.optional(),
+    costUsd: z.number().nullable().optional(),
+  }),
+} as const;
+
+/** What a verifier is told of a call. Secrets are taken out of it before. */
+export interface VerifySubject {
+  readonly tool: string;
+  readonly class: string;
+  /** JSON. */
+  readonly args: string;
+  readonly summary: string;
+  /** What the gate decided, and why. */
+  readonly decision: string;
+  readonly reason: string;
+  /** The last message of the person. */
+  readonly request: string;
+  /** Untrusted sources the call may derive from. */
+  readonly untrusted: readonly string[];
+}
+
+/** What a verifying command prints, and what a model is asked to answer. */
+export const verifierAnswerSchema = z.object({ verdict: verdictSchema, reason: z.string().max(4000).default('') });
+export type VerifierAnswer = z.infer<typeof verifierAnswerSchema>;

@@ -1,0 +1,87 @@
+// Routes to models: how config.yaml names one, what a choice among its candidates says, and the operation that explains it. A route is
+// named `route/NAME` wherever a model may be named.
+
+import * as z from 'zod';
+import { modelRefSchema } from './model-ref.ts';
+import { isRouteRef } from './route-name.ts';
+
+/** When a candidate may be used. All that is given must hold. `contextOver` and `vision: true` also put it first where they hold. */
+export const routeWhenSchema = z.strictObject({
+  /** Tokens of the request. */
+  contextOver: z.number().int().nonnegative().optional(),
+  contextUnder: z.number().int().positive().optional(),
+  /** Whether the request offers tools. */
+  tools: z.boolean().optional(),
+  /** Whether the conversation holds pictures. */
+  vision: z.boolean().optional(),
+  /** What the request may cost at most, in US dollars. */
+  usdUnder: z.number().positive().optional(),
+  /** Whether the request holds private data: memory, documents, files that were sent along, results of tools that look at this computer. */
+  private: z.boolean().optional(),
+});
+export type RouteWhen = z.infer<typeof routeWhenSchema>;
+
+const candidateRefSchema = modelRefSchema.refine((ref) => !isRouteRef(ref), 'must be provider/model; a route cannot lead to a route');
+
+export const routeCandidateSchema = z.union([
+  candidateRefSchema,
+  z.strictObject({
+    model: candidateRefSchema,
+    when: routeWhenSchema.optional(),
+    /** Its share of the turns, beside the weights of the others; 1 unless told. */
+    weight: z.number().nonnegative().max(1000).optional(),
+  }),
+]);
+
+export const routePreferences = ['order', 'cost', 'latency'] as const;
+
+export const routeSchema = z.strictObject({
+  candidates: z.array(routeCandidateSchema).min(1).max(20),
+  /** Which of those that may be used is used: the first, the cheapest, or the one that begins to answer soonest. */
+  prefer: z.enum(routePreferences).default('order'),
+  /** Only models that run on this computer. */
+  localOnly: z.boolean().default(false),
+});
+export type RouteConfig = z.infer<typeof routeSchema>;
+
+export const routesSchema = z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/, 'must be 1 to 60 letters, digits, - or _'), routeSchema);
+
+export const candidateHealths = ['ok', 'cooling', 'on trial'] as const;
+
+/** `ok` also where nothing is known; `on trial` once a cool-down is over and no request has come through since. */
+export const candidateVerdictSchema = z.object({
+  model: z.string(),
+  /** Whether the conditions of the route let it be used for this request. */
+  allowed: z.boolean(),
+  reason: z.string(),
+  health: z.enum(candidateHealths),
+  /** US dollars this request is expected to cost; null where the price is unknown. */
+  expectedUsd: z.number().nullable(),
+});
+export type CandidateVerdict = z.infer<typeof candidateVerdictSchema>;
+
+/** Why a model was asked, as the log keeps it. */
+export const routeNoteSchema = z.object({
+  name: z.string(),
+  reason: z.string(),
+  /** Candidates that stand before it, and why each was passed over. */
+  passed: z.array(z.object({ model: z.string(), reason: z.string() })),
+});
+export type RouteNote = z.infer<typeof routeNoteSchema>;
+
+export const routeOps = {
+  /** Which model a message would go to, and why. Asks no model and no server. Without `model`, the default. */
+  'model.route': {
+    params: z.strictObject({ text: z.string().max(1_000_000), model: modelRefSchema.optional() }),
+    result: z.object({
+      /** What was named: a route, or a model. */
+      ref: z.string(),
+      tokens: z.number().int(),
+      candidates: z.array(
+        candidateVerdictSchema.extend({ latencyMs: z.number().nullable(), coolingMs: z.number().int(), problem: z.string().nullable() }),
+      ),
+      chosen: z.string().nullable(),
+      reason: z.string(),
+    }),
+  },
+} as const;

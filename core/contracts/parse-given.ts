@@ -1,0 +1,22 @@
+// The one way from something given to a value of its schema: what does not fit is refused with the sentences of describe-issues.ts.
+
+import type * as z from 'zod';
+import { describeIssues } from './describe-issues.ts';
+import { AppError, type ErrorCode } from './errors.ts';
+
+export interface Refusal {
+  /** Without the colon: `The parameters of session.get do not fit`. */
+  readonly says: string;
+  /** What the value as a whole is called, where an issue names no key. */
+  readonly whole: string;
+  /** `invalid_params` unless told. */
+  readonly code?: ErrorCode;
+}
+
+/** Fails with the code of the refusal; its data lists the issues. */
+export function parseGiven<S extends z.ZodType>(schema: S, given: unknown, { says, whole, code = 'invalid_params' }: Refusal): z.output<S> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issues = describeIssues(parsed.error.issues, { given, whole });
+  throw new AppError(code, `${says}: ${issues.join('; ')}.`, { data: { issues } });
+}

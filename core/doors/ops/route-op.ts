@@ -1,0 +1,47 @@
+// `model.route`: where a message would go and why, by what is known now. Asks no model and no server, and changes nothing.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { withinToolLimit } from '../../mind/context/context.ts';
+import { estimateTokens } from '../../mind/llm/llm.ts';
+import { offeredWithin } from '../../runtime/turns/turns.ts';
+import { assertModel } from './assert-model.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'agents' | 'budget' | 'clock' | 'gate' | 'log' | 'models' | 'packer' | 'tools'>;
+
+/** As a first message of a new session to the main agent. Fails with `no_model`, or `model_unknown` for a model or route that is not there. */
+export function explainRoute(deps: Deps, { text, model }: OpParsed<'model.route'>, caller: Caller): OpResult<'model.route'> {
+  const choice = deps.models.defaultChoice();
+  const ref = model ?? deps.agents.modelOf('main') ?? choice.ref;
+  if (ref === null) {
+    const { message = 'No model can be used.', hint = 'Set one up: trayclaw setup' } = choice.problem ?? {};
+    throw new AppError('no_model', message, { data: { hint } });
+  }
+  assertModel(deps, ref);
+  const bounds = deps.agents.boundsOf('main');
+  const offered = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId: 'main' } });
+  const tools = withinToolLimit(offered, []);
+  const transcript = deps.packer.createTranscript();
+  const tokens = deps.packer.sizeOf({ transcript, tools, workspace: null }) + estimateTokens(text);
+  const explained = deps.models.routes.explain(ref, {
+    tokens,
+    hasTools: tools.length > 0,
+    hasImages: () => false,
+    isPrivate: () => false,
+    usdLeft: () => deps.budget.room({ turnId: '', sessionId: '', nowMs: deps.clock.nowMs() }).usd,
+    sticky: null,
+    tried: new Set(),
+    seed: text,
+  });
+  const { candidates, details, chosen, reason } = explained;
+  return {
+    ref,
+    tokens,
+    candidates: candidates.map((candidate, index) => ({ ...candidate, ...(details[index] ?? noDetails) })),
+    chosen,
+    reason,
+  };
+}
+
+const noDetails = { latencyMs: null, coolingMs: 0, problem: null };

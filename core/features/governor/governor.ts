@@ -1,0 +1,21 @@
+// The governor: watches a turn by its events and tightens what the gate allows. Off unless config.yaml says otherwise; then a turn has none.
+
+import { defineFeature, type Spine } from '../feature.ts';
+import { createGovernorOps } from './ops.ts';
+import { TurnGovernor } from './turn-governor.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'policy' | 'budget'>;
+
+export const governor = defineFeature({
+  name: 'governor',
+  migrations: [],
+  rows: () => null,
+  create: ({ config, ...spine }: Taken, _rows: null) => {
+    const settings = config.governor;
+    const hasLimits = Object.values(config.budget).some((limit) => limit !== undefined);
+    return {
+      port: settings.mode === 'off' ? null : new TurnGovernor({ ...spine, config: settings, hasLimits }),
+      handlers: createGovernorOps({ ...spine, config: settings, perTurnUsd: config.budget.perTurnUsd ?? null }),
+    };
+  },
+});

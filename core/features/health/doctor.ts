@@ -1,0 +1,128 @@
+// Reads the one list of health: what every part finds about itself, the repair of a finding, and the ways back a person may ask for.
+// A check and a plan change nothing; what is run is recorded.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import { recoveryKindSchema, type RecoveryKind } from '../../contracts/features/health.ts';
+import { unwell, type Finding, type HealthSource, type Plan, type Recovery } from '../../contracts/health.ts';
+import type { OpResult } from '../../contracts/ops.ts';
+import type { Spine } from '../feature.ts';
+
+interface Planned extends Plan {
+  readonly kind: RecoveryKind;
+  readonly target: string | null;
+  readonly untilMs: number;
+}
+
+const PLAN_MS = 600_000;
+const PLANS_MAX = 20;
+
+export class Doctor {
+  readonly #spine: Pick<Spine, 'log' | 'clock' | 'ids' | 'panic'>;
+  readonly #sources: readonly HealthSource[];
+  readonly #plans = new Map<string, Planned>();
+
+  constructor(spine: Pick<Spine, 'log' | 'clock' | 'ids' | 'panic'>, sources: readonly HealthSource[]) {
+    this.#spine = spine;
+    this.#sources = sources;
+  }
+
+  async check(full: boolean): Promise<OpResult<'health.check'>> {
+    const checks = (await this.#look(full)).map(shown);
+    return { ok: checks.every((check) => check.ok), checks };
+  }
+
+  /** What would be done about a finding, and with `run` does it. Fails with not_found, or with conflict where nothing can be done. */
+  async fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>> {
+    const finding = (await this.#findings(checkId)).find(({ id }) => id === checkId);
+    const repair = finding?.repair;
+    if (finding === undefined || repair === undefined || repair.run === null) {
+      throw new AppError('conflict', `TrayClaw cannot repair ${checkId} automatically.`, {
+        data: { hint: 'See what the check says to do: trayclaw doctor' },
+      });
+    }
+    const { harmless, will } = repair;
+    if (!run) return { checkId, harmless, will: [...will], did: [], check: shown(finding) };
+    const did = [...(await repair.run(by))];
+    this.#record({ planId: this.#spine.ids.next('plan'), kind: `fix:${checkId}`, target: null, did, by });
+    const now = (await this.#findings(checkId)).find(({ id }) => id === checkId);
+    return { checkId, harmless, will: [...will], did, check: now === undefined ? null : shown(now) };
+  }
+
+  recoveries(): OpResult<'recovery.list'> {
+    const known = this.#recoveries();
+    return { kinds: recoveryKindSchema.options.flatMap((kind) => known.filter((one) => one.kind === kind)).map(namedOnly) };
+  }
+
+  /** Fails with not_found where there is nothing of that name, with conflict where there is nothing to do. */
+  async plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>> {
+    const { clock, ids } = this.#spine;
+    const recovery = this.#recoveries().find((one) => one.kind === kind);
+    if (recovery === undefined) throw new AppError('not_found', `There is no way back called ${kind}.`);
+    const plan = await recovery.plan(target);
+    const planId = ids.next('plan');
+    const [oldest] = this.#plans.keys();
+    if (this.#plans.size >= PLANS_MAX && oldest !== undefined) this.#plans.delete(oldest);
+    this.#plans.set(planId, { ...plan, kind, target, untilMs: clock.nowMs() + PLAN_MS });
+    const { will, lost = [], keeps = [], run } = plan;
+    return { planId, kind, target, will: [...will], lost: [...lost], keeps: [...keeps], runs: run !== null };
+  }
+
+  /** Fails with not_found for a plan that is not there any more, conflict, panic_engaged, or as what it does. */
+  async run(planId: string, by: string): Promise<OpResult<'recovery.run'>> {
+    const { clock, panic } = this.#spine;
+    const plan = this.#plans.get(planId);
+    if (plan === undefined || plan.untilMs < clock.nowMs()) {
+      throw new AppError('not_found', `There is no plan ${planId} any more.`, {
+        data: { hint: 'Plan it again, look at it, and run that one.' },
+      });
+    }
+    if (panic.engaged) throw new AppError('panic_engaged', 'Nothing is recovered while everything is stopped.');
+    if (plan.run === null)
+      throw new AppError('conflict', 'This is done by hand, as the plan says.', { data: { hint: plan.will.join(' ') } });
+    // Before it begins: a plan is run once, whatever comes of it.
+    this.#plans.delete(planId);
+    const { kind, target } = plan;
+    const did = [...(await plan.run(by))];
+    this.#record({ planId, kind, target, did, by });
+    return { planId, kind, did };
+  }
+
+  #recoveries(): Recovery[] {
+    return this.#sources.flatMap(({ recoveries = [] }) => recoveries);
+  }
+
+  /** The quick look first; what it finds nothing wrong with may still be ill on a closer one. */
+  async #findings(checkId: string): Promise<readonly Finding[]> {
+    const quick = await this.#look(false);
+    const found = quick.find(({ id }) => id === checkId);
+    if (found === undefined) throw new AppError('not_found', `There is no check ${checkId}.`, { data: { hint: 'See: trayclaw doctor' } });
+    return found.ok ? this.#look(true) : quick;
+  }
+
+  async #look(full: boolean): Promise<Finding[]> {
+    const found: Finding[] = [];
+    for (const source of this.#sources) {
+      try {
+        found.push(...(await source.check(full)));
+      } catch (cause) {
+        // One check that breaks is a finding, and must not hide the others.
+        const why = cause instanceof Error ? cause.message : String(cause);
+        found.push(unwell('doctor', `A check could not be made: ${why}.`, 'Look at the other findings first.'));
+      }
+    }
+    return found;
+  }
+
+  #record(body: { planId: string; kind: string; target: string | null; did: string[]; by: string }): void {
+    this.#spine.log.append(systemSessionId, [{ type: 'recovery.finished', body }], true);
+  }
+}
+
+function shown({ repair, ...check }: Finding): OpResult<'health.check'>['checks'][number] {
+  return repair === undefined ? check : { ...check, repair: { will: [...repair.will], harmless: repair.harmless } };
+}
+
+function namedOnly({ kind, title, when, target }: Recovery): OpResult<'recovery.list'>['kinds'][number] {
+  return { kind, title, when, target };
+}

@@ -1,0 +1,80 @@
+// What the runtime itself has to say: calls of unknown outcome, messages that did not go out, secrets, sandbox, the stop, the settings.
+
+import { toAppError } from '../../contracts/errors.ts';
+import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import type { Sandbox } from '../../guard/sandbox/sandbox.ts';
+import type { Secrets } from '../../guard/secret/secret.ts';
+import type { OutboundRows } from '../../runtime/outbox/outbox.ts';
+import { readSettings } from '../../store/config/config.ts';
+import type { Spine } from '../feature.ts';
+
+export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic'> {
+  readonly warnings: readonly string[];
+  /** Null where the settings were handed in. */
+  readonly configPath: string | null;
+  readonly outbound: Pick<OutboundRows, 'list'>;
+  readonly secretStore: Pick<Secrets, 'status' | 'list' | 'unread'>;
+  readonly sandbox: Pick<Sandbox, 'health'>;
+}
+
+const MESSAGES_COUNTED_MAX = 1_000;
+
+export function stateChecks(deps: StateChecksDeps): HealthSource {
+  return {
+    check: async () => [
+      checkOutcomes(deps),
+      checkOutbox(deps),
+      await checkSecrets(deps),
+      { id: 'sandbox', ...(await deps.sandbox.health()) },
+      deps.panic.engaged ? unwell('panic', 'Everything is stopped.', 'trayclaw panic --release') : well('panic', 'Not engaged.'),
+      ...(await checkConfig(deps)),
+      ...deps.warnings.map((detail, index) => unwell(`config.${index + 1}`, detail, 'Correct config.yaml.')),
+    ],
+  };
+}
+
+function checkOutcomes({ log }: StateChecksDeps): Finding {
+  const count = log.index.openCalls().filter((call) => call.state === 'unknown').length;
+  if (count === 0) return well('outcomes', 'No call has an unknown outcome.');
+  return unwell('outcomes', `${count === 1 ? 'One call has' : `${count} calls have`} an unknown outcome.`, 'trayclaw outcomes list');
+}
+
+function checkOutbox({ outbound }: StateChecksDeps): Finding {
+  const [uncertain, failed] = (['uncertain', 'failed'] as const).map(
+    (state) => outbound.list({ states: [state], limit: MESSAGES_COUNTED_MAX }).length,
+  );
+  const parts = [
+    ...(uncertain === 0 ? [] : [`the delivery of ${counted(uncertain ?? 0, 'message')} is uncertain`]),
+    ...(failed === 0 ? [] : [`${counted(failed ?? 0, 'message')} could not be sent`]),
+  ].join(', and ');
+  if (parts === '') return well('outbox', 'Every outbound message was sent or is on its way.');
+  const detail = `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`;
+  return unwell('outbox', detail, 'trayclaw outbox list, then trayclaw outbox settle ID sent, resend or drop');
+}
+
+/** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */
+async function checkSecrets({ secretStore }: StateChecksDeps): Promise<Finding> {
+  const { store, locked, detail } = await secretStore.status();
+  if (store === 'none') return well('secrets', `${detail} References env:NAME and file:PATH need neither.`);
+  const { unread } = secretStore;
+  // Where nothing that was asked for is in it, a lock is no fault: what needs a secret says so when it is used.
+  if (locked)
+    return (unread === null ? warning : unwell)('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
+  try {
+    await secretStore.list();
+    if (unread !== null) return unwell('secrets', unread.message, unread.hint ?? 'Start TrayClaw again.');
+    return well('secrets', detail);
+  } catch (cause) {
+    const { message, hint } = toAppError(cause);
+    return unwell('secrets', message, hint ?? 'Set the secrets again: trayclaw secret set NAME');
+  }
+}
+
+/** The file as it stands now: what was changed since the start holds from the next one on, if it can be read then. */
+async function checkConfig({ configPath }: StateChecksDeps): Promise<Finding[]> {
+  if (configPath === null) return [];
+  const { problem } = await readSettings(configPath);
+  return [
+    problem === null ? well('config', 'config.yaml can be read.') : unwell('config', problem, 'Correct config.yaml before the next start.'),
+  ];
+}

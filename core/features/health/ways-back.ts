@@ -1,0 +1,174 @@
+// The larger ways back from trouble. A plan says what will change and what is lost and changes nothing.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import { counted, harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
+import { emptySearch } from '../../store/session/session.ts';
+import { listBackups } from '../../store/storage/storage.ts';
+import type { Spine } from '../feature.ts';
+
+export interface WaysBackDeps extends Pick<Spine, 'log' | 'checkpoints'> {
+  readonly runtime: { readonly runningTurns: number; forgetSession(sessionId: string): void };
+  /** Empties what usage and costs are read from and fills it again from the log. */
+  rebuildUsage(): void;
+  /** Takes the rest of a call back, and returns how many files. Fails as an undo does. */
+  undo(callId: string, by: string): Promise<number>;
+}
+
+const SESSIONS_MAX = 10_000;
+const NAMED_MAX = 5;
+const UNDOS_LOOKED_AT = 1_000;
+export const keptLog = 'The event log: nothing in it is changed or removed.';
+
+export function waysBack(deps: WaysBackDeps): HealthSource {
+  return {
+    check: () => {
+      const count = interruptedCalls(deps).length;
+      if (count === 0) return [well('undo', 'No undo was interrupted.')];
+      return [unwell('undo', `${counted(count, 'undo', 'undos')} ended before everything was put back.`, 'trayclaw recover finish-undo')];
+    },
+    recoveries: [
+      {
+        kind: 'reset-agent',
+        title: 'Reset an agent',
+        when: 'An agent keeps working on something it should have dropped.',
+        target: 'the id of the agent; default: main',
+        plan: (target) => planReset(deps, target ?? 'main'),
+      },
+      {
+        kind: 'clear-session-cache',
+        title: 'Read conversations again',
+        when: 'A conversation looks wrong although its log is right.',
+        target: 'the id of a session; default: all',
+        plan: (target) => planClear(deps, target),
+      },
+      {
+        kind: 'rebuild-index',
+        title: 'Rebuild the indexes',
+        when: 'Search or usage is incomplete.',
+        target: null,
+        plan: () => planRebuild(deps),
+      },
+      {
+        kind: 'finish-undo',
+        title: 'Finish an undo',
+        when: 'The program ended in the middle of an undo.',
+        target: null,
+        plan: () => planUndo(deps),
+      },
+    ],
+  };
+}
+
+export function rebuildSearch(log: Spine['log']): void {
+  emptySearch(log.storage);
+  while (log.search.catchUp());
+  while (log.activity.catchUp());
+}
+
+/** The file of a running program cannot be replaced under it. */
+export function planRestore({ home }: Pick<Spine, 'home'>, target: string | null): Plan {
+  const backups = listBackups(home);
+  const file = target ?? backups[0]?.file;
+  if (file === undefined)
+    throw new AppError('conflict', 'There is no backup to go back to.', {
+      data: { hint: 'Make one while all is well: trayclaw backup create' },
+    });
+  const made = backups.find((backup) => backup.file === file)?.createdAtMs;
+  const since = made === undefined ? 'since that backup' : `since ${new Date(made).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return {
+    harmless: false,
+    will: [`Check it: trayclaw backup verify ${file}`, 'Stop TrayClaw.', `Put it in place: trayclaw backup restore ${file}`],
+    lost: [`What was recorded ${since}: it stays in the replaced file, which is kept beside the database.`],
+    keeps: ['Settings, secrets, artifacts and the workspace.'],
+    run: null,
+  };
+}
+
+function planReset({ log, runtime }: WaysBackDeps, agentId: string): Plan {
+  const sessions = log.index.sessions({ archived: false, limit: SESSIONS_MAX }).filter((session) => session.agentId === agentId);
+  if (sessions.length === 0) throw new AppError('conflict', `The agent ${agentId} has no conversation that is not archived.`);
+  const busy = sessions.filter(({ status }) => status === 'running' || status === 'waiting');
+  if (busy.length > 0) {
+    const what = `${counted(busy.length, 'conversation')} of ${agentId} ${busy.length === 1 ? 'is' : 'are'} still under way.`;
+    throw new AppError('conflict', what, { data: { hint: `Stop or answer them first: ${namesOf(busy)}.` } });
+  }
+  return {
+    harmless: false,
+    will: [
+      `Archives ${counted(sessions.length, 'conversation')} of the agent ${agentId}; messages then begin new ones.`,
+      'Takes back the models chosen for them: they use the default one when they are opened again.',
+    ],
+    keeps: ['Every conversation: an archived one can be read and taken out of the archive.', 'Settings, permissions and secrets.'],
+    run: (by) => {
+      const drafts: AnyDraft[] = [
+        { type: 'session.configured', body: { agentId, model: null, by } },
+        { type: 'session.archived', body: { archived: true } },
+      ];
+      log.transact(() => {
+        for (const { sessionId } of sessions) log.append(sessionId, drafts);
+      }, true);
+      for (const { sessionId } of sessions) runtime.forgetSession(sessionId);
+      return [`Archived ${counted(sessions.length, 'conversation')} of ${agentId}.`];
+    },
+  };
+}
+
+/** By title and id, the first of them. */
+function namesOf(sessions: readonly { readonly sessionId: string; readonly title: string }[]): string {
+  const named = sessions.slice(0, NAMED_MAX).map(({ sessionId, title }) => (title === '' ? sessionId : `"${title}" (${sessionId})`));
+  return [...named, ...(sessions.length > NAMED_MAX ? [`and ${sessions.length - NAMED_MAX} more`] : [])].join(', ');
+}
+
+function planClear({ log, runtime }: WaysBackDeps, target: string | null): Plan {
+  if (target !== null && log.index.session(target) === null) throw new AppError('not_found', `There is no session ${target}.`);
+  if (runtime.runningTurns > 0)
+    throw new AppError('conflict', 'A turn is under way.', { data: { hint: 'Wait for it, or stop it first.' } });
+  const every = (): string[] =>
+    [false, true].flatMap((archived) => log.index.sessions({ archived, limit: SESSIONS_MAX }).map(({ sessionId }) => sessionId));
+  const sessionIds = target === null ? every() : [target];
+  const what = counted(sessionIds.length, 'conversation');
+  const will = [`Drops what is held in memory of ${what}; it is read from the log again when it is next used.`];
+  const plan = harmless(will, () => {
+    for (const sessionId of sessionIds) runtime.forgetSession(sessionId);
+    return [`Dropped what was held of ${what}.`];
+  });
+  return { ...plan, keeps: [keptLog] };
+}
+
+function planRebuild(deps: WaysBackDeps): Plan {
+  const will = [
+    'Empties the search indexes and the figures of usage and fills them again from the log. On a large log that takes a while.',
+  ];
+  const plan = harmless(will, () => {
+    rebuildSearch(deps.log);
+    deps.rebuildUsage();
+    return ['Rebuilt search and usage from the log.'];
+  });
+  return { ...plan, keeps: [keptLog] };
+}
+
+function planUndo(deps: WaysBackDeps): Plan {
+  const callIds = interruptedCalls(deps);
+  if (callIds.length === 0) throw new AppError('conflict', 'No undo was interrupted.');
+  return {
+    harmless: false,
+    will: callIds.map((callId) => `Finishes the undo of ${callId}: trayclaw undo ${callId} --preview shows what remains.`),
+    lost: ['The current content of these files; it is kept and can be restored, like everything an undo replaces.'],
+    keeps: ['Files changed since then are left as they are.'],
+    run: async (by) => {
+      const did: string[] = [];
+      for (const callId of callIds) did.push(`${callId}: ${counted(await deps.undo(callId, by), 'file')} put back.`);
+      return did;
+    },
+  };
+}
+
+/** Calls that an undo began to take back and that no later one took back whole. */
+function interruptedCalls({ checkpoints }: WaysBackDeps): string[] {
+  const undos = checkpoints.list({ limit: UNDOS_LOOKED_AT }).filter(({ undoes }) => undoes.length > 0);
+  const isDone = (callId: string, seq: number): boolean =>
+    undos.some((undo) => undo.closed && undo.seq > seq && undo.undoes.includes(callId));
+  const left = undos.filter(({ closed }) => !closed).flatMap(({ undoes, seq }) => undoes.filter((callId) => !isDone(callId, seq)));
+  return [...new Set(left)];
+}

@@ -1,0 +1,59 @@
+// What a judge says, and what counts where none was heard: the share of words that answers do not have in common. Pure.
+
+import * as z from 'zod';
+import { opinionVerdictSchema, type OpinionVerdict } from '../../contracts/features/opinions.ts';
+import { jsonIn } from '../../mind/asking/asking.ts';
+
+const judgementSchema = z.object({
+  verdict: opinionVerdictSchema,
+  best: z.string().max(10).nullable().optional(),
+  disagreement: z.number().min(0).max(1),
+  text: z.string().default(''),
+  reason: z.string().default(''),
+});
+
+export interface Judgement {
+  readonly verdict: OpinionVerdict;
+  readonly best: string | null;
+  readonly disagreement: number;
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** Null for an answer that is no judgement: another form, or a letter that no answer has. */
+export function readJudgement(text: string, letters: readonly string[]): Judgement | null {
+  const read = judgementSchema.safeParse(jsonIn(text));
+  if (!read.success) return null;
+  const best = read.data.best?.trim().toUpperCase() ?? null;
+  if (best !== null && best !== '' && !letters.includes(best)) return null;
+  return { ...read.data, best: best === '' ? null : best };
+}
+
+/** 1 where nothing can be compared: nothing says that they agree. */
+export function wordDisagreement(texts: readonly string[]): number {
+  if (texts.length < 2) return 1;
+  const sets = texts.map((text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []));
+  let sum = 0;
+  let pairs = 0;
+  for (const [index, one] of sets.entries()) {
+    for (const other of sets.slice(index + 1)) {
+      const shared = [...one].filter((word) => other.has(word)).length;
+      const all = one.size + other.size - shared;
+      sum += all === 0 ? 0 : 1 - shared / all;
+      pairs += 1;
+    }
+  }
+  return Math.round((sum / pairs) * 100) / 100;
+}
+
+/** In an order that says nothing: a judge prefers what it reads first. */
+export function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  const mixed = [...items];
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    const kept = mixed[last] as T;
+    mixed[last] = mixed[other] as T;
+    mixed[other] = kept;
+  }
+  return mixed;
+}

@@ -1,0 +1,209 @@
+// Asks for second opinions, one at a time for a turn: each answer is recorded when it is there, so that a budget, a stop or the end of the
+// program keeps what came before it.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
+import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
+import { noUsage } from '../../contracts/llm.ts';
+import { askModel, type AskingDeps, type ModelAnswer } from '../../mind/asking/asking.ts';
+import type { TurnPort } from '../../runtime/turns/turns.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { readJudgement, shuffle, wordDisagreement } from './judgement.ts';
+import { foldOpinions } from './opinion-view.ts';
+import { choosePanel, type KnownModels, type Panel } from './panel.ts';
+import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
+
+export interface OpinionDeskDeps {
+  readonly panels: Panels;
+  readonly asking: AskingDeps;
+  readonly models: KnownModels;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly log: Pick<SessionLog, 'reads' | 'index'>;
+  readonly panic: { readonly engaged: boolean };
+  readonly turns: Pick<TurnPort, 'appendToTurn'>;
+  readonly closing: AbortSignal;
+  /** Takes secrets out of what models answered. */
+  redactPrompt(text: string): string;
+  /** [0, 1). */
+  random(): number;
+}
+
+export interface OpinionRequest {
+  readonly turnId: string;
+  /** A panel or a model; null for whichever is found. */
+  readonly of: string | null;
+  readonly by: string;
+  readonly signal?: AbortSignal;
+}
+
+interface Asked {
+  readonly opinionId: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly question: OpinionQuestion;
+  readonly panel: Panel;
+  readonly signal: AbortSignal;
+}
+
+type Given = EventBodies['opinion.given'];
+
+const MEMBER_TOKENS = 2_000;
+const JUDGE_TOKENS = 2_500;
+const ANSWER_MS = 180_000;
+/** In the order the judge sees: the answer the person got. */
+const given = 'given';
+
+export class OpinionDesk {
+  readonly #deps: OpinionDeskDeps;
+  readonly #running = new Map<string, { readonly done: Promise<Opinion>; readonly abort: AbortController }>();
+
+  constructor(deps: OpinionDeskDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails with not_found, conflict, panic_engaged or no_model before any model is asked; afterwards what goes wrong is part of the opinion. */
+  ask(request: OpinionRequest): Promise<Opinion> {
+    if (this.#deps.panic.engaged) return Promise.reject(new AppError('panic_engaged', 'Everything is stopped by the panic stop.'));
+    if (this.#running.has(request.turnId))
+      return Promise.reject(
+        new AppError('conflict', 'A second opinion on this turn is already being asked for.', {
+          data: { hint: 'Wait until it is there.' },
+        }),
+      );
+    const abort = new AbortController();
+    const signals = [abort.signal, this.#deps.closing, ...(request.signal === undefined ? [] : [request.signal])];
+    const done = this.#askAll(request, AbortSignal.any(signals)).finally(() => this.#running.delete(request.turnId));
+    this.#running.set(request.turnId, { done, abort });
+    return done;
+  }
+
+  /** From the log; asks no model. Fails with not_found. */
+  list(turnId: string): Opinion[] {
+    return foldOpinions(turnId, this.eventsOf(turnId));
+  }
+
+  eventsOf(turnId: string): AnyEvent[] {
+    const { log } = this.#deps;
+    const row = log.index.turn(turnId);
+    if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`, { data: { hint: 'See: trayclaw activity search' } });
+    return log.reads.turn(row.sessionId, turnId, row.firstSeq);
+  }
+
+  stop(): void {
+    for (const { abort } of this.#running.values()) abort.abort();
+  }
+
+  async dispose(): Promise<void> {
+    this.stop();
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+  }
+
+  async #askAll({ turnId, of, by }: OpinionRequest, signal: AbortSignal): Promise<Opinion> {
+    const { panels, models, ids } = this.#deps;
+    const question = questionOf(this.eventsOf(turnId));
+    if (!question.isEnded || question.answer === '') {
+      const hint = question.isEnded ? 'Only an answer can be compared.' : 'Wait until it has ended.';
+      throw new AppError('conflict', `The turn ${turnId} has no answer${question.isEnded ? '' : ' yet'}.`, { data: { hint } });
+    }
+    const panel = choosePanel(of, question.model, { panels, models });
+    const sessionId = this.#deps.log.index.turn(turnId)?.sessionId ?? '';
+    const asked: Asked = { opinionId: ids.next('opn'), sessionId, turnId, question, panel, signal };
+    const { opinionId } = asked;
+    const begun = { opinionId, panel: panel.name, members: [...panel.members], judge: panel.judge, by };
+    this.#record(asked, { type: 'opinion.requested', turnId, body: begun });
+    const opinions = await Promise.all(panel.members.map((model) => this.#askMember(asked, model)));
+    await this.#askJudge(
+      asked,
+      opinions.filter(({ error }) => error === undefined),
+    );
+    const opinion = this.list(turnId).find((one) => one.opinionId === opinionId);
+    if (opinion === undefined) throw new AppError('internal', `The opinion ${opinionId} is not in the log.`);
+    return opinion;
+  }
+
+  async #askMember(asked: Asked, model: string): Promise<Given> {
+    const { opinionId, turnId, question } = asked;
+    const answer = await this.#ask(asked, {
+      model,
+      system: memberInstructions,
+      text: memberText(question),
+      maxOutputTokens: MEMBER_TOKENS,
+    });
+    const body: Given = { opinionId, model, ...this.#told(answer) };
+    this.#record(asked, { type: 'opinion.given', turnId, body });
+    return body;
+  }
+
+  async #askJudge(asked: Asked, opinions: readonly Given[]): Promise<void> {
+    const { opinionId, turnId, question, panel } = asked;
+    const own = { model: given, text: question.answer };
+    const mixed = shuffle([own, ...opinions], () => this.#deps.random());
+    const candidates = mixed.map((one, index) => ({ letter: letterAt(index), text: one.text, isGiven: one === own }));
+    const heard = opinions.length > 0;
+    const text = judgeText(question, candidates);
+    const answer: ModelAnswer = heard
+      ? await this.#ask(asked, { model: panel.judge, system: judgeInstructions, text, maxOutputTokens: JUDGE_TOKENS })
+      : { refused: 'no other model answered' };
+    const told = this.#told(answer);
+    const judgement =
+      told.error === undefined
+        ? readJudgement(
+            told.text,
+            candidates.map(({ letter }) => letter),
+          )
+        : null;
+    const error = told.error ?? (judgement === null ? `the answer of ${panel.judge} is no judgement` : undefined);
+    // Nothing says that they agree: a person decides, and sees how far the words differ.
+    const open = {
+      verdict: 'ask' as const,
+      best: null,
+      text: '',
+      reason: '',
+      disagreement: wordDisagreement([own, ...opinions].map((one) => one.text)),
+    };
+    const body: EventBodies['opinion.judged'] = {
+      opinionId,
+      model: panel.judge,
+      order: mixed.map(({ model }) => model),
+      ...(judgement ?? open),
+      usage: told.usage,
+      costUsd: told.costUsd,
+      tookMs: told.tookMs,
+      ...(error === undefined ? {} : { error }),
+    };
+    this.#record(asked, { type: 'opinion.judged', turnId, body });
+  }
+
+  /** Never fails: what went wrong is the answer. */
+  async #ask(
+    { sessionId, turnId, question, signal }: Asked,
+    about: { model: string; system: string; text: string; maxOutputTokens: number },
+  ): Promise<ModelAnswer> {
+    const place = { sessionId, turnId, continues: question.continues };
+    try {
+      return await askModel(this.#deps.asking, { ...about, place, timeoutMs: ANSWER_MS }, signal);
+    } catch (cause) {
+      const { code, message } = toAppError(cause);
+      if (code === 'internal') this.#deps.logger.log('error', 'a model could not be asked for its opinion', { cause: String(cause) });
+      return { refused: signal.aborted ? 'it was stopped' : message };
+    }
+  }
+
+  #told(answer: ModelAnswer): Pick<Given, 'text' | 'usage' | 'costUsd' | 'tookMs' | 'error'> {
+    if ('refused' in answer) return { text: '', error: this.#deps.redactPrompt(answer.refused), usage: noUsage, costUsd: 0, tookMs: 0 };
+    return { ...answer, text: this.#deps.redactPrompt(answer.text) };
+  }
+
+  #record({ sessionId, turnId }: Asked, draft: AnyDraft): void {
+    this.#deps.turns.appendToTurn(sessionId, turnId, [draft]);
+  }
+}
+
+function letterAt(index: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + index);
+}

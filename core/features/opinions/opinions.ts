@@ -1,0 +1,52 @@
+// Second opinions: on request, for agents that have one in config.yaml, and where the governor wants one. A turn that has none pays nothing.
+
+import type { AnyEvent } from '../../contracts/events.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { AskingDeps } from '../../mind/asking/asking.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { createOpinionOps } from './ops.ts';
+import { OpinionDesk } from './opinion-desk.ts';
+import type { KnownModels } from './panel.ts';
+import { wantedFor } from './wanted.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'closing' | 'redactPrompt'>;
+
+interface Others {
+  readonly asking: AskingDeps;
+  readonly models: KnownModels;
+}
+
+export const opinions = defineFeature({
+  name: 'opinions',
+  migrations: [],
+  rows: () => null,
+  create: (spine: Taken, _rows: null, { asking, models }: Others) => {
+    const { config, log, logger } = spine;
+    const desk = new OpinionDesk({ ...spine, panels: config.models.panels, asking, models, random: Math.random });
+    const heard = (events: readonly AnyEvent[]): void => {
+      for (const event of events) {
+        if (event.sessionId === systemSessionId && event.type === 'panic.engaged') desk.stop();
+        if (event.type === 'turn.finished' && event.body.status === 'done' && event.turnId !== null) consider(event.turnId);
+      }
+    };
+    const consider = (turnId: string): void => {
+      const wanted = wantedFor(desk.eventsOf(turnId), config);
+      if (wanted === null) return;
+      desk.ask({ turnId, ...wanted }).catch((cause: unknown) => {
+        logger.log('warn', 'a second opinion could not be had', { turnId, reason: String(cause) });
+      });
+    };
+    const isAutomatic = config.governor.mode === 'on' || Object.values(config.agents).some((agent) => agent.secondOpinion !== undefined);
+    let stopHearing = (): void => undefined;
+    return {
+      handlers: createOpinionOps(desk),
+      begin: () => {
+        if (isAutomatic) stopHearing = log.onCommitted(heard);
+      },
+      dispose: async () => {
+        stopHearing();
+        await desk.dispose();
+      },
+    };
+  },
+});

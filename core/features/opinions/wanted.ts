@@ -1,0 +1,29 @@
+// Whether a turn that has just ended is to get a second opinion, and of whom: by its agent's settings, or by the governor. Pure.
+
+import { mainAgentId } from '../../contracts/agents.ts';
+import type { Config } from '../../contracts/config.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
+
+export interface Wanted {
+  /** A panel, another model, or null for whichever is found. */
+  readonly of: string | null;
+  readonly by: string;
+}
+
+export function wantedFor(events: readonly AnyEvent[], { agents }: Pick<Config, 'agents'>): Wanted | null {
+  let agentId = mainAgentId;
+  let isChat = false;
+  let isAdvised = false;
+  for (const event of events) {
+    if (event.type === 'opinion.requested') return null;
+    if (event.type === 'turn.started') {
+      agentId = event.body.agentId;
+      isChat = event.body.kind === 'chat';
+    }
+    if (event.type === 'governor.assessed' && event.body.applied.includes('second_opinion')) isAdvised = true;
+  }
+  if (!isChat) return null;
+  const of = agents[agentId]?.secondOpinion;
+  if (of !== undefined) return { of, by: `agent ${agentId}` };
+  return isAdvised ? { of: null, by: 'governor' } : null;
+}

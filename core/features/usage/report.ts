@@ -1,0 +1,132 @@
+// Questions to the rows of usage: by day, model or session, and what was spent. Reads only.
+// A cost nobody knows is never summed as zero: it is counted beside the sum.
+
+import { localDay, localDayStartMs } from '../../base/local-day.ts';
+import type { OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { HistorySum as Spent } from '../../guard/budget/budget.ts';
+import type { SqlDatabase } from '../../store/storage/storage.ts';
+
+type UsageRow = OpResult<'usage.get'>['today'];
+type Latencies = Pick<UsageRow, 'tookMs' | 'firstTokenMs'>;
+type Summed = Omit<UsageRow, keyof Latencies>;
+
+const spent = `
+  SELECT coalesce(sum(cost_usd), 0) AS usd, coalesce(sum(input_tokens + output_tokens), 0) AS tokens,
+         coalesce(sum(billed AND cost_usd IS NULL), 0) AS unknownCostCalls
+  FROM telemetry_model_calls`;
+
+/** Nothing known is zero only if there was nothing to pay for. */
+const figures = `
+  sum(turns) AS turns, sum(calls) AS modelCalls, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
+  sum(cached_input_tokens) AS cachedInputTokens, iif(sum(priced_calls) = 0 AND sum(unknown_cost_calls) > 0, NULL, sum(cost_usd)) AS costUsd,
+  sum(unknown_cost_calls) AS unknownCostCalls`;
+
+/** Days newest first, models and sessions by tokens. */
+const order = `iif(by = 'day', key, NULL) DESC, sum(input_tokens + output_tokens) DESC, key`;
+
+const sums = (where: string, more = ''): string => `SELECT key, ${figures} FROM usage_sums WHERE by = @by AND day >= @day ${where} ${more}`;
+const latencies = (where: string): string =>
+  `SELECT what, bucket, sum(calls) AS calls FROM usage_latencies WHERE by = @by AND day >= @day ${where} GROUP BY what, bucket ORDER BY bucket`;
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    since: db.prepare(`${spent} WHERE at_ms >= ?`),
+    inSession: db.prepare(`${spent} WHERE session_id = ?`),
+    inTurn: db.prepare(`${spent} WHERE turn_id = ?`),
+    newestCall: db.prepare(
+      `SELECT status = 'finished' AS ok, at_ms AS atMs FROM telemetry_model_calls
+       WHERE model = ? AND turn_id IS NOT NULL AND status IN ('finished', 'failed') ORDER BY at_ms DESC, seq DESC LIMIT 1`,
+    ),
+    packs: db.prepare(
+      `SELECT p.pack_id AS packId, p.session_id AS sessionId, p.turn_id AS turnId, p.at_ms AS atMs, p.tokens, p.budget_tokens AS budgetTokens,
+              p.dropped, p.truncated, c.model, iif(c.usage_reported, c.input_tokens, NULL) AS inputTokens,
+              iif(c.usage_reported, c.cached_input_tokens, NULL) AS cachedInputTokens
+       FROM (SELECT * FROM telemetry_packs WHERE @session IS NULL OR session_id = @session ORDER BY seq DESC LIMIT @limit) p
+       LEFT JOIN telemetry_model_calls c ON c.turn_id = p.turn_id AND c.pack_id = p.pack_id
+       GROUP BY p.pack_id ORDER BY p.seq DESC`,
+    ),
+    rows: db.prepare(sums('', `GROUP BY key HAVING sum(turns) + sum(calls) > 0 ORDER BY ${order} LIMIT @limit`)),
+    total: db.prepare(sums('')),
+    latenciesOf: db.prepare(latencies('AND key = @key')),
+    latencies: db.prepare(latencies('')),
+  };
+}
+
+export class UsageReport {
+  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #dayOf: (atMs: number) => string;
+
+  constructor(db: SqlDatabase, dayOf: (atMs: number) => string = localDay) {
+    this.#sql = prepareAll(db);
+    this.#dayOf = dayOf;
+  }
+
+  /** `rows` cover the last `days` local days, 30 unless told; `today` is the current one. Days and sessions without a model call are there too. */
+  usage({ by = 'day', days = 30, limit = -1 }: OpParsed<'usage.get'>, nowMs: number): Pick<OpResult<'usage.get'>, 'rows' | 'today'> {
+    const day = this.#dayOf(localDayStartMs(nowMs, days - 1));
+    const rows = this.#sql.rows.all({ by, day, limit }) as Summed[];
+    return {
+      rows: rows.map((row) => ({ ...row, ...percentilesOf(this.#sql.latenciesOf.all({ by, day, key: row.key }) as Counted[]) })),
+      today: this.#today(this.#dayOf(nowMs)),
+    };
+  }
+
+  spentSince({ sinceMs }: { readonly sinceMs: number }): Spent {
+    return this.#sql.since.get(sinceMs) as Spent;
+  }
+
+  spentInSession(sessionId: string): Spent {
+    return this.#sql.inSession.get(sessionId) as Spent;
+  }
+
+  spentInTurn(turnId: string): Spent {
+    return this.#sql.inTurn.get(turnId) as Spent;
+  }
+
+  /** How the newest request of a turn to the model ended; null where there was none. */
+  newestCall(model: string): { readonly ok: boolean; readonly atMs: number } | null {
+    const row = this.#sql.newestCall.get(model) as { ok: number; atMs: number } | undefined;
+    return row === undefined ? null : { ok: row.ok === 1, atMs: row.atMs };
+  }
+
+  /** Newest first. */
+  packs(sessionId: string | undefined, limit: number): OpResult<'pack.list'>['packs'] {
+    return this.#sql.packs.all({ session: sessionId ?? null, limit }) as OpResult<'pack.list'>['packs'];
+  }
+
+  /** Where the clock was set back or the time zone changed, what lies on a later day is today's all the same. */
+  #today(day: string): UsageRow {
+    const summed = this.#sql.total.get({ by: 'day', day }) as Summed & { readonly turns: number | null };
+    const known = summed.turns === null ? nothingSummed : summed;
+    return { ...known, key: day, ...percentilesOf(this.#sql.latencies.all({ by: 'day', day }) as Counted[]) };
+  }
+}
+
+const tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+const nothingSummed: Summed = { key: '', turns: 0, modelCalls: 0, ...tokens, costUsd: 0, unknownCostCalls: 0 };
+
+interface Counted {
+  readonly what: 'took' | 'first_token';
+  readonly bucket: number;
+  readonly calls: number;
+}
+
+/** Of counts in buckets, the smallest bucket first. Null where nothing was measured. */
+function percentilesOf(counted: readonly Counted[]): Latencies {
+  const of = (what: Counted['what']): Latencies['tookMs'] => {
+    const buckets = counted.filter((one) => one.what === what);
+    const total = buckets.reduce((sum, { calls }) => sum + calls, 0);
+    if (total === 0) return null;
+    const at = (share: number): number => {
+      let passed = 0;
+      return middleOf(buckets.find(({ calls }) => (passed += calls) >= share * total)?.bucket ?? 0);
+    };
+    return { p50: at(0.5), p95: at(0.95) };
+  };
+  return { tookMs: of('took'), firstTokenMs: of('first_token') };
+}
+
+/** The middle of a bucket, as its borders multiply: those of bucket n are 1.1 to the power of n - 1 and of n. */
+function middleOf(bucket: number): number {
+  return Math.round((bucket === 0 ? 0.5 : 1.1 ** (bucket - 0.5)) * 10) / 10;
+}

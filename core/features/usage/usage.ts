@@ -1,0 +1,52 @@
+// Usage: what was spent, counted as it is written to the log. The budget reads the same rows.
+
+import { resolve } from 'node:path';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { PackLog } from './pack-log.ts';
+import { UsageReport } from './report.ts';
+import { UsageRows, type ReadEvents } from './rows.ts';
+import { usageMigrations } from './usage-schema.ts';
+
+export { LineFile } from './pack-log.ts';
+export { UsageRows } from './rows.ts';
+export { usageMigrations } from './usage-schema.ts';
+
+type Taken = Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'logger' | 'settings'>;
+
+const PACKS_LISTED = 50;
+
+export const usage = defineBuiltInFeature({
+  name: 'usage',
+  migrations: usageMigrations,
+  rows: ({ db }) => ({ rows: new UsageRows(db), report: new UsageReport(db) }),
+  create: (spine: Taken, { rows, report }: { rows: UsageRows; report: UsageReport }, redact: (line: string) => string) => {
+    const { home, config, clock, log, logger, settings } = spine;
+    const read: ReadEvents = (after, limit) => log.reads.after(after, limit);
+    const { packLog: path } = config.context;
+    const packLog = path === undefined ? null : new PackLog(log.storage.db, { path: resolve(home, path), logger, redact });
+    packLog?.begin(log.lastSeq);
+    const writePackLog = (): void => {
+      while (packLog?.catchUp(read) === true);
+    };
+    const handlers: Pick<OpHandlers, 'usage.get' | 'pack.list'> = {
+      'usage.get': (query) => {
+        const { perTurnUsd = null, perSessionUsd = null, perDayUsd = null } = settings.config.budget;
+        return { ...report.usage(query, clock.nowMs()), budget: { perTurnUsd, perSessionUsd, perDayUsd } };
+      },
+      'pack.list': ({ sessionId, limit = PACKS_LISTED }) => {
+        writePackLog();
+        return { packs: report.packs(sessionId, limit) };
+      },
+    };
+    return {
+      handlers,
+      newestCall: (ref: string) => report.newestCall(ref),
+      rebuild: () => {
+        rows.rebuild(read);
+      },
+      catchUp: () => packLog?.catchUp(read) ?? false,
+      dispose: writePackLog,
+    };
+  },
+});

@@ -1,0 +1,32 @@
+// A program of config.yaml as a verifier: the call as JSON on its standard input, the verdict as JSON on its standard output.
+
+import { parseJson } from '../../base/json.ts';
+import { verifierAnswerSchema } from '../../contracts/features/verify.ts';
+import type { ProgramEnd } from '../../hands/tools/tools.ts';
+import type { AskVerifier } from './verifier.ts';
+
+/** Runs a program within the time; ends it with all it started. */
+export type ProgramRunner = (
+  command: readonly string[],
+  input: string,
+  limits: { timeoutMs: number; signal: AbortSignal },
+) => Promise<ProgramEnd>;
+
+export function verifyByCommand(command: readonly string[], timeoutMs: number, run: ProgramRunner): AskVerifier {
+  return async (subject, _place, signal) => {
+    const end = await run(command, JSON.stringify(subject) + '\n', { timeoutMs, signal });
+    const problem = problemOf(end);
+    if (problem !== null) return { refused: problem };
+    const parsed = parseJson(end.output.trim());
+    const read = verifierAnswerSchema.safeParse(parsed.ok ? parsed.value : undefined);
+    return read.success ? read.data : { refused: 'the command printed no verdict' };
+  };
+}
+
+function problemOf({ ending, exitCode, remarks }: ProgramEnd): string | null {
+  if (ending === 'timeout') return 'the command took too long and was ended';
+  if (ending === 'cancelled') return 'the command was stopped';
+  if (ending === 'flooded') return 'the command printed too much and was ended';
+  if (exitCode !== 0) return exitCode === null ? 'the command was ended by a signal' : `the command ended with code ${exitCode}`;
+  return remarks.length > 0 ? `the command did what it may not: ${remarks.join('; ')}` : null;
+}

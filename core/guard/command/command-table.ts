@@ -1,0 +1,317 @@
+// What is known of commands, as data: for each program the flags that leave it harmless, and what its operands then mean. Flags as in the
+// manuals of GNU coreutils 9, diffutils 3, grep 3, ripgrep 13, git and their like on other systems. Left out are those that write, run another
+// program (rg --pre), follow links into other folders (grep -R, ls -L), or take names of files out of files: a flag that is not here is asked about.
+
+/** What operands mean; read-command.ts knows how each is read. */
+export type Operands =
+  | 'files'
+  | 'text'
+  | 'none'
+  | 'at most one file'
+  | 'files, no line number'
+  | 'files, no folders'
+  | 'folders listed'
+  | 'folders walked'
+  | 'program names'
+  | 'date format'
+  | 'print format'
+  | 'pattern, then files'
+  | 'pattern, then files without hidden ones'
+  | 'find expression'
+  | 'sed line range'
+  | 'jq filter, then files';
+
+/** A program that only reads. */
+export interface Reader {
+  /** "lists files": what the person is told. */
+  readonly reads: string;
+  /** Files unless told. */
+  readonly operands?: Operands;
+  /** In the notation of `flagTable`; absent where flags and operands are one language. */
+  readonly flags?: string;
+}
+
+/** A command of git that only looks. */
+export interface GitLook {
+  /** content: it shows what tracked files hold, not only their names. */
+  readonly shows: 'content' | 'names';
+  readonly flags: string;
+  /** Without one of these flags an operand would make something. */
+  readonly operandsAfter?: readonly string[];
+}
+
+/** A command that runs what a project itself defines. */
+export interface ProjectTool {
+  /** Files that say what runs. */
+  readonly bindings: readonly string[];
+  /** Those of them that could have something else run. */
+  readonly refusedBy?: readonly string[];
+  /** A pattern of each whole flag where the program takes no bundles, as Go with one dash or two. */
+  readonly flags: string | RegExp;
+}
+
+const checksums = { reads: 'computes checksums of files', flags: '-b, --binary, -t, --text, --tag, -z, --zero' };
+
+const grep: Reader = {
+  reads: 'searches in files',
+  operands: 'pattern, then files',
+  flags: `-E, --extended-regexp, -F, --fixed-strings, -G, --basic-regexp, -P, --perl-regexp, -e PATTERN, --regexp=PATTERN, -f FILE,
+    --file=FILE, -i, --ignore-case, --no-ignore-case, -v, --invert-match, -w, --word-regexp, -x, --line-regexp, -c, --count,
+    --color[=WHEN], --colour[=WHEN], -L, --files-without-match, -l, --files-with-matches, -m N, --max-count=N, -o, --only-matching, -q,
+    --quiet, --silent, -s, --no-messages, -b, --byte-offset, -H, --with-filename, -h, --no-filename, --label=LABEL, -n, --line-number, -T,
+    --initial-tab, -z, --null-data, -Z, --null, -A N, --after-context=N, -B N, --before-context=N, -C N, --context=N, -a, --text,
+    --binary-files=TYPE, -I, --exclude=GLOB, --exclude-dir=GLOB, --include=GLOB, -r, --recursive, --line-buffered, -U, --binary, -NUM`,
+};
+
+export const readers: Readonly<Record<string, Reader>> = {
+  cat: {
+    reads: 'prints files',
+    flags: `-A, --show-all, -b, --number-nonblank, -e, -E, --show-ends, -n, --number, -s, --squeeze-blank, -t, -T, --show-tabs, -u, -v,
+      --show-nonprinting`,
+  },
+  head: {
+    reads: 'prints the beginning of files',
+    flags: '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
+  },
+  tail: {
+    reads: 'prints the end of files',
+    // `+9f` is an old way to say: from line 9 on, and never end.
+    operands: 'files, no line number',
+    flags: '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
+  },
+  wc: {
+    reads: 'counts lines, words and bytes',
+    flags: '-c, --bytes, -m, --chars, -l, --lines, -L, --max-line-length, -w, --words, --total=WHEN',
+  },
+  nl: {
+    reads: 'numbers lines',
+    flags: `-b STYLE, --body-numbering=STYLE, -d CC, --section-delimiter=CC, -f STYLE, --footer-numbering=STYLE, -h STYLE,
+      --header-numbering=STYLE, -i N, --line-increment=N, -l N, --join-blank-lines=N, -n FORM, --number-format=FORM, -p, --no-renumber,
+      -s TEXT, --number-separator=TEXT, -v N, --starting-line-number=N, -w N, --number-width=N`,
+  },
+  sort: {
+    reads: 'sorts lines',
+    flags: `-b, --ignore-leading-blanks, -d, --dictionary-order, -f, --ignore-case, -g, --general-numeric-sort, -i, --ignore-nonprinting,
+      -M, --month-sort, -h, --human-numeric-sort, -n, --numeric-sort, -R, --random-sort, -r, --reverse, --sort=WORD, -V, --version-sort,
+      -c, --check[=WORD], -C, -k KEY, --key=KEY, -m, --merge, -s, --stable, -t SEP, --field-separator=SEP, -u, --unique, -z,
+      --zero-terminated, --debug`,
+  },
+  uniq: {
+    reads: 'leaves out repeated lines',
+    // A second operand is the file it writes.
+    operands: 'at most one file',
+    flags: `-c, --count, -d, --repeated, -D, --all-repeated[=METHOD], -f N, --skip-fields=N, --group[=METHOD], -i, --ignore-case, -s N,
+      --skip-chars=N, -u, --unique, -z, --zero-terminated, -w N, --check-chars=N`,
+  },
+  cut: {
+    reads: 'prints columns of files',
+    flags: `-b LIST, --bytes=LIST, -c LIST, --characters=LIST, -d DELIM, --delimiter=DELIM, -f LIST, --fields=LIST, -n, --complement, -s,
+      --only-delimited, --output-delimiter=TEXT, -z, --zero-terminated`,
+  },
+  tr: {
+    reads: 'replaces characters of its input',
+    operands: 'text',
+    flags: '-c, -C, --complement, -d, --delete, -s, --squeeze-repeats, -t',
+  },
+  fold: { reads: 'breaks long lines', flags: '-b, --bytes, -s, --spaces, -w N, --width=N' },
+  expand: { reads: 'replaces tabs by blanks', flags: '-i, --initial, -t LIST, --tabs=LIST' },
+  column: { reads: 'prints lines in columns', flags: '-t, --table, -s TEXT, --separator=TEXT' },
+  cmp: {
+    reads: 'compares two files',
+    flags: '-b, --print-bytes, -i SKIP, --ignore-initial=SKIP, -l, --verbose, -n N, --bytes=N, -s, --quiet, --silent',
+  },
+  comm: { reads: 'compares sorted files', flags: '-1, -2, -3, --check-order, --nocheck-order, --total, -z, --zero-terminated' },
+  diff: {
+    reads: 'compares files',
+    // Two folders are compared file by file, and links in them are followed.
+    operands: 'files, no folders',
+    flags: `--normal, -q, --brief, -s, --report-identical-files, -c, -C N, --context[=NUM], -u, -U N, --unified[=NUM], -e, --ed, -n,
+      --rcs, -y, --side-by-side, -W N, --width=N, --left-column, --suppress-common-lines, -p, --show-c-function, --label=LABEL, -t,
+      --expand-tabs, -T, --initial-tab, -i, --ignore-case, -E, --ignore-tab-expansion, -Z, --ignore-trailing-space, -b,
+      --ignore-space-change, -w, --ignore-all-space, -B, --ignore-blank-lines, -I RE, --ignore-matching-lines=RE, -a, --text,
+      --strip-trailing-cr, -d, --minimal, --speed-large-files, --color[=WHEN], --no-dereference`,
+  },
+  od: {
+    reads: 'prints the bytes of files',
+    flags: `-A RADIX, --address-radix=RADIX, -t TYPE, --format=TYPE, -v, --output-duplicates, -j N, --skip-bytes=N, -N N, --read-bytes=N,
+      -c, -x, -b, -d, -o`,
+  },
+  hexdump: { reads: 'prints the bytes of files', flags: '-C, --canonical, -n N, --length=N, -s N, --skip=N, -v, -x, -c, -b, -d, -o' },
+  rev: { reads: 'reverses lines', flags: '' },
+  md5sum: checksums,
+  sha1sum: checksums,
+  sha224sum: checksums,
+  sha256sum: checksums,
+  sha384sum: checksums,
+  sha512sum: checksums,
+  b2sum: { ...checksums, flags: `${checksums.flags}, -l N, --length=N` },
+  cksum: { ...checksums, flags: '' },
+  basename: { reads: 'prints the last part of names', operands: 'text', flags: '-a, --multiple, -s SUFFIX, --suffix=SUFFIX, -z, --zero' },
+  dirname: { reads: 'prints the folders of names', operands: 'text', flags: '-z, --zero' },
+  pwd: { reads: 'prints the folder it runs in', operands: 'none', flags: '-L, -P' },
+  true: { reads: 'does nothing', operands: 'text', flags: '' },
+  false: { reads: 'does nothing', operands: 'text', flags: '' },
+  ls: {
+    reads: 'lists files',
+    operands: 'folders listed',
+    flags: `-a, --all, -A, --almost-all, --author, -b, --escape, --block-size=SIZE, -B, --ignore-backups, -c, -C, --color[=WHEN], -d,
+      --directory, -f, -F, --classify[=WHEN], --file-type, --format=WORD, --full-time, -g, --group-directories-first, -G, --no-group, -h,
+      --human-readable, --si, --hide=PATTERN, --hyperlink[=WHEN], --indicator-style=WORD, -i, --inode, -I PATTERN, --ignore=PATTERN, -k,
+      --kibibytes, -l, -m, -n, --numeric-uid-gid, -N, --literal, -o, -p, -q, --hide-control-chars, --show-control-chars, -Q, --quote-name,
+      --quoting-style=WORD, -r, --reverse, -R, --recursive, -s, --size, -S, --sort=WORD, --time=WORD, --time-style=STYLE, -t, -T N,
+      --tabsize=N, -u, -U, -v, -w N, --width=N, -x, -X, -1, --zero`,
+  },
+  tree: {
+    reads: 'lists files',
+    operands: 'folders walked',
+    flags: `-a, -d, -f, -i, -L N, -P PATTERN, -I PATTERN, --noreport, --dirsfirst, -p, -s, -h, -u, -g, -D, -F, -q, -N, -Q, -n, -C, -r,
+      -t, -v`,
+  },
+  du: {
+    reads: 'adds up the sizes of files',
+    operands: 'folders walked',
+    flags: `-0, --null, -a, --all, --apparent-size, -B SIZE, --block-size=SIZE, -b, --bytes, -c, --total, -d N, --max-depth=N, -h,
+      --human-readable, --inodes, -k, -l, --count-links, -m, -P, --no-dereference, -S, --separate-dirs, --si, -s, --summarize, -t N,
+      --threshold=N, --time[=WORD], --time-style=STYLE, --exclude=PATTERN, -x, --one-file-system`,
+  },
+  df: {
+    reads: 'shows free space on disks',
+    flags: `-a, --all, -B SIZE, --block-size=SIZE, -h, --human-readable, -H, --si, -i, --inodes, -k, -l, --local, --no-sync,
+      --output[=LIST], -P, --portability, --total, -t TYPE, --type=TYPE, -T, --print-type, -x TYPE, --exclude-type=TYPE`,
+  },
+  stat: {
+    reads: 'shows size, times and owner of files',
+    flags: '-f, --file-system, -c FORMAT, --format=FORMAT, --printf=FORMAT, -t, --terse',
+  },
+  file: {
+    reads: 'tells what kind of files these are',
+    flags: '-b, --brief, -i, --mime, --mime-type, --mime-encoding, -h, --no-dereference, -k, --keep-going, -r, --raw, -0, --print0, -N',
+  },
+  realpath: {
+    reads: 'shows where paths lead',
+    flags: `-e, --canonicalize-existing, -m, --canonicalize-missing, -L, --logical, -P, --physical, -q, --quiet, --relative-to=FILE,
+      --relative-base=FILE, -s, --strip, --no-symlinks, -z, --zero`,
+  },
+  readlink: {
+    reads: 'shows where links lead',
+    flags: `-f, --canonicalize, -e, --canonicalize-existing, -m, --canonicalize-missing, -n, --no-newline, -q, --quiet, -s, --silent, -v,
+      --verbose, -z, --zero`,
+  },
+  which: { reads: 'shows which program a name means', operands: 'program names', flags: '-a' },
+  uname: {
+    reads: 'shows the name of the system',
+    operands: 'none',
+    flags: `-a, --all, -s, --kernel-name, -n, --nodename, -r, --kernel-release, -v, --kernel-version, -m, --machine, -p, --processor, -i,
+      --hardware-platform, -o, --operating-system`,
+  },
+  id: {
+    reads: 'shows users and groups',
+    operands: 'text',
+    flags: '-g, --group, -G, --groups, -n, --name, -r, --real, -u, --user, -z, --zero',
+  },
+  whoami: { reads: 'shows the user', operands: 'none', flags: '' },
+  nproc: { reads: 'shows the number of processors', operands: 'none', flags: '--all, --ignore=N' },
+  uptime: { reads: 'shows how long the machine runs', operands: 'none', flags: '-p, --pretty, -s, --since' },
+  date: {
+    reads: 'shows the time',
+    // Any other operand sets the clock.
+    operands: 'date format',
+    flags: `-d TEXT, --date=TEXT, -I[FORM], --iso-8601[=FORM], -R, --rfc-email, --rfc-3339=FORM, -r FILE, --reference=FILE, -u, --utc,
+      --universal, --debug`,
+  },
+  grep,
+  egrep: grep,
+  fgrep: grep,
+  rg: {
+    reads: 'searches in files',
+    operands: 'pattern, then files without hidden ones',
+    flags: `-A N, --after-context=N, -B N, --before-context=N, -C N, --context=N, -b, --byte-offset, -s, --case-sensitive, --color=WHEN,
+      --column, --no-column, -c, --count, --count-matches, --crlf, -E FORM, --encoding=FORM, -e PATTERN, --regexp=PATTERN, -f FILE,
+      --file=FILE, --files, -l, --files-with-matches, --files-without-match, -F, --fixed-strings, -g GLOB, --glob=GLOB, --iglob=GLOB,
+      --heading, --no-heading, --hidden, -i, --ignore-case, --include-zero, -v, --invert-match, --json, -n, --line-number, -N,
+      --no-line-number, -x, --line-regexp, -M N, --max-columns=N, -m N, --max-count=N, --max-depth=N, --maxdepth=N, --max-filesize=N, -U,
+      --multiline, --multiline-dotall, --no-config, --no-filename, -I, --no-ignore, --no-messages, -0, --null, --one-file-system, -o,
+      --only-matching, --passthru, -P, --pcre2, -p, --pretty, -q, --quiet, -r TEXT, --replace=TEXT, -S, --smart-case, --sort=KEY,
+      --sortr=KEY, --stats, -a, --text, -j N, --threads=N, --trim, -t TYPE, --type=TYPE, --type-list, -T TYPE, --type-not=TYPE, -u,
+      --unrestricted, --vimgrep, -H, --with-filename, -w, --word-regexp`,
+  },
+  find: { reads: 'finds files', operands: 'find expression' },
+  sed: { reads: 'prints lines of files', operands: 'sed line range' },
+  jq: {
+    reads: 'reads JSON',
+    operands: 'jq filter, then files',
+    flags: `-c, --compact-output, -r, --raw-output, -R, --raw-input, -s, --slurp, -n, --null-input, -e, --exit-status, -S, --sort-keys,
+      -a, --ascii-output, -j, --join-output, -M, --monochrome-output, -C, --color-output, --tab, --stream, --seq`,
+  },
+  echo: { reads: 'prints text', operands: 'text' },
+  printf: { reads: 'prints text', operands: 'print format' },
+};
+
+const diffFlags = `-p, -u, --patch, -s, --no-patch, -U N, --unified=N, --raw, --minimal, --patience, --histogram, --diff-algorithm=NAME,
+  --stat[=WIDTH], --numstat, --shortstat, --summary, --name-only, --name-status, --color[=WHEN], --no-color, --color-words,
+  --word-diff[=MODE], --no-renames, --check, --full-index, --abbrev[=N], -M, --find-renames, -R, --relative, -a, --text,
+  --ignore-space-at-eol, -b, --ignore-space-change, -w, --ignore-all-space, --ignore-blank-lines, -W, --function-context, --exit-code,
+  --quiet, --no-ext-diff, --no-textconv, --compact-summary, --dirstat, -z, --diff-filter=LETTERS, -S TEXT, -G TEXT, --pickaxe-regex,
+  --no-prefix`;
+
+const historyFlags = `--oneline, --graph, --decorate[=FORM], --no-decorate, --all, --branches, --tags, --remotes, -n N, --max-count=N,
+  -NUM, --skip=N, --since=DATE, --after=DATE, --until=DATE, --before=DATE, --author=TEXT, --committer=TEXT, --grep=TEXT, -i,
+  --regexp-ignore-case, -E, --extended-regexp, -F, --fixed-strings, --all-match, --invert-grep, --merges, --no-merges, --first-parent,
+  --reverse, --follow, --date=FORM, --format=FORMAT, --pretty[=FORMAT], --abbrev-commit, --no-abbrev-commit, --topo-order, --date-order,
+  --cherry-pick, --left-right, --boundary, --name-only, --name-status, --full-history, --simplify-merges, --no-notes`;
+
+export const gitLooks: Readonly<Record<string, GitLook>> = {
+  status: {
+    shows: 'names',
+    flags: `-s, --short, -b, --branch, --show-stash, --porcelain[=VERSION], --long, -u[MODE], --untracked-files[=MODE], --ignored[=MODE],
+      -z, --column[=FORM], --no-column, --ahead-behind, --no-ahead-behind, --renames, --no-renames, --ignore-submodules[=WHEN]`,
+  },
+  diff: { shows: 'content', flags: `${diffFlags}, --cached, --staged, --merge-base, --ignore-submodules[=WHEN]` },
+  log: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
+  show: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
+  blame: { shows: 'content', flags: '-L RANGE, -w, -s, -e, --show-email, -l, -t, --date=FORM, --root, -p, --porcelain' },
+  branch: {
+    shows: 'names',
+    operandsAfter: ['--list', '--contains', '--merged', '--no-merged'],
+    flags: `-a, --all, -r, --remotes, --list, -v, --verbose, --show-current, --contains, --merged, --no-merged, --no-color,
+      --color[=WHEN], --column[=FORM], --no-column, --sort=KEY, -i, --ignore-case, --no-abbrev`,
+  },
+  tag: {
+    shows: 'names',
+    operandsAfter: ['-l', '--list'],
+    flags: '-l, --list, -n[NUM], --sort=KEY, --contains, --merged, --no-merged, --column[=FORM], -i, --ignore-case',
+  },
+  'rev-parse': {
+    shows: 'names',
+    flags: '--abbrev-ref, --short[=N], --verify, -q, --quiet, --show-toplevel, --show-prefix, --is-inside-work-tree, --git-dir',
+  },
+  'ls-files': {
+    shows: 'names',
+    flags: `-c, --cached, -d, --deleted, -m, --modified, -o, --others, -i, --ignored, -s, --stage, -u, --unmerged, -t, -v, -z,
+      --exclude-standard, --directory, --full-name, --error-unmatch, -x PATTERN, --exclude=PATTERN, --abbrev[=N]`,
+  },
+  describe: { shows: 'names', flags: '--tags, --all, --long, --always, --abbrev=N, --match=GLOB, --exact-match' },
+};
+
+export const projectTools: Readonly<Record<string, ProjectTool>> = {
+  'cargo test': {
+    bindings: ['Cargo.toml', 'Cargo.lock', 'build.rs', '.cargo/config.toml', '.cargo/config', 'rust-toolchain', 'rust-toolchain.toml'],
+    refusedBy: ['.cargo/config.toml', '.cargo/config', 'rust-toolchain', 'rust-toolchain.toml'],
+    flags: `--release, --lib, --bins, --tests, --examples, --doc, --all-targets, --workspace, --all, -p NAME, --package=NAME, --no-run,
+      --no-fail-fast, -q, --quiet, -v, --verbose, --all-features, --no-default-features, --features=LIST, -F LIST, --locked, --offline,
+      --frozen, --test=NAME, --bin=NAME, -j N, --jobs=N, --color=WHEN`,
+  },
+  'go test': {
+    bindings: ['go.mod', 'go.sum', 'go.work', 'go.work.sum', 'vendor/modules.txt'],
+    flags: /^--?(?:v|short|race|cover|failfast|(?:run|count|timeout|bench|parallel|skip)=[^=]*)$/,
+  },
+  pytest: {
+    bindings: ['pytest.ini', 'pyproject.toml', 'setup.cfg', 'tox.ini', 'conftest.py', '.pytest.ini'],
+    flags: `-q, --quiet, -v, --verbose, -x, --exitfirst, -k EXPRESSION, -m MARKS, -s, --lf, --last-failed, --ff, --failed-first,
+      --maxfail=N, --tb=STYLE, --co, --collect-only, --durations=N, --no-header, --no-summary, --color=WHEN, -l, --showlocals`,
+  },
+  make: {
+    bindings: ['GNUmakefile', 'makefile', 'Makefile'],
+    flags: '-k, --keep-going, -s, --silent, -j N, --jobs=N, -B, --always-make',
+  },
+};

@@ -1,0 +1,172 @@
+// Reads the arguments of programs that only look by the table of what is known of them: what they then read, or that it is not all understood.
+
+import { flagTable, readArguments, type GivenArguments } from './argument-reader.ts';
+import { gitLooks, readers, type Operands } from './command-table.ts';
+
+/** A folder a command goes through by itself. */
+export interface FolderWalk {
+  /** As given, relative to the folder the command runs in. */
+  readonly root: string;
+  /** content: it reads the files. names: it only lists what there is. */
+  readonly shows: 'content' | 'names';
+  /** False where names that begin with a dot are passed over unless an ignore file says otherwise. */
+  readonly entersHidden: boolean;
+  /** How deep it goes; unlimited when absent. */
+  readonly depthMax?: number;
+}
+
+interface Meant {
+  /** Paths as given, relative to the folder the command runs in. */
+  readonly files: readonly string[];
+  readonly walks: readonly FolderWalk[];
+  /** It would go through a folder among its files, following links. */
+  readonly refusesFolders?: boolean;
+}
+
+/** What a command of known harmless arguments reads. */
+export interface Reading extends Meant {
+  /** "lists files": what the person is told. */
+  readonly reads: string;
+}
+
+export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
+
+/** What the arguments (without the program) make of it; null when they are not all known to be harmless. */
+export function readReader(program: string, args: readonly string[]): Reading | null {
+  const known = isReader(program) ? readers[program] : undefined;
+  if (known === undefined) return null;
+  const given = known.flags === undefined ? wordsAlone(args) : readArguments(args, flagTable(known.flags));
+  const meant = given === null ? null : meanings[known.operands ?? 'files'](given, args);
+  if (given === null || meant === null) return null;
+  // `-` is the input, which holds nothing.
+  return { ...meant, reads: known.reads, files: [...given.files, ...meant.files].filter((file) => file !== '-') };
+}
+
+function wordsAlone(args: readonly string[]): GivenArguments {
+  return { flags: [], operands: args, files: [], has: () => false };
+}
+
+const files = (names: readonly string[]): Meant => ({ files: names, walks: [] });
+const nothing = files([]);
+const filesIf = (isKnown: boolean, names: readonly string[]): Meant | null => (isKnown ? files(names) : null);
+/** The operands, or the folder it runs in. */
+const placesOf = (operands: readonly string[]): readonly string[] => (operands.length === 0 ? ['.'] : operands);
+
+function goneThrough(operands: readonly string[], walk: Omit<FolderWalk, 'root'>): Meant {
+  const places = placesOf(operands);
+  return { files: places, walks: places.map((root) => ({ ...walk, root })) };
+}
+
+const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly string[]) => Meant | null>> = {
+  files: ({ operands }) => files(operands),
+  text: () => nothing,
+  none: ({ operands }) => filesIf(operands.length === 0, []),
+  'at most one file': ({ operands }) => filesIf(operands.length <= 1, operands),
+  'files, no line number': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('+')), operands),
+  'files, no folders': ({ operands }) => ({ ...files(operands), refusesFolders: true }),
+  'folders listed': (given) => (given.has('-R', '--recursive') ? meanings['folders walked'](given, []) : files(placesOf(given.operands))),
+  'folders walked': ({ operands }) => goneThrough(operands, { shows: 'names', entersHidden: true }),
+  // Operands with a folder in them are looked at; a bare name is only compared.
+  'program names': ({ operands }) => files(operands.filter((name) => name.includes('/'))),
+  'date format': ({ operands }) =>
+    filesIf(
+      operands.every((format) => format.startsWith('+')),
+      [],
+    ),
+  'print format': ({ operands: [format] }) => filesIf(format !== undefined && !format.startsWith('-'), []),
+  'pattern, then files': (given) => {
+    const operands = behindPattern(given, '-e', '--regexp', '-f', '--file');
+    if (operands === null || !given.has('-r', '--recursive')) return operands === null ? null : files(operands);
+    return goneThrough(operands, { shows: 'content', entersHidden: true });
+  },
+  'pattern, then files without hidden ones': (given) => {
+    if (given.has('--type-list')) return nothing;
+    const operands = behindPattern(given, '-e', '--regexp', '-f', '--file', '--files');
+    // A glob or a type that matches a hidden name brings it back.
+    const entersHidden = given.has('--hidden', '-u', '--unrestricted', '-g', '--glob', '--iglob', '-t', '--type', '-T', '--type-not');
+    return operands === null ? null : goneThrough(operands, { shows: 'content', entersHidden });
+  },
+  'find expression': ({ operands }) => findExpression(operands),
+  'sed line range': ({ operands: [flag, script = '', ...rest] }) =>
+    filesIf(flag === '-n' && linesOnly.test(script) && !rest.some((file) => file.startsWith('-')), rest),
+  'jq filter, then files': ({ operands: [filter, ...rest] }, args) => {
+    if (filter === undefined || jqReaches.test(filter)) return null;
+    // Its own reading of `--` differs between versions.
+    return filesIf(!args.includes('--') && !rest.some((file) => file.startsWith('-')), rest);
+  },
+};
+
+/** The operands behind the pattern, or null when there is none and no flag gave one. */
+function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]): readonly string[] | null {
+  if (given.has(...patternFlags)) return given.operands;
+  return given.operands.length === 0 ? null : given.operands.slice(1);
+}
+
+const linesOnly = /^(?:\d+|\$)(?:,(?:\d+|\$))?p$/;
+/** Words of jq that read other files or the environment. */
+const jqReaches = /\b(?:import|include|env|ENV|modulemeta|get_search_list|input_filename|debug|stderr)\b|\$__/;
+
+/** Words of find that are known to read, by what follows them: nothing, a text, a number or a path. */
+const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new Map(
+  Object.entries({
+    alone: `! ( ) , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -empty -depth -mount -xdev -daystart -noleaf
+      -readable -writable -executable -nouser -nogroup`,
+    text: `-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -size -perm -user -group -printf -fstype
+      -mtime -atime -ctime -mmin -amin -cmin -links -inum -uid -gid`,
+    number: '-maxdepth -mindepth',
+    path: '-newer -anewer -cnewer -samefile',
+  } as const).flatMap(([kind, words]) => words.split(/\s+/).map((word) => [word, kind as 'alone' | 'text' | 'number' | 'path'] as const)),
+);
+
+function findExpression(words: readonly string[]): Meant | null {
+  const start = words.findIndex((word) => word.startsWith('-') || word === '(' || word === ')' || word === '!' || word === ',');
+  const roots = start < 0 ? words : words.slice(0, start);
+  const compared: string[] = [];
+  const depths: number[] = [];
+  const pending = start < 0 ? [] : words.slice(start).reverse();
+  for (let word = pending.pop(); word !== undefined; word = pending.pop()) {
+    const kind = findWords.get(word);
+    if (kind === undefined) return null;
+    if (kind === 'alone') continue;
+    const value = pending.pop();
+    if (value === undefined || (kind === 'number' && !/^\d{1,4}$/.test(value))) return null;
+    if (kind === 'path') compared.push(value);
+    if (word === '-maxdepth') depths.push(Number(value));
+  }
+  const depth = depths.length === 0 ? {} : { depthMax: Math.max(...depths) };
+  const gone = goneThrough(roots, { shows: 'names', entersHidden: true, ...depth });
+  return { ...gone, files: [...gone.files, ...compared] };
+}
+
+export interface GitForm {
+  readonly family: readonly string[];
+  /** Paths, revisions or both: git tells them apart by what exists, so all count as paths. */
+  readonly operands: readonly string[];
+  readonly showsContent: boolean;
+}
+
+/**
+ * What a git command line (without `git`) looks at, or null when it may do more than look. Whether git itself is harmless in a repository
+ * is judged apart; here nothing that names a program, a file to write, or another repository is understood.
+ */
+export function readGit(args: readonly string[]): GitForm | null {
+  const [name = '', ...rest] = args[0] === '--no-pager' ? args.slice(1) : args;
+  const known = Object.hasOwn(gitLooks, name) ? gitLooks[name] : undefined;
+  const given = known === undefined ? null : readArguments(rest, flagTable(known.flags));
+  if (known === undefined || given === null || !namesNoProgram(given)) return null;
+  if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
+  return { family: ['git', name], operands: given.operands.flatMap(pathsIn), showsContent: known.shows === 'content' };
+}
+
+/** Formats that show signatures start the program that checks them. */
+function namesNoProgram(given: GivenArguments): boolean {
+  return given.flags.every(({ flag, value }) => (flag !== '--format' && flag !== '--pretty') || !/%G|%\(/.test(value ?? ''));
+}
+
+/** `HEAD:notes/a.md` names a path after the colon; `:(top)x` and `:/x` one from the top of the repository. */
+function pathsIn(operand: string): readonly string[] {
+  const colon = operand.indexOf(':');
+  if (colon < 0) return [operand];
+  const path = operand.slice(colon + 1).replace(/^(?:\([^)]*\)|[/!^]+)/, '');
+  return path === '' ? [operand] : [operand, path];
+}

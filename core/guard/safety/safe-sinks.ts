@@ -1,0 +1,54 @@
+// The choke points of kept content and of the program's own log: nothing reaches what lies behind them unredacted. Text is kept without
+// secrets, so that any page of it can be shown; content that is no text is kept as it is but for registered values. Store nothing themselves.
+
+import { isUtf8 } from 'node:buffer';
+import type { Logger } from '../../base/logger.ts';
+import type { ArtifactSink } from '../../contracts/tools.ts';
+
+export interface ContentRedactor {
+  redact(text: string): { readonly text: string };
+  redactValues(text: string): string;
+}
+
+export function createSafeArtifacts(sink: ArtifactSink, redactor: ContentRedactor): ArtifactSink {
+  return {
+    put: (content, about) => sink.put(withoutSecrets(content, redactor), { ...about, name: redactor.redact(about.name).text }),
+    read: (idOrAlias, range) => sink.read(idOrAlias, range),
+  };
+}
+
+function withoutSecrets(content: Uint8Array | string, redactor: ContentRedactor): Uint8Array | string {
+  if (typeof content === 'string') return redactor.redact(content).text;
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const encoding = isUtf8(content) ? 'utf8' : 'latin1';
+  const text = bytes.toString(encoding);
+  const safe = encoding === 'utf8' ? redactor.redact(text).text : redactor.redactValues(text);
+  return safe === text ? content : Buffer.from(safe, encoding);
+}
+
+export interface LogRedactor {
+  redact(text: string): { readonly text: string };
+  redactDeep<T>(value: T): T;
+}
+
+export function createSafeLogger(logger: Logger, redactor: LogRedactor): Logger {
+  return {
+    log: (level, message, data) => {
+      const safe = data === undefined ? undefined : redactor.redactDeep(describeErrors(data));
+      logger.log(level, redactor.redact(message).text, safe);
+    },
+  };
+}
+
+const DEPTH_MAX = 5;
+
+/** Errors have no enumerable fields of their own, and their causes hold the rest. */
+function describeErrors(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, describe(value, 0)]));
+}
+
+function describe(value: unknown, depth: number): unknown {
+  if (!(value instanceof Error) || depth > DEPTH_MAX) return value instanceof Error ? value.message : value;
+  const own = value.stack ?? value.message;
+  return value.cause === undefined ? own : { error: own, cause: describe(value.cause, depth + 1) };
+}

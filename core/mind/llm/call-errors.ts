@@ -1,0 +1,47 @@
+// Errors of a model call as its caller gets them, and what a failed try says: whether it was billed, whether another may follow.
+
+import { AppError } from '../../contracts/errors.ts';
+import { routeNameOf } from '../../contracts/route-name.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { mayAskAgain, type FailedAttempt } from './retry-policy.ts';
+
+export type FailedOutcome = Extract<AttemptOutcome, { ok: false }>;
+
+export function unknownProvider(provider: string): AppError {
+  return new AppError('model_unknown', `There is no provider "${provider}" in config.yaml.`, {
+    data: { provider, hint: 'Set it up with: trayclaw setup, or choose one of: trayclaw models' },
+  });
+}
+
+export function unknownRoute(ref: string): AppError {
+  return new AppError('model_unknown', `There is no route "${routeNameOf(ref)}" in models.routes of config.yaml.`, {
+    data: { hint: 'Add it there, or choose one of: trayclaw models' },
+  });
+}
+
+/** Whoever asks another model has to count what of this answer was most likely billed. */
+export function begunError(error: AppError, { hasBegun, hasDelivered }: FailedOutcome): AppError {
+  if (!hasBegun && !hasDelivered) return error;
+  const { code, message, data, isRetryable, cause } = error;
+  return new AppError(code, message, { data: { ...data, begun: true }, isRetryable, cause });
+}
+
+export function totalTimeout(ref: string, totalMs: number): AppError {
+  return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
+}
+
+/** What had begun and broke off was most likely billed, also where nothing of it was shown. */
+export function isBilled({ error, hasDelivered, hasBegun }: FailedOutcome): boolean {
+  return hasDelivered || (hasBegun && error.code === 'model_cut_off');
+}
+
+export function lastError(failed: FailedAttempt, retriesMax: number): AppError {
+  if (!mayAskAgain(failed, retriesMax)) return failed.error;
+  const { code, message, data, isRetryable, cause } = failed.error;
+  return new AppError(code, message, { data: { ...data, mayAskAgain: true }, isRetryable, cause });
+}
+
+/** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */
+export function isAdaptable(error: AppError, hasDelivered: boolean): boolean {
+  return error.data['leftOut'] !== undefined && !hasDelivered;
+}

@@ -1,0 +1,179 @@
+// A Cortensor router node as a model: the conversation as one prompt, the answer at once, streamed, or polled for until it is there. It takes
+// no tools. A request is sent once: whoever asks again may pay twice, so no error of it says that it may be tried again.
+
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { ProviderConfig } from '../../contracts/config.ts';
+import { noUsage, type ChatMessage, type DeltaSink, type ModelClient, type ModelReply, type ModelRequest } from '../../contracts/llm.ts';
+import { explainPayment, readError, readText, usageOf } from './cortensor-answers.ts';
+import type { CortensorConfig, CortensorRouter } from './cortensor-router.ts';
+import { CortensorStream } from './cortensor-stream.ts';
+import type { HttpTransport } from './http-transport.ts';
+import type { ProgressSink } from './reply-reader.ts';
+
+/** The smallest answer the vendor's own client asks for. */
+const ANSWER_TOKENS_MIN = 4096;
+/** The router refuses a `timeout` that is less than this above `precommit_timeout`. */
+const PRECOMMIT_MARGIN_S = 60;
+/** What the transport waits beyond the router's own time. */
+const TRANSPORT_MARGIN_MS = 30_000;
+/** How often the watch over silence is told that a miner may still be at work. */
+const ALIVE_MS = 5_000;
+const portalUrl = 'https://api.cortensor.app';
+
+/** The hosted portal speaks the OpenAI chat format; null for a router node. */
+export function portalConfig({
+  sessionId,
+  baseUrl,
+  apiKey,
+  headers,
+  prices,
+  contextTokens,
+}: CortensorConfig): Extract<ProviderConfig, { kind: 'openai-compatible' }> | null {
+  if (sessionId !== undefined) return null;
+  const settings = { headers, prices, contextTokens, apiKey };
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  return { kind: 'openai-compatible', baseUrl: `${(baseUrl ?? portalUrl).replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`, ...given };
+}
+
+/** Any client, but what broke off is not asked for again by the program. */
+export class AskedOnce implements ModelClient {
+  readonly #client: ModelClient;
+
+  constructor(client: ModelClient) {
+    this.#client = client;
+  }
+
+  async stream(request: ModelRequest, sink: DeltaSink, signal: AbortSignal): Promise<ModelReply> {
+    try {
+      return await this.#client.stream(request, sink, signal);
+    } catch (cause) {
+      throw once(toAppError(cause));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close?.();
+  }
+}
+
+/** A server that is not there, or that refused for its rate, has taken nothing. One that broke off may have been paid. */
+function once(error: AppError): AppError {
+  const took = error.code === 'model_cut_off' || error.code === 'model_timeout' || error.code === 'model_unavailable';
+  const isRefused = error.data['networkCode'] === 'ECONNREFUSED' || error.data['networkCode'] === 'ENOTFOUND';
+  if (!took || isRefused) return error;
+  const hint = 'It may have been paid for. Send the message again if you want to pay for another answer.';
+  const code = error.code === 'model_cut_off' ? 'model_bad_reply' : error.code;
+  return new AppError(code, error.message, { data: { ...error.data, hint }, cause: error });
+}
+
+export interface CortensorClientDeps {
+  readonly router: CortensorRouter;
+  readonly transport: HttpTransport;
+}
+
+export class CortensorClient implements ModelClient {
+  readonly #provider: string;
+  readonly #config: CortensorConfig;
+  readonly #deps: CortensorClientDeps;
+
+  constructor(provider: string, config: CortensorConfig, deps: CortensorClientDeps) {
+    this.#provider = provider;
+    this.#config = config;
+    this.#deps = deps;
+  }
+
+  async stream(request: ModelRequest, sink: ProgressSink, signal: AbortSignal): Promise<ModelReply> {
+    // Miners take minutes; the time this may take is the router's, not that of a chat server.
+    sink.began?.();
+    const alive = setInterval(() => sink.alive?.(), ALIVE_MS);
+    try {
+      return await this.#ask(request, sink, signal);
+    } catch (cause) {
+      throw once(toAppError(cause));
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#deps.transport.close();
+  }
+
+  async #ask(request: ModelRequest, sink: DeltaSink, signal: AbortSignal): Promise<ModelReply> {
+    const { api, sessionId = 0 } = this.#config;
+    const body = this.#body(request);
+    const path = `/api/${api}/completions`;
+    try {
+      return await this.#post(path, { ...body, session_id: sessionId }, { sink, signal });
+    } catch (cause) {
+      // Some routers take the session in the path. The other form was refused, so nothing was run and nothing paid.
+      if (toAppError(cause).data['status'] !== 404) throw cause;
+      return this.#post(`${path}/${sessionId}`, body, { sink, signal });
+    }
+  }
+
+  async #post(
+    path: string,
+    body: Record<string, unknown>,
+    { sink, signal }: { sink: DeltaSink; signal: AbortSignal },
+  ): Promise<ModelReply> {
+    const { router, transport } = this.#deps;
+    const timeoutMs = this.#config.timeoutMs + TRANSPORT_MARGIN_MS;
+    if (!this.#config.stream) return this.#reply(await router.result({ method: 'POST', path, body, timeoutMs }, signal), sink);
+    const url = router.url(path);
+    const sent = Buffer.from(JSON.stringify(body));
+    const headers = { ...(await router.headers()), 'content-type': 'application/json', 'content-length': String(sent.length) };
+    const reader = new CortensorStream(this.#provider, (text) => sink.text(text));
+    const late = AbortSignal.timeout(timeoutMs);
+    const listed = Object.entries({ ...headers, accept: 'text/event-stream, application/json' }).flat();
+    await transport.post({ path: url.pathname + url.search, headers: listed, body: sent }, reader, AbortSignal.any([signal, late]));
+    const { status, whole, text, finishReason, usage } = reader.read();
+    if (status === 402) throw explainPayment(this.#provider, path, whole);
+    const problem = readError(this.#provider, status, whole);
+    if (problem !== null) throw problem;
+    if (whole !== null) return this.#reply(await router.finish(whole, { timeoutMs }, signal), sink);
+    return { ...plain, text, finishReason, usage: usage ?? noUsage, usageReported: usage !== null };
+  }
+
+  #reply(body: unknown, sink: DeltaSink): ModelReply {
+    const text = readText(body);
+    if (text === null)
+      throw new AppError('model_bad_reply', `${this.#provider} answered without text.`, { data: { provider: this.#provider } });
+    sink.text(text);
+    const usage = usageOf(body);
+    return { ...plain, text, finishReason: 'stop', usage: usage ?? noUsage, usageReported: usage !== null };
+  }
+
+  /** Every key the vendor's own client sends. */
+  #body({ modelId, system, messages, tail, maxOutputTokens }: ModelRequest): Record<string, unknown> {
+    const timeout = Math.ceil(this.#config.timeoutMs / 1000);
+    return {
+      model: modelId,
+      prompt: promptOf(system, messages, tail),
+      max_tokens: Math.max(maxOutputTokens ?? ANSWER_TOKENS_MIN, 1),
+      temperature: 0.2,
+      top_p: 1,
+      top_k: 0,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      node_type: 0,
+      prompt_type: 1,
+      stream: this.#config.stream,
+      timeout,
+      precommit_timeout: Math.max(1, timeout - PRECOMMIT_MARGIN_S),
+      privacy_level: 'high',
+      client_reference: '',
+    };
+  }
+}
+
+const plain = { reasoning: '', calls: [] } as const;
+
+export function promptOf(system: string, messages: readonly ChatMessage[], tail?: string): string {
+  const said = messages.map((message) => {
+    if (message.role === 'tool') return `tool result: ${message.text}`;
+    return `${message.role === 'note' ? 'note' : message.role}: ${message.text}`;
+  });
+  const after = tail === undefined ? [] : [`note: ${tail}`];
+  return [`System instruction:\n${system}`, `Conversation history:\n${[...said, ...after].join('\n')}`, 'assistant:'].join('\n\n');
+}

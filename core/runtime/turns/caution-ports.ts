@@ -1,0 +1,50 @@
+// What makes a turn more careful than the gate asks for: the verifier of single calls, and the governor that follows the whole turn. Neither
+// can allow anything: the types have no word for it.
+
+import type { TurnEvent } from '../../agent/brain/brain.ts';
+import type { EventBodies } from '../../contracts/events.ts';
+import type { ToolClass } from '../../contracts/tools.ts';
+import type { BudgetPlace } from '../../guard/budget/budget.ts';
+import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
+import type { Tightening } from './tighten.ts';
+
+/** A second check of a call before it runs or a person is asked. It can only make the decision stricter. */
+export interface VerifyPort {
+  /** Whether every call of the class is verified. */
+  covers(toolClass: ToolClass): boolean;
+  /** What goes wrong is part of the answer. */
+  verify(
+    about: {
+      readonly request: GateRequest;
+      readonly decision: GateDecision;
+      /** The last message of the person. */
+      readonly said: string;
+      /** Whose budget pays. */
+      readonly place: Omit<BudgetPlace, 'nowMs'>;
+    },
+    signal: AbortSignal,
+  ): Promise<Omit<EventBodies['call.verified'], 'callId' | 'ruleId'>>;
+}
+
+/** Follows turns, and says where more caution is due than the gate asks for. Pure but for what it remembers of a session. */
+export interface GovernorPort {
+  follow(place: { readonly sessionId: string; readonly turnId: string }): GovernedTurn;
+}
+
+export interface GovernedTurn {
+  apply(event: TurnEvent): void;
+  /** Null where no rule fires. */
+  assessCall(request: GateRequest, decision: GateDecision, place: BudgetPlace): Assessment | null;
+  /** Of a turn that is about to end with an answer. */
+  assessAnswer(): EventBodies['governor.assessed'] | null;
+  /** The model to go on with. */
+  modelFor(model: string): string;
+}
+
+export interface Assessment {
+  readonly event: EventBodies['governor.assessed'];
+  /** What the decision becomes; null where the rules leave it. */
+  readonly tightening: Tightening | null;
+  /** The rule that requires a verification; null where none does. */
+  readonly verify: { readonly ruleId: string; readonly otherwise: Tightening } | null;
+}

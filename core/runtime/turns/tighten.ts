@@ -1,0 +1,20 @@
+// Makes the gate's decision on a call stricter, for hooks, the governor and verifiers. There is no way to say allow here.
+
+import type { GateDecision } from '../../guard/policy/policy.ts';
+
+/** What may be put in place of a decision. */
+export interface Tightening {
+  readonly decision: 'ask' | 'deny';
+  readonly ruleId: string;
+  readonly reason: string;
+}
+
+/** The stricter of the two. No grant answers for the person here: what led to this, the grant did not know. */
+export function tighten(decision: GateDecision, to: Tightening | null): GateDecision {
+  if (to === null || decision.decision === 'deny') return decision;
+  if (to.decision === 'ask' && decision.decision === 'ask') {
+    // What the rules say comes first; the rest is new to the person.
+    return { ...decision, reason: `${decision.reason} ${to.reason}`, grantable: false };
+  }
+  return { ...decision, ...to, grantId: null, grantable: false, firstUse: null };
+}

@@ -1,0 +1,66 @@
+// The second check of a call, between the gate's decision and the approval or the run: by what config.yaml names under `verify`, for the
+// classes listed there and where the governor requires it. It may only make the decision stricter, and fails closed.
+
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { EventBodies } from '../../contracts/events.ts';
+import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
+import { budgetPlaceOf } from './ask-budget.ts';
+import type { RunningTurn } from './running-turn.ts';
+import { tighten } from './tighten.ts';
+
+/** Null where nothing is verified: no verifier is set up, the call is of another class, or it is denied already. */
+export function verifyCall(runner: RunningTurn, call: VerifiedCall): Promise<GateDecision> | null {
+  const { verifier } = runner.deps;
+  const { decision, ruleId } = call;
+  if (verifier === undefined || decision.decision === 'deny') return null;
+  return ruleId !== null || verifier.covers(decision.class) ? verify(runner, call) : null;
+}
+
+export interface VerifiedCall {
+  readonly request: GateRequest;
+  readonly decision: GateDecision;
+  /** The rule of the governor that requires it. */
+  readonly ruleId: string | null;
+}
+
+async function verify(runner: RunningTurn, { request, decision, ruleId }: VerifiedCall): Promise<GateDecision> {
+  const { callId } = request;
+  const answer = await ask(runner, request, decision);
+  if (!runner.halted) runner.emit('call.verified', { callId, ...answer, ...(ruleId === null ? {} : { ruleId }) });
+  if (answer.outcome === 'pass') return decision;
+  return tighten(decision, { decision: answer.outcome, ruleId: `verify.${answer.verdict.toLowerCase()}`, reason: answer.reason });
+}
+
+type Answer = Omit<EventBodies['call.verified'], 'callId' | 'ruleId'>;
+
+async function ask(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<Answer> {
+  const { verifier, logger } = runner.deps;
+  const { signal } = runner.abort;
+  const unheard = (reason: string): Answer => ({ by: '', verdict: 'UNAVAILABLE', reason, outcome: 'deny', tookMs: 0 });
+  if (verifier === undefined) return unheard('There is no verifier.');
+  const said = runner.transcript.messages.findLast((message) => message.role === 'user')?.text ?? '';
+  try {
+    const about = { request, decision, said, place: budgetPlaceOf(runner) };
+    return await orAborted(verifier.verify(about, signal), signal);
+  } catch (cause) {
+    // A check that did not take place is no yes. A verifier answers its own failures; this is a bug in it, or the end of the turn.
+    const { message } = toAppError(cause);
+    logger.log('warn', 'a call could not be verified', { callId: request.callId, reason: message });
+    return unheard(`This call could not be verified: ${message}`);
+  }
+}
+
+/** A verifier that does not listen holds no turn up. */
+async function orAborted<T>(verifying: Promise<T>, signal: AbortSignal): Promise<T> {
+  const over = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const give = (): void => reject(new AppError('cancelled', 'The turn was stopped.'));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([verifying, aborted]);
+  } finally {
+    over.abort();
+  }
+}

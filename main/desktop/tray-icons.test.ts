@@ -1,0 +1,52 @@
+// The tray shows the committed picture of its state, in each size of the platform, as a template on macOS alone.
+
+import { fileURLToPath } from 'node:url';
+import type { NativeImage } from 'electron';
+import { expect, test } from 'vitest';
+import { TrayIcons } from './tray-icons.ts';
+
+const folder = fileURLToPath(new URL('../../build/tray-icons', import.meta.url));
+
+interface Made {
+  readonly parts: { scaleFactor?: number; width?: number; px: number }[];
+  isTemplate: boolean;
+}
+
+function rig(platform: NodeJS.Platform): { icons: TrayIcons; made: Made[]; look: { isDark: boolean } } {
+  const made: Made[] = [];
+  const look = { isDark: false };
+  const createEmpty = (): NativeImage => {
+    const one: Made = { parts: [], isTemplate: false };
+    made.push(one);
+    return {
+      addRepresentation: ({ scaleFactor = 0, width = 0, buffer }: { scaleFactor?: number; width?: number; buffer: Buffer }) =>
+        one.parts.push({ scaleFactor, width, px: buffer.readUInt32BE(16) }),
+      setTemplateImage: (isTemplate: boolean) => (one.isTemplate = isTemplate),
+    } as unknown as NativeImage;
+  };
+  return { icons: new TrayIcons({ platform, isDark: () => look.isDark, createEmpty, folder }), made, look };
+}
+
+test.each([
+  ['darwin', [18, 36], [1, 2], true],
+  ['win32', [16, 24, 32], [1, 1.5, 2], false],
+  ['linux', [22, 44], [1, 2], false],
+] as const)('every state has a picture in each size of %s', (platform, sizes, scales, isTemplate) => {
+  const { icons, made } = rig(platform);
+  icons.of('idle', 3);
+  icons.of('stopped', 0);
+  for (const frame of [0, 1, 2]) icons.of('working', 0, frame);
+  for (let count = 0; count <= 12; count += 1) icons.of('waiting', count);
+  // Counts of 0 and 1 share a picture, and so do those above nine.
+  expect(made).toHaveLength(15);
+  for (const one of made) expect(one).toEqual({ isTemplate, parts: sizes.map((px, at) => ({ scaleFactor: scales[at], width: px, px })) });
+});
+
+test('an image is made once, and again for a panel of the other colour', () => {
+  const { icons, made, look } = rig('linux');
+  icons.of('waiting', 12);
+  expect(icons.of('waiting', 99)).toBe(icons.of('waiting', 12));
+  look.isDark = true;
+  icons.of('waiting', 12);
+  expect(made).toHaveLength(2);
+});

@@ -1,0 +1,41 @@
+// The words of second thoughts: findings of the governor, second opinions. Loaded with the part of the inspector that shows them.
+
+export const cautionWords = {
+  title: 'Second thoughts',
+  opinion: 'Get a second opinion',
+  asking: 'Other models are being asked…',
+  verdicts: { accept: 'The answer stands.', revise: 'A better answer is proposed.', ask: 'You decide.' },
+  disagreement: (share: string) => `Disagreement: ${share}`,
+  preferred: (judge: string, best: string | null) =>
+    best === null ? '' : `${judge} prefers ${best === 'given' ? 'the answer given' : `that of ${best}`}.`,
+  proposed: (judge: string) => `Proposed by ${judge}`,
+  stopped: (why: string) => `It ended early: ${why}.`,
+  unfinished: 'It did not end.',
+  by: (who: string, cost: string) => `Requested by ${who} · ${cost}`,
+  findings: 'The governor',
+  wouldSay: 'The governor is off. Its rules would have said:',
+  none: 'No rule fired in this turn.',
+  aboutAnswer: 'the answer',
+  applied: 'took effect',
+  signals: {
+    risk: 'risk',
+    taint: 'untrusted sources',
+    derived: 'untrusted sources behind the call',
+    failures: 'failed calls in a row',
+    classFailures: 'failed calls of this class in a row',
+    denials: 'denied calls',
+    contradictions: 'contradicting results',
+    hedging: 'words of doubt',
+    budget: 'percent of the budget',
+    novelty: 'new hosts or commands',
+    grantAge: 'days since the grant',
+  },
+  directives: {
+    validate: 'verify the call',
+    second_opinion: 'get a second opinion',
+    escalate: 'use a stronger model',
+    cheaper: 'use a cheaper model',
+    stop_class: 'no more calls of this class',
+    ask_person: 'ask you',
+  },
+} as const;

@@ -1,0 +1,48 @@
+// Every entry of the catalogue is asked for by some file of the window: by its path, or, where the key is computed, by the path above it.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { english } from './english/english.ts';
+
+const folder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Read by a key (`names[…]`), looked up (`known(words.names, …)`), listed, or given a type whose keys are any text. */
+function isReadByKey(table: string, source: string): boolean {
+  const ways = [
+    String.raw`\b${table}(?:\?\.)?\[`,
+    String.raw`(?:known|nameActor|Object\.\w+)\(.*\b${table}\b`,
+    String.raw`Record<[^;]*>[^;]*\.${table}\b`,
+    // Handed to a part that reads it by a key.
+    String.raw`=\{[\w.]*\.${table}\}`,
+  ];
+  return ways.some((way) => new RegExp(way).test(source));
+}
+
+function findUnused(words: object, source: string, path: readonly string[] = []): string[] {
+  const isKeyed = path.length > 1 && path.slice(1).some((table) => isReadByKey(table, source));
+  return Object.entries(words).flatMap(([key, value]: [string, unknown]) => {
+    if (Array.isArray(value)) return [];
+    if (typeof value === 'object' && value !== null) return findUnused(value, source, [...path, key]);
+    // Asked for by its name, taken out of its table, or chosen between two.
+    const ways = [String.raw`\.${key}\b`, String.raw`[{,]\s*${key}\s*[,}]`, `'${key}'`];
+    return isKeyed || ways.some((way) => new RegExp(way).test(source)) ? [] : [[...path, key].join('.')];
+  });
+}
+
+test('what counts as unused', () => {
+  const words = { greet: 'Hello', gone: 'Bye', tones: { high: 'high', low: 'low' }, parts: { one: '1', two: '2' } };
+  expect(findUnused(words, 'words.greet; words.tones[tone]; words.parts.one', ['chat'])).toEqual(['chat.gone', 'chat.parts.two']);
+});
+
+test('every text of the window is used', () => {
+  const files = globSync(['**/*.svelte', '**/*.ts'], { cwd: folder, exclude: ['lib/i18n/english/**', '**/*.test.ts'] });
+  expect(files.length).toBeGreaterThan(100);
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
+  const unused = Object.entries(english).flatMap(([part, words]) => {
+    const askers = texts.filter((text) => new RegExp(String.raw`\b${part}\b`).test(text));
+    return findUnused(words, askers.join('\n'), [part]);
+  });
+  expect(unused).toEqual([]);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { draftOf, extrasOf, routeOf, type Route } from './route-draft.ts';
+
+const route: Route = {
+  candidates: ['lab/a', { model: 'cloud/c', when: { contextOver: 30_000 }, weight: 2 }],
+  prefer: 'cost',
+  localOnly: false,
+};
+
+test('a route that is not changed stays as it is, with its conditions', () => {
+  expect(routeOf(draftOf('everyday', route), route)).toEqual(route);
+});
+
+test('candidates can be put in another order, added and left out; empty lines and repeats count once', () => {
+  const draft = { ...draftOf('everyday', route), models: ' cloud/c \n\nlab/b\nlab/b\n' };
+  expect(routeOf(draft, route).candidates).toEqual([route.candidates[1], 'lab/b']);
+});
+
+test('what a candidate has beside its model is said in the words of the settings', () => {
+  expect(route.candidates.map(extrasOf)).toEqual(['', 'contextOver: 30000, weight: 2']);
+});

@@ -1,0 +1,24 @@
+// Which part of the settings page a section belongs to, what most people change first. A section nobody placed is among the advanced ones.
+
+export const settingGroups = ['general', 'models', 'permissions', 'money', 'memory', 'channels', 'advanced'] as const;
+export type SettingGroup = (typeof settingGroups)[number];
+
+const sections: Readonly<Record<Exclude<SettingGroup, 'advanced'>, readonly string[]>> = {
+  general: ['appearance', 'app', 'desktop', 'workspace', 'attachments'],
+  models: ['models', 'embeddings', 'context'],
+  permissions: ['policy', 'sandbox', 'safety', 'secrets', 'tools'],
+  money: ['budget', 'limits'],
+  memory: ['memory', 'knowledge', 'skills', 'prompts'],
+  channels: ['channels', 'signals', 'heartbeat', 'web'],
+};
+const places = new Map(Object.entries(sections).flatMap(([group, ids]) => ids.map((id, at) => [id, { group, at }] as const)));
+
+export function groupOf(section: string): SettingGroup {
+  return settingGroups.find((group) => group === places.get(section)?.group) ?? 'advanced';
+}
+
+/** In the order of the groups, and within one as above; what has no place keeps its own. */
+export function inOrder<T extends { readonly id: string }>(all: readonly T[]): readonly T[] {
+  const rank = ({ id }: T): number => settingGroups.indexOf(groupOf(id)) * 100 + (places.get(id)?.at ?? 0);
+  return [...all].sort((a, b) => rank(a) - rank(b));
+}

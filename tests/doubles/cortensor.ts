@@ -1,0 +1,204 @@
+// For tests only: a Cortensor router on loopback, as its documents describe it. Strict: it refuses a wrong key, a body without the documented
+// fields, and a session it does not have. Counts POSTs and the tasks they would be paid for.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface CortensorKnobs {
+  key?: string;
+  sessions?: readonly number[];
+  /** Where the session is taken: the other form is a 404. */
+  sessionIn?: 'body' | 'path';
+  /** Answers of completions and of validate, before the first word of the path is looked at. */
+  pending?: number;
+  /** An off-chain pointer in place of text, until the task is polled that often. */
+  urn?: number;
+  /** Without a task id, nothing can be waited for. */
+  hidesTask?: boolean;
+  error?: unknown;
+  status?: number;
+  verdict?: string;
+  votes?: readonly string[];
+  text?: string;
+  /** Interleaves what a second miner says. */
+  streams?: boolean;
+  /** Leaves a stream without an end. */
+  breaksOff?: boolean;
+  /** Wants X-PAYMENT. */
+  payment?: string;
+  delayMs?: number;
+}
+
+interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+  readonly payment: string | undefined;
+}
+
+export class Cortensor {
+  knobs: CortensorKnobs = {};
+  readonly seen: Seen[] = [];
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #tasks = new Map<number, { left: number; result: Record<string, unknown> }>();
+  #nextTask = 41;
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** POSTs that ran something a person pays for. */
+  get paid(): number {
+    return this.#nextTask - 41;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString('utf8');
+    const path = request.url ?? '';
+    const payment = request.headers['x-payment'];
+    const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+    this.seen.push({ method: request.method ?? '', path, body, payment: typeof payment === 'string' ? payment : undefined });
+    const send = (status: number, answer: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
+    };
+    if (this.knobs.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, this.knobs.delayMs));
+    if (path === '/api/v1/ping') return send(200, { status: 'ok' });
+    if (request.headers.authorization !== `Bearer ${this.knobs.key ?? 'default-dev-token'}`) return send(401, { error: 'Unauthorized' });
+    if (request.method === 'GET') return this.#task(path, send);
+    if (this.knobs.payment !== undefined && payment !== this.knobs.payment) return send(402, terms);
+    if (this.knobs.error !== undefined) return send(this.knobs.status ?? 200, this.knobs.error);
+    this.#post(path, body, { response, send });
+  }
+
+  #post(
+    path: string,
+    body: Record<string, unknown>,
+    { response, send }: { response: ServerResponse; send: (status: number, answer: unknown) => void },
+  ): void {
+    const completions = /^\/api\/v[123]\/completions(?:\/(\d+))?$/.exec(path);
+    if (completions !== null) return this.#complete(completions[1], body, { response, send });
+    const judged = /^\/api\/(v[123])\/(validate|delegate)$/.exec(path);
+    if (judged !== null) return this.#judge(judged[1] ?? '', judged[2] ?? '', body, send);
+    if (path === '/api/v1/factcheck') return this.#factcheck(body, send);
+    send(404, { error: 'Not found' });
+  }
+
+  #task(path: string, send: (status: number, answer: unknown) => void): void {
+    const [, sessionId, taskId] = /^\/api\/v1\/tasks\/(\d+)\/(\d+)$/.exec(path) ?? [];
+    const task = this.#tasks.get(Number(taskId));
+    if (task === undefined || !this.#sessions.includes(Number(sessionId))) return send(404, { error: 'No such task' });
+    task.left -= 1;
+    if (task.left > 0) return send(200, { status: 1, assigned_miners: ['0x1'], results: { data: [], miners: [] } });
+    send(200, { status: 4, assigned_miners: ['0x1'], ...task.result });
+  }
+
+  #complete(
+    inPath: string | undefined,
+    body: Record<string, unknown>,
+    { response, send }: { response: ServerResponse; send: (status: number, answer: unknown) => void },
+  ): void {
+    const form = this.knobs.sessionIn ?? 'body';
+    if ((form === 'path') !== (inPath !== undefined)) return send(404, { error: 'Not found' });
+    const missing = this.#missing(body, ['prompt', 'max_tokens', 'prompt_type', 'timeout', 'precommit_timeout', 'stream']);
+    if (missing !== null) return send(422, { error: { code: 'INVALID_ARGUMENT', message: `${missing} is required` } });
+    if (Number(body['timeout']) < Number(body['precommit_timeout']) + 60)
+      return send(422, { error: { code: 'INVALID_ARGUMENT', message: 'timeout must be at least precommit_timeout + 60' } });
+    if (!this.#sessions.includes(Number(inPath ?? body['session_id']))) return send(422, { error: 'No such session' });
+    const taskId = this.#nextTask++;
+    const text = this.knobs.text ?? 'Hello from a miner.';
+    if (body['stream'] === true && this.knobs.streams === true) return this.#stream(taskId, text, response);
+    const answer = completion(taskId, text);
+    this.#answer(taskId, answer, { results: { data: [text], miners: ['0x1'] } }, send);
+  }
+
+  #stream(taskId: number, text: string, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const words = text.match(/\S+\s*/g) ?? [];
+    for (const word of words) {
+      response.write(`data: ${JSON.stringify({ task_id: taskId, choices: [{ text: word }] })}\n\n`);
+      response.write(`data: ${JSON.stringify({ task_id: taskId + 1000, content: 'OTHER ' })}\n\n`);
+    }
+    if (this.knobs.breaksOff === true) return void setTimeout(() => response.destroy(), 50);
+    response.write(`data: ${JSON.stringify({ task_id: taskId, choices: [{ text: '', finish_reason: 'stop' }] })}\n\n`);
+    response.end('data: [DONE]\n\n');
+  }
+
+  #judge(version: string, kind: string, body: Record<string, unknown>, send: (status: number, answer: unknown) => void): void {
+    const fields = judgedFields[kind]?.[version] ?? [];
+    const missing = this.#missing(body, fields);
+    if (missing !== null) return send(422, { error: { code: 'INVALID_ARGUMENT', message: `${missing} is required` } });
+    if (body['session_id'] !== undefined && !this.#sessions.includes(Number(body['session_id'])))
+      return send(422, { error: 'No such session' });
+    const taskId = this.#nextTask++;
+    const verdict = this.knobs.verdict ?? 'VALID';
+    const votes = (this.knobs.votes ?? [verdict, verdict, verdict]).map((one) => ({ miner: '0x1', verdict: one }));
+    const judged = kind === 'validate' ? { verdict, reasons: ['as asked'] } : { answer: this.knobs.text ?? 'done' };
+    const result = { ...judged, ...(version === 'v3' ? { replicas: votes, consensus: { strategy: 'majority' } } : {}), echo: body };
+    this.#answer(taskId, version === 'v1' ? result : { result }, { results: { data: [JSON.stringify(result)], miners: ['0x1'] } }, send);
+  }
+
+  #factcheck(body: Record<string, unknown>, send: (status: number, answer: unknown) => void): void {
+    const missing = this.#missing(body, ['claim', 'mode']);
+    if (missing !== null) return send(422, { error: { message: `${missing} is required` } });
+    if (Number(body['redundancy'] ?? 3) < 3) return send(422, { message: 'redundancy must be at least 3' });
+    this.#nextTask += 1;
+    const verdict = this.knobs.verdict ?? 'TRUE';
+    const runs = (this.knobs.votes ?? [verdict, verdict, verdict]).map((one) => ({ miner: '0x1', verdict: one }));
+    send(200, { verdict, confidence: 0.9, explanation: 'three runs', runs });
+  }
+
+  #answer(
+    taskId: number,
+    whole: Record<string, unknown>,
+    result: Record<string, unknown>,
+    send: (status: number, answer: unknown) => void,
+  ): void {
+    const { pending = 0, urn = 0, hidesTask = false } = this.knobs;
+    if (pending + urn === 0) return send(200, { task_id: taskId, ...whole });
+    this.#tasks.set(taskId, { left: pending + urn, result });
+    const id = hidesTask ? {} : { task_id: taskId };
+    if (urn > 0) return send(200, { status: 'ended', message: 'No content', result_data: 'urn:blob:v2:s3:aws:prod:x_result', ...id });
+    send(200, { status: 'pending', ...id });
+  }
+
+  get #sessions(): readonly number[] {
+    return this.knobs.sessions ?? [1];
+  }
+
+  #missing(body: Record<string, unknown>, fields: readonly string[]): string | null {
+    return fields.find((field) => body[field] === undefined) ?? null;
+  }
+}
+
+const judgedFields: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  validate: {
+    v1: ['task_request_input', 'task_result_output', 'task_domain', 'task_type', 'evaluation_mode'],
+    v2: ['session_id', 'claim', 'policy', 'context'],
+    v3: ['session_id', 'claim', 'policy', 'context', 'consensus'],
+  },
+  delegate: {
+    v1: ['task_request_input'],
+    v2: ['session_id', 'objective', 'input', 'execution', 'policy'],
+    v3: ['session_id', 'objective', 'input', 'execution', 'policy', 'consensus'],
+  },
+};
+
+const terms = {
+  x402Version: 1,
+  accepts: [{ scheme: 'exact', network: 'arbitrum', maxAmountRequired: '25000', asset: 'COR', payTo: '0xabc' }],
+};
+
+function completion(taskId: number, text: string): Record<string, unknown> {
+  const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
+  const choices = [{ index: 0, text, finish_reason: 'stop', logprobs: null }];
+  return { id: `cmpl-${taskId}`, object: 'text_completion', created: 1_780_000_000, model: 'gpt-oss-20b', choices, usage };
+}

@@ -1,0 +1,118 @@
+// A whole runtime over scripted model servers, with routes among them. Each case names models of its own, so that what one case cools down
+// is no matter of another. For tests only.
+
+import type { AnyEvent, EventOf } from '../../core/contracts/events.ts';
+import type { ConfigInput } from '../../core/contracts/config.ts';
+import type { AskResult } from '../../core/contracts/op-results.ts';
+import { defineTool, type TrayClaw } from '../../core/index.ts';
+import * as z from 'zod';
+import { ScriptedModel, type Answer, type ModelRequestSeen } from '../doubles/scripted-model.ts';
+import { eventsOf } from './replay-check.ts';
+
+export type Place = 'a' | 'b' | 'c';
+
+/** What a server answers a request of a case; `at` counts the requests of that model, from 0. */
+export type Script = (request: ModelRequestSeen, at: number) => Answer;
+
+export interface FailoverCase {
+  readonly name: string;
+  /** In the order of the route. A place without a server answers no connection. */
+  readonly candidates: Readonly<Partial<Record<Place, Script | 'refused'>>>;
+}
+
+export interface Servers {
+  readonly byPlace: Readonly<Record<Place, ScriptedModel>>;
+  script(cases: readonly FailoverCase[]): void;
+  /** Requests a model got. */
+  asked(place: Place, caseName: string): number;
+  close(): Promise<void>;
+}
+
+const places = ['a', 'b', 'c'] as const;
+
+export async function startServers(): Promise<Servers> {
+  const [a, b, c] = await Promise.all(places.map(() => ScriptedModel.start()));
+  if (a === undefined || b === undefined || c === undefined) throw new Error('a server did not start');
+  const byPlace = { a, b, c };
+  return {
+    byPlace,
+    script: (cases) => {
+      for (const place of places) byPlace[place].script(cases.flatMap((one) => ruleOf(one, place)));
+    },
+    asked: (place, caseName) => byPlace[place].requests.filter(({ model }) => model === caseName).length,
+    close: async () => {
+      await Promise.all(places.map((place) => byPlace[place].close()));
+    },
+  };
+}
+
+function ruleOf({ name, candidates }: FailoverCase, place: Place) {
+  const script = candidates[place];
+  if (script === undefined || script === 'refused') return [];
+  let at = 0;
+  return [{ when: (request: ModelRequestSeen) => request.model === name, answer: (request: ModelRequestSeen) => script(request, at++) }];
+}
+
+/** Each case is an agent whose model is a route of the same name. `closedPort` is one nobody listens at; `silentMs` is how long a server may say nothing. */
+export function configOf(
+  servers: Servers,
+  cases: readonly FailoverCase[],
+  { closedPort, silentMs }: { readonly closedPort: number; readonly silentMs: number },
+): ConfigInput {
+  const providers: NonNullable<ConfigInput['providers']> = {};
+  const routes: NonNullable<NonNullable<ConfigInput['models']>['routes']> = {};
+  const agents: NonNullable<ConfigInput['agents']> = {};
+  for (const { name, candidates } of cases) {
+    const used = places.filter((place) => candidates[place] !== undefined);
+    for (const place of used) {
+      const origin = candidates[place] === 'refused' ? `http://127.0.0.1:${closedPort}` : servers.byPlace[place].origin;
+      providers[`${place}-${name}`] = { kind: 'openai-compatible', baseUrl: `${origin}/v1`, preset: 'openai' };
+    }
+    routes[name] = { candidates: used.map((place) => `${place}-${name}/${name}`) };
+    agents[name] = { model: `route/${name}` };
+  }
+  return {
+    providers,
+    agents,
+    models: { default: `route/${cases[0]?.name ?? ''}`, routes, retries: 2, timeouts: { firstTokenMs: silentMs, idleMs: silentMs } },
+    limits: { parallelTurns: 16 },
+    context: { summaries: { mode: 'off' } },
+  };
+}
+
+/** Counts its effects by what it was asked to do: one that ran twice is seen. */
+export function effectTool(effects: Map<string, number>) {
+  return defineTool({
+    name: 'mark',
+    description: 'Marks a number.',
+    class: 'read',
+    input: z.strictObject({ n: z.string() }),
+    facts: (_args, { workspace }) => ({
+      class: 'read',
+      paths: [{ given: 'x', real: `${workspace}/x`, access: 'read', insideWorkspace: true, protectedBy: null }],
+      command: null,
+      hosts: [],
+    }),
+    summarize: ({ n }) => `mark ${n}`,
+    idempotency: () => 'unsafe',
+    run: ({ n }) => {
+      effects.set(n, (effects.get(n) ?? 0) + 1);
+      return Promise.resolve({ outcome: 'ok' as const, forUser: n, forModel: `marked ${n}` });
+    },
+  });
+}
+
+export interface Ended extends AskResult {
+  readonly events: readonly AnyEvent[];
+}
+
+export async function runCase(claw: TrayClaw, name: string, text: string): Promise<Ended> {
+  const result = await claw.ask(text, { agentId: name });
+  const events: AnyEvent[] = [];
+  for await (const event of eventsOf(claw, result.sessionId)) events.push(event as AnyEvent);
+  return { ...result, events };
+}
+
+export function bodiesOf<T extends AnyEvent['type']>({ events }: Pick<Ended, 'events'>, type: T): EventOf<T>['body'][] {
+  return events.flatMap((event) => (event.type === type ? [event.body as EventOf<T>['body']] : []));
+}
