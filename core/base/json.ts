@@ -3,7 +3,6 @@
 import { err, ok, type Result } from './result.ts';
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
-export type JsonObject = { readonly [key: string]: JsonValue };
 
 export function parseJson(text: string): Result<unknown, string> {
   try {

@@ -21,7 +21,6 @@ const activityHitSchema = z.object({
   outcome: z.enum(activityOutcomes).nullable(),
   excerpt: z.string(),
 });
-export type ActivityHit = z.infer<typeof activityHitSchema>;
 
 export const activityOps = {
   /** The events of one turn in order, from any time. Ask again with `after`, the last one's `seq`, while there are more. */

@@ -63,7 +63,6 @@ export interface ChannelIdentities {
 }
 
 export const outboundKindSchema = z.enum(['reply', 'message', 'notice', 'question']);
-export type OutboundKind = z.infer<typeof outboundKindSchema>;
 
 /** A button under a message; `data` comes back to the channel when it is pressed. */
 export const outboundButtonSchema = z.object({ label: z.string().min(1).max(100), data: z.string().min(1).max(200) });

@@ -39,7 +39,6 @@ export const refusedFileSchema = z.object({ path: z.string(), reason: z.string()
 export type RefusedFile = z.infer<typeof refusedFileSchema>;
 
 export const fileChangeSchema = z.enum(['created', 'changed', 'removed', 'none', 'unknown']);
-export type FileChange = z.infer<typeof fileChangeSchema>;
 
 /** A change of one file for people. `diff` is in unified form; null if there is none to show, and then `note` says why. */
 export const fileDiffSchema = z.object({

@@ -149,7 +149,6 @@ export const policyWhenSchema = z
   .refine((when) => Object.values(when).some((list) => list !== undefined), {
     message: 'a rule needs at least one of tools, classes, agents, channels, hosts, paths, commands',
   });
-export type PolicyWhen = z.infer<typeof policyWhenSchema>;
 
 export const policyRuleSchema = z.strictObject({
   when: policyWhenSchema,

@@ -35,7 +35,6 @@ export const memoryOriginSchema = z.object({
   sessionId: z.string().nullable(),
   turnId: z.string().nullable(),
 });
-export type MemoryOrigin = z.infer<typeof memoryOriginSchema>;
 
 export const memorySchema = z.object({
   memoryId: z.string(),

@@ -93,7 +93,6 @@ export function signalsConfigSchema(secretRef: z.ZodString) {
 }
 
 const signalViewSchema = signalReceivedSchema.extend({ seq: z.number().int(), atMs: z.number().int() });
-export type SignalView = z.infer<typeof signalViewSchema>;
 
 export const signalOps = {
   /** Newest first. `before` is the `seq` of the last one seen. */

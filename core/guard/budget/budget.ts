@@ -93,7 +93,7 @@ const scopes: readonly BudgetScope[] = ['turn', 'session', 'day'];
 const unlimited: Admission = { ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } };
 
 export class BudgetBook {
-  #limits: BudgetLimits;
+  readonly #limits: BudgetLimits;
   readonly #history: SpendingHistory;
   readonly #extensions: Extensions;
   readonly #turns = new Map<string, Sum>();
@@ -106,11 +106,6 @@ export class BudgetBook {
     this.#limits = limits;
     this.#history = history;
     this.#extensions = new Extensions(() => history.extensions());
-  }
-
-  setLimits(limits: BudgetLimits): void {
-    this.#limits = limits;
-    this.#wake();
   }
 
   /**

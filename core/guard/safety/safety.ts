@@ -31,19 +31,12 @@ const UNFINISHED_MIN = 4;
 
 export class SafetyChecks {
   readonly #redactor: Redactor;
-  readonly #options: SafetyOptions;
-  #urls: UrlCheck;
+  readonly #urls: UrlCheck;
 
   /** Fails with `invalid_config` naming a list entry that is not a domain. */
-  constructor(options: SafetyOptions) {
-    this.#options = options;
-    this.#redactor = new Redactor({ personal: options.personalData ?? ['card', 'iban'] });
-    this.#urls = this.#checkFor(options.policy);
-  }
-
-  /** Takes changed lists at once; when they are wrong the old ones stay. */
-  setPolicy(policy: SafetyOptions['policy']): void {
-    this.#urls = this.#checkFor(policy);
+  constructor({ policy, personalData, ports }: SafetyOptions) {
+    this.#redactor = new Redactor({ personal: personalData ?? ['card', 'iban'] });
+    this.#urls = new UrlCheck({ ...policy, ...(ports === undefined ? {} : { ports }) });
   }
 
   /**
@@ -54,7 +47,7 @@ export class SafetyChecks {
     return this.#redactor.register(value, name);
   }
 
-  /** Another number whenever more is known, or other kinds are taken out: what was redacted by then is looked through again before it leaves. */
+  /** Another number whenever more is known: what was redacted by then is looked through again before it leaves. */
   get version(): number {
     return this.#redactor.version;
   }
@@ -116,10 +109,5 @@ export class SafetyChecks {
   /** Before following a redirect; the target must pass `resolvedUrl` as well. */
   redirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
     return this.#urls.checkRedirect(redirect);
-  }
-
-  #checkFor(policy: SafetyOptions['policy']): UrlCheck {
-    const { ports } = this.#options;
-    return new UrlCheck({ ...policy, ...(ports === undefined ? {} : { ports }) });
   }
 }
