@@ -17,7 +17,6 @@ import { cliFile } from '../program-file.ts';
 
 const confined = needs('bubblewrap');
 
-
 interface Story {
   readonly name: string;
   /** Shell; it leaves `got` in the workspace when it reaches what it wants. */

@@ -87,7 +87,9 @@ async function killInTurn(): Promise<SamplePlace> {
   model.script([{ answer: { text: 'Hello.' } }]);
   const claw = await home.open();
   const { sessionId, turnId, callId, pending } = await claw.op('tool.run', { tool: 'exec', args: { command: 'touch made' }, wait: false });
-  await expect.poll(async () => (await claw.op('session.list', { limit: 200 })).sessions.filter(({ status }) => status === 'running')).toEqual([]);
+  await expect
+    .poll(async () => (await claw.op('session.list', { limit: 200 })).sessions.filter(({ status }) => status === 'running'))
+    .toEqual([]);
   await home.close(claw);
   model.script([{ answer: { silent: true } }]);
   const asked = model.requests.length;

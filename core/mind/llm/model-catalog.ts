@@ -67,7 +67,8 @@ function isSnapshotOf(modelId: string, name: string): boolean {
 /** Where its keys lie, in the order they are used; null alone for a provider that wants none. */
 export function keysOf(config: ProviderConfig): readonly (string | null)[] {
   if (config.kind === 'demo' || config.kind === 'ollama') return noKey;
-  const { apiKey, keys } = config;
+  const { apiKey } = config;
+  const keys = 'keys' in config ? config.keys : undefined;
   if (keys === undefined) return apiKey === undefined ? noKey : [apiKey];
   return [...new Set([...(apiKey === undefined ? [] : [apiKey]), ...keys])];
 }
