@@ -109,7 +109,7 @@ export const secretGates: readonly Gate[] = [
     text: 'redactStream: () => safety.stream(),',
     instead: "redactStream: () => ({ push: (piece: string) => piece, end: () => '' }),",
     suites: ['tests/leaks/controls.test.ts'],
-    only: 'on its way|while it runs',
+    only: 'streamed text|while it runs',
   },
   {
     name: 'secret/stream-holds-back',
