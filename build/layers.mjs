@@ -77,8 +77,15 @@ export const forbidden = [
     name: 'module-door',
     comment: 'another module is entered through the file named after it',
     severity: 'error',
-    from: { path: `^core/(${MODULAR})/([^/]+)/` },
+    from: { path: `^core/(${MODULAR})/([^/]+)/`, pathNot: TEST },
     to: { path: INSIDE, pathNot: '^core/$1/$2/' },
+  },
+  {
+    name: 'module-door-of-tests',
+    comment: 'a test enters another module through the file named after it, or uses the rig of its tests',
+    severity: 'error',
+    from: { path: `^core/(${MODULAR})/([^/]+)/.*\\.test\\.ts$` },
+    to: { path: INSIDE, pathNot: '^core/$1/$2/|-bench\\.ts$' },
   },
   {
     name: 'module-door-from-the-top',

@@ -331,7 +331,6 @@ const bodies = {
   ...outboxEvents,
   ...scheduleEvents,
   ...signalEvents,
-
   ...deadLetterEvents,
   ...hookEvents,
   ...healthEvents,
@@ -396,13 +395,5 @@ export const eventEnvelopeSchema = z.object({
   body: z.unknown(),
 });
 
+export type { DeltaNotice } from './delta-notice.ts';
 export { systemSessionId } from './system-session.ts';
-
-/** Text of a model's answer as it streams. Not an event: it may be lost and is never recorded. */
-export interface DeltaNotice {
-  readonly kind: 'text' | 'reasoning' | 'output';
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly callId: string | null;
-  readonly text: string;
-}

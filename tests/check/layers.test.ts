@@ -71,6 +71,14 @@ test.each<[string, Record<string, string>, string[]]>([
     ['module-door-from-the-top: main/daemon.ts → core/store/storage/rows.ts'],
   ],
   [
+    'a test entering another module past its entry file and its test rig',
+    {
+      'core/guard/budget/budget.test.ts': "import '../../store/storage/rows.ts';\nimport '../../store/storage/storage-bench.ts';\n",
+      'core/store/storage/storage-bench.ts': ONE,
+    },
+    ['module-door-of-tests: core/guard/budget/budget.test.ts → core/store/storage/rows.ts'],
+  ],
+  [
     'the kernel of the features knowing one',
     { 'core/features/feature.ts': uses('./schedule/schedule.ts'), 'core/features/schedule/schedule.ts': ONE },
     ['kernel-knows-no-feature: core/features/feature.ts → core/features/schedule/schedule.ts'],

@@ -81,7 +81,7 @@ export const cautionGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-authorize.ts',
     text: 'const decision = tighten(gated, tightening);',
     instead: 'const decision = gated;',
-    suites: ['tests/program/governor.test.ts'],
+    suites: ['core/features/governor/turn-governor.test.ts'],
   },
   {
     name: 'caution/governor-validates',
@@ -89,7 +89,7 @@ export const cautionGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-authorize.ts',
     text: 'decision: tighten(decision, verify.otherwise), verify: null',
     instead: 'decision, verify: null',
-    suites: ['tests/program/governor.test.ts'],
+    suites: ['core/features/governor/turn-governor.test.ts'],
   },
   {
     name: 'caution/class-stays-stopped',
@@ -97,6 +97,6 @@ export const cautionGates: readonly Gate[] = [
     file: 'core/features/governor/assess.ts',
     text: 'const isStopped = turn.stopped.has(toolClass);',
     instead: 'const isStopped = false;',
-    suites: ['tests/program/governor.test.ts'],
+    suites: ['core/features/governor/turn-governor.test.ts'],
   },
 ];

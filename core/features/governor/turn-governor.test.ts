@@ -3,18 +3,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import fc from 'fast-check';
-import type { ConfigInput } from '../../core/contracts/config.ts';
-import { governorConfigSchema, type GovernorConfig } from '../../core/contracts/features/governor.ts';
-import { toolClasses, type ToolClass, type ToolDefinition } from '../../core/contracts/tools.ts';
-import { noTaint } from '../../core/guard/policy/policy.ts';
-import { defineTool } from '../../core/hands/tools/tools.ts';
-import type { VerifyPort } from '../../core/runtime/turns/turns.ts';
-import { TurnBench } from '../../core/runtime/turns/turn-bench.ts';
-import { assessCall } from '../../core/features/governor/assess.ts';
-import { createGovernorOps } from '../../core/features/governor/ops.ts';
-import { rules } from '../../core/features/governor/rules.ts';
-import { applyToFollowed, follow } from '../../core/features/governor/signals.ts';
-import { TurnGovernor } from '../../core/features/governor/turn-governor.ts';
+import type { ConfigInput } from '../../contracts/config.ts';
+import { governorConfigSchema, type GovernorConfig } from '../../contracts/features/governor.ts';
+import { toolClasses, type ToolClass, type ToolDefinition } from '../../contracts/tools.ts';
+import { noTaint } from '../../guard/policy/policy.ts';
+import { defineTool } from '../../hands/tools/tools.ts';
+import type { VerifyPort } from '../../runtime/turns/turns.ts';
+import { TurnBench } from '../../runtime/turns/turn-bench.ts';
+import { assessCall } from './assess.ts';
+import { createGovernorOps } from './ops.ts';
+import { rules } from './rules.ts';
+import { applyToFollowed, follow } from './signals.ts';
+import { TurnGovernor } from './turn-governor.ts';
 
 const web = { kind: 'web' as const, where: 'news.example' };
 
