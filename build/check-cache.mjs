@@ -67,7 +67,7 @@ function sha(value) {
  * @param {ReadonlyMap<string, string>} contents
  */
 function keyOfSettings(root, texts, contents) {
-  // What npm installed last, which need not be what the lock file asks for.
+  // The packages npm last installed, which may differ from the lock file.
   const installed = join(root, 'node_modules/.package-lock.json');
   const lines = [process.version, process.platform, process.arch, existsSync(installed) ? sha(readFileSync(installed)) : ''];
   for (const [path, bytes] of texts) {

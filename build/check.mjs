@@ -11,7 +11,7 @@ import { runsOnPinnedNode } from './node24.mjs';
 const OUTPUT_CHARS_MAX = 40_000;
 /** They use more than one core themselves. */
 const AT_ONCE_MAX = 2;
-/** More paths than a command line takes; then the whole folder is looked at. */
+/** A command line takes no more paths; above this, the whole folder is checked. */
 const PATHS_MAX = 400;
 
 /**

@@ -37,7 +37,7 @@ export function packagingConfig(root, env) {
     asarUnpack: unpackedPatterns,
     // All native code is built against Node-API, which is the same in Node and in Electron.
     npmRebuild: false,
-    // What is needed of node_modules is listed, platform by platform; the packer's own collection would bring everything that is bundled.
+    // Each platform lists the node_modules it needs; the packer's own collection would include everything that is bundled.
     files: [
       'package.json',
       'LICENSE',

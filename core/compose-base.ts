@@ -58,7 +58,7 @@ export interface FaultHooks {
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
   /** When the machine came up. */
   readonly bootedAtMs?: number;
-  /** What the machine would say of itself. */
+  /** Overrides readings of the machine. */
   readonly machine?: Pick<Machine, 'freeBytes'>;
   /** The same for the redactor of one sink. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;

@@ -116,7 +116,7 @@ function spineOf(base: Base, store: Store, guard: Guard, parts: Pick<Spine, 'too
   return { ...ground, ...guarded, artifacts, settings, ...parts };
 }
 
-/** For what asks a model beside the conversation of a turn. */
+/** Dependencies for asking a model outside the conversation of a turn. */
 function askingOf({ clock, safetyOf }: Base, { budget }: Guard, models: ModelRouter): AskingDeps {
   return { clock, later: systemLater, budget, models, count: estimateTokens, redact: (text) => safetyOf('prompt').redact(text).text };
 }

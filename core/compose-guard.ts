@@ -69,7 +69,7 @@ export function composeGuard(base: Base, store: Store) {
   const lateCopies = composeLateCopies(base, store, taint);
   const secrets = composeSecrets(base);
   const budget = new BudgetBook(config.budget, {
-    // What helpers spent counts for whoever called them.
+    // Subagent spending counts towards the caller.
     spentInTurn: (turnId) => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => report.spentInTurn(one))),
     spentInSession: (sessionId) => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => report.spentInSession(one))),
     spentSince: (query) => report.spentSince(query),

@@ -96,7 +96,7 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
 /** The program itself, where one part of it uses an operation of another. */
 const itself = { channel: 'library', actor: 'library' } as const;
 
-/** What the program says of itself beside the features. */
+/** Program state that the health checks read, except that of features. */
 function careOf({ loaded, options }: Base, { outbound, settings }: Store, { secrets, sandbox }: Guard) {
   return {
     warnings: loaded.warnings,

@@ -26,7 +26,7 @@ export const agentSchema = z.strictObject({
   model: modelRefSchema.optional(),
   /** A panel of models.panels, or another model, that is asked about every answer of this agent. */
   secondOpinion: z.string().min(1).max(200).optional(),
-  /** Stands below the standing instructions. */
+  /** Follows the standing instructions. */
   identity: z.string().trim().min(1).max(20_000).optional(),
   /** The same in a file below the data folder. */
   identityFile: z.string().min(1).max(500).optional(),

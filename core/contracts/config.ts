@@ -312,7 +312,7 @@ export const configSchema = z.strictObject({
   governor: governorConfigSchema,
   /** A second check of calls before they run. */
   verify: verifyConfigSchema,
-  /** What a model is shown of a conversation that has grown long. */
+  /** How a long conversation fits into a model request. */
   context: z
     .strictObject({
       summaries: z

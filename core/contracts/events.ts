@@ -200,7 +200,7 @@ const bodies = {
     costUsd: z.number().nullable().optional(),
     /** The answer broke off and is requested again with the same pack. */
     again: z.literal(true).optional(),
-    /** The route of the turn asks this model next, after so long; the turn goes on. */
+    /** The route asks this model next, after this delay; the turn continues. */
     failover: z.object({ to: z.string(), waitMs: z.number().int() }).optional(),
   }),
   'budget.exceeded': z.object({

@@ -1,14 +1,14 @@
-// What a part of the program says of its own health, and what can be done about it. The one list that the doctor, the health view and
-// guided recovery read is made of these.
+// Health findings and their repairs. Each part of the program adds its findings to one list, which the doctor, the health view and guided
+// recovery read.
 
 import type { OpResult } from './ops.ts';
 import type { RecoveryKind } from './features/health.ts';
 
 type Check = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-/** What can be done: about a finding, or because a person asks for it by name. */
+/** The repair of a finding, or a recovery that a person requests by name. */
 export interface Plan {
-  /** Loses nothing that cannot be had again: done without asking where nobody is there to be asked. */
+  /** Loses nothing that cannot be recreated: runs without approval when unattended. */
   readonly harmless: boolean;
   /** The steps it would take, a sentence each. */
   readonly will: readonly string[];
@@ -48,7 +48,7 @@ export function unwell(id: string, detail: string, fix: string, repair?: Plan): 
   return { id, ok: false, detail, fix, ...(repair === undefined ? {} : { repair }) };
 }
 
-/** What loses nothing, so that the program may put it right without asking. */
+/** A plan that loses nothing, so the program may run it without approval. */
 export function harmless(will: readonly string[], run: Plan['run']): Plan {
   return { harmless: true, will, run };
 }

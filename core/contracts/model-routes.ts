@@ -14,7 +14,7 @@ export const routeWhenSchema = z.strictObject({
   tools: z.boolean().optional(),
   /** Whether the conversation holds pictures. */
   vision: z.boolean().optional(),
-  /** What the request may cost at most, in US dollars. */
+  /** The most the request may cost, in US dollars. */
   usdUnder: z.number().positive().optional(),
   /** Whether the request holds private data: memory, documents, files that were sent along, results of tools that look at this computer. */
   private: z.boolean().optional(),
@@ -28,7 +28,7 @@ export const routeCandidateSchema = z.union([
   z.strictObject({
     model: candidateRefSchema,
     when: routeWhenSchema.optional(),
-    /** Its share of the turns, beside the weights of the others; 1 unless told. */
+    /** Its share of the turns, relative to the other weights; 1 by default. */
     weight: z.number().nonnegative().max(1000).optional(),
   }),
 ]);
@@ -74,7 +74,7 @@ export const routeOps = {
   'model.route': {
     params: z.strictObject({ text: z.string().max(1_000_000), model: modelRefSchema.optional() }),
     result: z.object({
-      /** What was named: a route, or a model. */
+      /** The named route or model. */
       ref: z.string(),
       tokens: z.number().int(),
       candidates: z.array(

@@ -7,9 +7,9 @@ import { AppError, type ErrorCode } from './errors.ts';
 export interface Refusal {
   /** Without the colon: `The parameters of session.get do not fit`. */
   readonly says: string;
-  /** What the value as a whole is called, where an issue names no key. */
+  /** The name of the whole value, for issues without a key. */
   readonly whole: string;
-  /** `invalid_params` unless told. */
+  /** `invalid_params` by default. */
   readonly code?: ErrorCode;
 }
 

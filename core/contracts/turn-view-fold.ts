@@ -51,7 +51,7 @@ const requestFolds: Folds = {
     const { requestId, again, error, partialText, usage, costUsd, failover } = event.body;
     endRequest(turn, requestId, event.atMs, error);
     if (usage !== undefined) spend(turn, usage, costUsd ?? null);
-    // What came of it is said again by the next answer.
+    // The next answer replaces the partial text.
     if (failover !== undefined) return note(turn, event, 'quiet', failoverNote(turn, error, failover));
     if (again === true) return note(turn, event, 'quiet', { code: 'retried', message: error.message, waitMs: 0 });
     if (partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: partialText });

@@ -90,7 +90,7 @@ export interface Feature<Taken, Rows, Others extends readonly unknown[], Made ex
   create(spine: Taken, rows: Rows, ...others: Others): Made;
 }
 
-/** Says nothing but types: what `create` takes and makes is known to whoever lists the feature. */
+/** Adds types only: they tell the feature list what `create` takes and makes. */
 export function defineBuiltInFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
   feature: Feature<Taken, Rows, Others, Made>,
 ): Feature<Taken, Rows, Others, Made> {

@@ -1,4 +1,4 @@
-// What a check remembers must not hide an error: whatever its answer depends on changes the key under which it held.
+// The cache of a check must not hide an error: a change of any input of the check changes its key.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ test.each([
   ['a rule', '.oxlintrc.json', '{}'],
   ['an installed package', 'package-lock.json', '{}'],
   ['a type that is seen everywhere', 'core/apart.ts', "declare module 'apart' {}\n"],
-])('everything is looked at again after a change of %s', (_title, path, text) => {
+])('a change of %s makes every file stale', (_title, path, text) => {
   expect(stale(path, text)).toEqual(all);
 });
 

@@ -9,7 +9,7 @@ export interface CortensorKnobs {
   sessions?: readonly number[];
   /** Where the session is taken: the other form is a 404. */
   sessionIn?: 'body' | 'path';
-  /** Answers of completions and of validate, before the first word of the path is looked at. */
+  /** Number of polls until a completion or validation is ready. */
   pending?: number;
   /** An off-chain pointer in place of text, until the task is polled that often. */
   urn?: number;

@@ -74,7 +74,7 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
   }
 }
 
-/** What a verifier was asked for is paid by the turn. */
+/** The turn pays for verification. */
 function addVerification(state: TurnState, event: TurnEvent): TurnState {
   if (event.type !== 'call.verified' || event.body.usage === undefined) return state;
   return { ...state, ...addSpending(state, event.body.usage, event.body.costUsd ?? null) };

@@ -48,7 +48,7 @@ export type GovernorMode = z.infer<typeof governorModeSchema>;
 
 export const governorConfigSchema = z
   .strictObject({
-    /** on: directives take effect. observe: they are recorded only. off: nothing is looked at. */
+    /** on: directives take effect. observe: they are recorded only. off: nothing is assessed. */
     mode: governorModeSchema.default('off'),
     /** The model for the rest of a turn that a rule escalates; none, and the turn keeps its model. */
     stronger: modelRefSchema.optional(),
@@ -63,7 +63,7 @@ export const governorEvents = {
   'governor.assessed': z.object({
     callId: z.string().nullable(),
     mode: governorModeSchema.exclude(['off']),
-    /** What the gate had decided on the call. */
+    /** The gate's decision on the call. */
     decision: decisionKindSchema.optional(),
     /** The class of the call. */
     class: z.string().optional(),
@@ -79,7 +79,7 @@ const explainedSchema = findingSchema.extend({ callId: z.string().nullable(), to
 export type ExplainedFinding = z.infer<typeof explainedSchema>;
 
 export const governorOps = {
-  /** What the rules say of a turn. `recorded` is false where they are applied to its log now, because the governor was off. */
+  /** The findings of the rules on a turn. `recorded` is false if the governor was off and the rules are applied to the log now. */
   'governor.explain': {
     params: z.strictObject({ turnId: id }),
     result: z.object({ turnId: z.string(), recorded: z.boolean(), findings: z.array(explainedSchema) }),

@@ -31,7 +31,7 @@ const checkSchema = z.object({
   ok: z.boolean(),
   detail: z.string(),
   fix: z.string().optional(),
-  /** What the program can do about it itself: `health.fix`. Harmless: nothing is lost that cannot be had again. */
+  /** The automatic repair, run by `health.fix`. Harmless: it loses nothing that cannot be recreated. */
   repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
 });
 

@@ -35,7 +35,7 @@ export const opinionEvents = {
     judge: z.string(),
     by: z.string(),
   }),
-  /** What one model answered, or why it did not: `error`. */
+  /** The answer of one model; `error` says why there is none. */
   'opinion.given': z.object({
     opinionId: z.string(),
     model: z.string(),

@@ -5,11 +5,11 @@ import * as z from 'zod';
 import { usageSchema } from '../llm.ts';
 import { toolClassSchema } from '../tools.ts';
 
-/** What a verifier answers. */
+/** The verdict of a verifier. */
 export const verdictSchema = z.enum(['VALID', 'INVALID', 'RETRY', 'NEEDS_SPEC']);
 export type Verdict = z.infer<typeof verdictSchema>;
 
-/** What follows for the call: `pass` leaves the gate's decision as it is. */
+/** The effect on the call: `pass` leaves the gate's decision unchanged. */
 export const verifyOutcomeSchema = z.enum(['pass', 'ask', 'deny']);
 export type VerifyOutcome = z.infer<typeof verifyOutcomeSchema>;
 
@@ -22,7 +22,7 @@ export const verifyConfigSchema = z
     classes: z.array(toolClassSchema).min(1),
     /** A model (`provider/model`), `cortensor:PROVIDER`, or `command:NAME` of `commands`. */
     by: z.string().regex(verifierPattern, 'must be provider/model, cortensor:PROVIDER or command:NAME'),
-    /** What happens to a call when there is no usable answer. */
+    /** The decision on a call when there is no usable answer. */
     whenUnavailable: z.enum(['deny', 'ask']).default('deny'),
     timeoutMs: z.number().int().min(100).max(600_000).default(60_000),
     /** Which operation of a Cortensor router is asked. */
@@ -56,14 +56,14 @@ export const verifyEvents = {
   }),
 } as const;
 
-/** What a verifier is told of a call. Secrets are taken out of it before. */
+/** The call as a verifier sees it, with secrets redacted. */
 export interface VerifySubject {
   readonly tool: string;
   readonly class: string;
   /** JSON. */
   readonly args: string;
   readonly summary: string;
-  /** What the gate decided, and why. */
+  /** The gate's decision; its reason follows. */
   readonly decision: string;
   readonly reason: string;
   /** The last message of the person. */
@@ -72,6 +72,6 @@ export interface VerifySubject {
   readonly untrusted: readonly string[];
 }
 
-/** What a verifying command prints, and what a model is asked to answer. */
+/** The answer of a verifying command or model. */
 export const verifierAnswerSchema = z.object({ verdict: verdictSchema, reason: z.string().max(4000).default('') });
 export type VerifierAnswer = z.infer<typeof verifierAnswerSchema>;

@@ -10,7 +10,7 @@ type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log
 
 type ContextOps = Pick<OpHandlers, 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
 
-/** What one session or agent may pin: more would crowd out the conversation itself. */
+/** Limits of one session or agent: more pins would crowd out the conversation. */
 const RULES_MAX = 100;
 const RULE_CHARS_MAX = 12_000;
 

@@ -63,7 +63,7 @@ export interface OpsParts {
   };
   readonly artifacts: ArtifactPort;
   readonly checkpoints: Checkpoints;
-  /** What may be named after a slash. */
+  /** Skills a message can call with a slash. */
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
   readonly models: ModelListPort;
   readonly secrets: SecretPort;

@@ -1,4 +1,4 @@
-// The tool `delegate` against a strict double of a router: what is sent, what the gate is told, and that nothing is paid without a spend call.
+// The tool `delegate` against a strict double of a router: its requests, the facts for the gate, and that only a spend call pays.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';

@@ -8,7 +8,7 @@ import { applyToFollowed, follow, type Familiar, type Followed } from './signals
 
 const observing: GovernorConfig = { mode: 'observe' };
 
-/** What was recorded, one assessment of each call: a call that was judged again replaces the earlier one. */
+/** The recorded findings, from the last assessment of each call. */
 export function recordedFindings(events: readonly AnyEvent[]): ExplainedFinding[] | null {
   const tools = toolsOf(events);
   const assessed = events.filter((event): event is EventOf<'governor.assessed'> => event.type === 'governor.assessed');
@@ -37,7 +37,7 @@ export class PastTurns {
     this.#perTurnUsd = perTurnUsd;
   }
 
-  /** What the rules say where this event is. */
+  /** The findings of the rules at this event. */
   apply(event: AnyEvent): ExplainedFinding[] {
     const { turnId, sessionId } = event;
     if (turnId === null) return [];
@@ -55,7 +55,7 @@ export class PastTurns {
   #judge(event: AnyEvent, { turn, costUsd, sources }: PastTurn): ExplainedFinding[] {
     if (event.type === 'policy.decided') {
       const { callId, tool, facts, decision, ruleId } = event.body;
-      // What the gate refused is not looked at; what the governor or a hook refused, the gate had let through.
+      // Skips calls the gate denied; calls denied by the governor, a hook or a verifier had passed it.
       if (decision === 'deny' && !/^(governor|hook|verify)\./.test(ruleId)) return [];
       const budget = this.#perTurnUsd === null || this.#perTurnUsd === 0 ? 0 : Math.round((costUsd / this.#perTurnUsd) * 100);
       const moment = { facts, taint: { session: sources.size, derived: 0 }, budget, grantAgeDays: 0 };

@@ -60,7 +60,7 @@ test('a finding names the first signal of its rule, and the value it had', () =>
   ]);
 });
 
-test('rules have ids of their own and sentences', () => {
+test('rules have unique ids, conditions and sentences', () => {
   expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
   for (const { why, when } of rules) expect([why.endsWith('.'), when.length > 0]).toEqual([true, true]);
 });

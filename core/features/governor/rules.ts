@@ -199,7 +199,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
-/** What the rules say of a call; of an answer where no class is given. In the order of the rules. */
+/** The findings on a call, or on an answer if no class is given, in the order of the rules. */
 export function judge(signals: Signals, toolClass: ToolClass | null, all: readonly Rule[] = rules): (Finding & Pick<Rule, 'why'>)[] {
   const findings: (Finding & Pick<Rule, 'why'>)[] = [];
   for (const { id: ruleId, when, classes, ofAnswers, directive, why } of all) {

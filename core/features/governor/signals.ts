@@ -1,4 +1,4 @@
-// What the governor knows of a turn, folded from its events, and the signals of one call or answer. Pure; reads no clock and no store.
+// The governor's view of a turn, folded from its events, and the signals of one call or answer. Pure; reads no clock and no store.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { SignalName } from '../../contracts/features/governor.ts';
@@ -24,7 +24,7 @@ export interface Followed {
   hedging: number;
   /** The class and the arguments of calls, by id. */
   readonly calls: Map<string, { tool: string; args: string; facts: CallFacts | null; isPure: boolean }>;
-  /** What the same question was answered with since anything was changed. */
+  /** The last result of each pure call, since the last change. */
   readonly answers: Map<string, string>;
   readonly stopped: Set<ToolClass>;
   model: 'own' | 'stronger' | 'cheaper';
@@ -125,7 +125,7 @@ function directed(turn: Followed, { applied, class: toolClass }: EventBodies['go
   if (applied.includes('cheaper')) turn.model = 'cheaper';
 }
 
-/** What the turn does not tell of a call. */
+/** Facts about a call that its turn does not hold. */
 export interface CallMoment {
   readonly facts: CallFacts;
   /** Sources the session has taken in, and those the call may derive from. */
@@ -185,7 +185,7 @@ const STATED_RISK = 5;
 const STATED_MAX = 2;
 
 export function riskOf(facts: Pick<CallFacts, 'class' | 'risks' | 'runsFetched' | 'command' | 'request'>): number {
-  // A web request that only fetches tells nobody anything but its address.
+  // A web request that only fetches discloses nothing but its address.
   const base = facts.request?.reads === true ? 20 : classRisks[facts.class];
   const fetched = graveKind(facts) === 'network-code' ? FETCHED_RISK : 0;
   const stated = Math.min(facts.risks?.length ?? 0, STATED_MAX) * STATED_RISK;

@@ -32,7 +32,7 @@ export class Doctor {
     return { ok: checks.every((check) => check.ok), checks };
   }
 
-  /** What would be done about a finding, and with `run` does it. Fails with not_found, or with conflict where nothing can be done. */
+  /** Describes the repair of a finding, and performs it with `run`. Fails with not_found, or with conflict where there is no repair. */
   async fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>> {
     const finding = (await this.#findings(checkId)).find(({ id }) => id === checkId);
     const repair = finding?.repair;

@@ -19,7 +19,7 @@ type Taken = Pick<
   'home' | 'clock' | 'ids' | 'log' | 'environment' | 'facts' | 'panic' | 'config' | 'checkpoints' | 'secrets' | 'tools'
 >;
 
-/** What is said beside the spine: of the models, the secrets, the messages on their way, and of whoever adds to the list. */
+/** Dependencies outside the spine: models, secrets, the outbox, and health sources of other features. */
 type Others = Omit<ModelChecksDeps & RouteChecksDeps & StateChecksDeps & WaysBackDeps, keyof Taken> & {
   readonly sources: readonly HealthSource[];
   readonly freeBytes?: Machine['freeBytes'] | undefined;

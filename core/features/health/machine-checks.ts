@@ -1,4 +1,4 @@
-// What is around the data: the disk, whose folder it is, what another run left behind, the clock, the programs commands need.
+// Checks of the machine: the disk, the owner of the folder, leftovers of another run, the clock, the programs commands need.
 
 import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -55,7 +55,7 @@ function checkWorkspace({ facts: { workspace } }: Checked): Finding {
   }
 }
 
-/** Whoever may look into the folder reads every conversation, and the token of this instance. */
+/** Anyone who can read the folder can read every conversation and the token of this instance. */
 function checkPermissions({ home, platform }: Checked): Finding {
   if (platform === 'win32') return well('permissions', "Windows keeps a user's folder private.");
   const open = [home, ...privateFiles.map((name) => join(home, name))].flatMap((path) => {
@@ -127,7 +127,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Not there, or not to be run: the same for whoever wants it.
+    // Missing or not executable.
     return false;
   }
 }

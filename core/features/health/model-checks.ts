@@ -109,7 +109,7 @@ async function recallTurn(deps: ModelChecksDeps, ref: string): Promise<Finding> 
   return well('model.turn', `${ref} answered a turn ${counted(Math.floor(ageMs / 60_000), 'minute')} ago.`);
 }
 
-/** What the list of models of its server says, which costs nothing; the server is asked at most once in a few minutes. */
+/** Finds the model in its server's list, which costs nothing; the server is asked at most once in a few minutes. */
 async function lookUp(models: ModelChecksDeps['models'], ref: string): Promise<{ error: ErrorBody | null; isMissing: boolean }> {
   await models.lookAtServers(AbortSignal.timeout(LIST_MAX_MS));
   const { failed, models: listed } = models.list();
@@ -117,7 +117,7 @@ async function lookUp(models: ModelChecksDeps['models'], ref: string): Promise<{
   return { error, isMissing: listed.some((model) => model.ref === ref && model.missing === true) };
 }
 
-/** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */
+/** Checks that the keys resolve and the server accepts a connection. Sends nothing. */
 async function checkProvider(deps: ModelChecksDeps, name: string, provider: ProviderConfig): Promise<Finding[]> {
   const id = `provider.${name}`;
   const keys = keysOf(provider).filter((ref) => ref !== null);
@@ -146,7 +146,7 @@ async function checkProvider(deps: ModelChecksDeps, name: string, provider: Prov
   ];
 }
 
-/** Null when somebody listens there; else why not, in a word. */
+/** Null if the server accepts a connection; otherwise a short reason. */
 function reach(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: REACH_MS });

@@ -1,4 +1,4 @@
-// What the runtime itself has to say: calls of unknown outcome, messages that did not go out, secrets, sandbox, the stop, the settings.
+// Checks of the runtime: calls with an unknown outcome, undelivered messages, secrets, sandbox, panic stop, settings.
 
 import { toAppError } from '../../contracts/errors.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
@@ -10,7 +10,7 @@ import type { Spine } from '../feature.ts';
 
 export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic'> {
   readonly warnings: readonly string[];
-  /** Null where the settings were handed in. */
+  /** Null if the settings came from the caller, not a file. */
   readonly configPath: string | null;
   readonly outbound: Pick<OutboundRows, 'list'>;
   readonly secretStore: Pick<Secrets, 'status' | 'list' | 'unread'>;

@@ -1,4 +1,4 @@
-// What is on the disk: the database, its chain, its indexes, artifacts, backups, and what an interrupted run left lying there.
+// Checks of the stored data: the database, its chain, its indexes, artifacts, backups, and leftovers of an interrupted run.
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const WAL_BYTES_MAX = 64 * 1024 * 1024;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const BACKUP_DAYS_MAX = 30;
-/** Before there is this much to lose nobody is bothered. */
+/** With fewer events, a missing backup is no problem. */
 const BACKUP_EVENTS_MIN = 5_000;
 const restoreHint = 'Restore a backup: trayclaw backup list, then trayclaw backup restore FILE';
 const leftoverPlaces: readonly (readonly [folder: string, name: RegExp])[] = [
@@ -70,7 +70,7 @@ function checkStorage({ log }: Stored, full: boolean): Finding {
   const ok = lines.length === 1 && lines[0] === 'ok';
   const detail = lines.join('; ');
   if (ok) return well('storage', `The database is sound; ${log.lastSeq} events.`);
-  // An index holds nothing of its own.
+  // An index can be rebuilt from its table.
   const isIndexOnly = lines.length > 0 && lines.every((line) => /\bindex\b/.test(line) && !/database disk image/.test(line));
   if (!isIndexOnly) return unwell('storage', detail, restoreHint);
   const reindex = harmless(['Rebuilds the database indexes from its tables.'], () => {
@@ -89,7 +89,7 @@ async function checkChain({ log }: Stored, full: boolean): Promise<Finding> {
   return unwell('chain', `Event ${seq} (${sessionId} #${sessionSeq}): ${reason}.`, restoreHint);
 }
 
-/** What the start found missing, until a person has accepted it. */
+/** Reports the gaps found at start until a person accepts them. */
 function checkEnd({ log }: Stored): Finding {
   const gaps = openGaps(log.reads);
   if (gaps.length === 0) return well('log-end', 'The log ends where the head file says.');

@@ -1,4 +1,4 @@
-// What a judge says, and what counts where none was heard: the share of words that answers do not have in common. Pure.
+// Reads the judgement; without one, measures disagreement as the share of words the answers do not have in common. Pure.
 
 import * as z from 'zod';
 import { opinionVerdictSchema, type OpinionVerdict } from '../../contracts/features/opinions.ts';

@@ -16,7 +16,7 @@ export function foldOpinions(turnId: string, events: readonly AnyEvent[]): Opini
     if (event.type === 'opinion.given') {
       const { opinionId, model, text, error, costUsd } = event.body;
       change(found, opinionId, ({ opinions, costUsd: before }) => ({
-        // In the order of the panel, whoever answered first.
+        // In the order of the panel, not of arrival.
         opinions: [...opinions, { model, text, ...(error === undefined ? {} : { error }) }].toSorted(byPlace(places.get(opinionId) ?? [])),
         costUsd: sum(before, costUsd),
       }));

@@ -23,7 +23,7 @@ const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 0 };
 const panels: Panels = { careful: { members: ['lab/a', 'cloud/b'], judge: 'cloud/j' } };
 
 interface Options {
-  /** What each model answers; a model that is left out is not there. */
+  /** The answer of each model; a model without one does not exist. */
   readonly says: Readonly<Record<string, string>>;
   readonly panels?: Panels;
   /** How many calls the budget has room for. */
@@ -247,7 +247,7 @@ test('no secret of an answer gets into the log', async () => {
   expect((await desk.ask({ ...ask, of: 'careful' })).opinions[0]?.text).toBe('the key is [redacted:KEY]');
 });
 
-test('a turn gets one by itself for its agent, or where the governor advises it, once', () => {
+test('an agent or the governor requests an opinion automatically, once per turn', () => {
   const { log } = createDesk({ says: {} });
   const events = log.reads.turn('s1', 'trn_1', 1);
   const finding = { signal: 'hedging' as const, value: 3, ruleId: 'hedging.opinion', directive: 'second_opinion' as const };

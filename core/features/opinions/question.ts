@@ -1,11 +1,11 @@
-// What models are asked for a second opinion: the message of the turn and what its tools returned, without the answer; for the judge, all
-// answers without names. Pure.
+// Builds the question for a second opinion: the message of the turn and its tool results, without the answer; for the judge, all answers
+// without names. Pure.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 
 export interface OpinionQuestion {
   readonly message: string;
-  /** What tools returned, shortened. */
+  /** Shortened tool results. */
   readonly results: readonly { readonly tool: string; readonly args: string; readonly result: string }[];
   readonly answer: string;
   readonly model: string | null;

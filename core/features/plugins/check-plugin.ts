@@ -1,5 +1,5 @@
-// Whether something is a plugin: its name, that everything it brings carries it, and that what should be a schema is one. What it does is
-// its own affair.
+// Checks the form of a plugin: its name is valid, everything it adds carries that name, and its schemas are schemas. Its behaviour is not
+// checked.
 
 import { AppError } from '../../contracts/errors.ts';
 import { pluginNameSchema } from '../../contracts/features/plugins.ts';
@@ -34,7 +34,7 @@ function assertContent(name: string, { settings, operations = {}, events = {}, m
   }
 }
 
-/** What `create` made. Fails with invalid_config. */
+/** Checks the result of `create`. Fails with invalid_config. */
 export function assertParts(made: unknown, plugin: string): asserts made is PluginParts {
   if (typeof made !== 'object' || made === null) throw refuse('The function create of a plugin returns an object with what it adds.');
   const { tools = [], channel } = made as PluginParts;
@@ -43,7 +43,7 @@ export function assertParts(made: unknown, plugin: string): asserts made is Plug
     throw refuse(`The channel of the plugin ${plugin} calls itself ${channel.name}; name it ${plugin}.`);
 }
 
-/** A plugin may bring a copy of the schema library of its own, so only what is used of a schema is asked for. */
+/** A plugin may bundle its own copy of the schema library, so this checks only the members in use. */
 function assertSchema(given: unknown, what: string): void {
   if (typeof given === 'object' && given !== null && 'safeParse' in given && 'def' in given) return;
   throw refuse(`${what} must be a schema of zod.`);

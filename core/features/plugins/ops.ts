@@ -27,7 +27,7 @@ export function createPluginOps(spine: Taken, all: readonly RunningPlugin[]): Pl
   };
 }
 
-/** What is there now must be what the person was shown. */
+/** Fails unless the plugin is unchanged since the person reviewed it. */
 function approve({ log, home, panic }: Taken, given: OpParsed<'plugin.approve'>, caller: Caller): OpResult<'plugin.approve'> {
   if (!doors[caller.channel].isPersonal) throw new AppError('forbidden', 'A plugin is approved in the window or on the command line.');
   if (panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');

@@ -29,7 +29,7 @@ export class RunningPlugin {
   #withdraw: (() => void)[] = [];
   #problem: string | null = null;
 
-  /** Fails as the plugin does where the program around the runtime brought it: that program is told when it starts. */
+  /** Throws the plugin's error if the embedding program supplied the plugin, so that it learns of it at start. */
   constructor(spine: PluginGround, file: PluginFile, book: PluginBook) {
     this.#spine = spine;
     this.#file = file;
@@ -53,7 +53,7 @@ export class RunningPlugin {
     });
   }
 
-  /** What it adds now; nothing once it failed. */
+  /** Everything it adds; empty after a failure. */
   get parts(): PluginParts {
     return this.#parts ?? {};
   }

@@ -105,7 +105,7 @@ test('files stay under their size, the newest are kept, the oldest falls off', (
   expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => 20 - seqs.length + index));
 });
 
-test('a place that cannot be written is told once and never thrown', () => {
+test('a path that cannot be written is logged once and never throws', () => {
   const file = join(newFolder(), 'file');
   writeFileSync(file, '');
   const said: string[] = [];

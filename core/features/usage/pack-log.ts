@@ -1,5 +1,5 @@
-// Writes what packs, model calls and turns came to as JSON lines to a file of bounded size, where the settings name one: name, name.1, ….
-// Follows the log in quiet moments and never throws: a disk that takes no lines is told to the log once, until a write works again.
+// Writes the figures of packs, model calls and turns as JSON lines to a file of limited size, if the settings name one: name, name.1, ….
+// Follows the log in quiet moments and never throws: a failing disk is logged once, until a write works again.
 
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

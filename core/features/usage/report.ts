@@ -1,5 +1,5 @@
-// Questions to the rows of usage: by day, model or session, and what was spent. Reads only.
-// A cost nobody knows is never summed as zero: it is counted beside the sum.
+// Queries of the usage rows: by day, model or session, and the spending. Reads only.
+// An unknown cost is never summed as zero: it is counted separately.
 
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -94,7 +94,7 @@ export class UsageReport {
     return this.#sql.packs.all({ session: sessionId ?? null, limit }) as OpResult<'pack.list'>['packs'];
   }
 
-  /** Where the clock was set back or the time zone changed, what lies on a later day is today's all the same. */
+  /** After the clock was set back or the time zone changed, later days count as today. */
   #today(day: string): UsageRow {
     const summed = this.#sql.total.get({ by: 'day', day }) as Summed & { readonly turns: number | null };
     const known = summed.turns === null ? nothingSummed : summed;

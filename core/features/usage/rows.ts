@@ -1,5 +1,5 @@
-// What model calls, turns and packs came to, as rows kept in step with the log. Applying an event again changes nothing, and neither does the
-// copy of an event in a fork: what it cost was paid in the session it was copied from.
+// Usage rows of model calls, turns and packs, kept in step with the log. Applying an event again changes nothing, and neither does the copy
+// of an event in a fork: the original session paid for it.
 
 import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
@@ -115,8 +115,8 @@ export class UsageRows {
   }
 
   /**
-   * What an earlier program had not yet counted of the log when it ended; done once in the life of a data folder. From then on every event
-   * is counted as it is written.
+   * Counts the events that an earlier version of the program left uncounted; runs once per data folder. Later events are counted as they
+   * are written.
    */
   takeOver(read: ReadEvents): void {
     if (this.#sql.cursor.get(CURSOR) === undefined) this.#applyAfter(this.#sql.earlierCursor.get() as number, read);
@@ -182,7 +182,7 @@ export class UsageRows {
     this.#callAtOnce(event, { requestId: `beside-${event.seq}`, turnId: event.turnId, model, tookMs, usage, usageReported: true, costUsd });
   }
 
-  /** A kind of its own among the models, and of no turn. */
+  /** An embedding counts as a separate model and belongs to no turn. */
   #embedded(event: EventOf<'embedding.used'>): void {
     const { model, tokens, tokensReported, costUsd, tookMs } = event.body;
     const usage = { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0 };
@@ -218,7 +218,7 @@ function placeOf({ seq, sessionId, turnId, atMs }: AnyEvent) {
   return { seq, sessionId, turnId, atMs };
 }
 
-/** A failed call that had begun to answer was most likely billed, for an estimate or nobody knows how much; one that never answered was not. */
+/** A failed call that had begun to answer was probably billed, at an estimated or unknown cost; one that never answered was not. */
 function figuresOf(event: CallEnd) {
   if (event.type === 'model.finished') {
     const { usage, usageReported, costUsd, firstTokenMs } = event.body;

@@ -64,7 +64,7 @@ export const usageMigrations: readonly Migration[] = [
     up: (db) => {
       db.exec(views);
       sumAgain(db);
-      // What an earlier program summed; were it started again, it would find that and sum once more.
+      // Removes the sums of an earlier version; if that version runs again, it sums again.
       db.exec('DELETE FROM telemetry_usage; DELETE FROM telemetry_usage_cursor');
     },
   },

@@ -8,7 +8,7 @@ import { NOON_MS, openUsage, UsageLog } from './usage-bench.ts';
 
 const DAY_MS = 86_400_000;
 
-test('an unknown cost is counted beside the sum, and null only where nothing is known', () => {
+test('an unknown cost is counted separately; the sum is null if no cost is known', () => {
   const { report, take } = openUsage();
   const log = new UsageLog();
   log.call('r1', { costUsd: null, model: 'lab/free' });
@@ -49,7 +49,7 @@ test('days are local, a turn counts where it began, and older days stay out', ()
     ['s2', 1],
   ]);
   expect(report.usage({}, NOON_MS + DAY_MS).today).toMatchObject({ turns: 0, modelCalls: 0, costUsd: 0, tookMs: null });
-  // A clock that was set back: what lies on a later day is today's all the same.
+  // The clock was set back: later days count as today.
   expect(report.usage({}, NOON_MS - DAY_MS).today).toMatchObject({ turns: 2, modelCalls: 2, costUsd: 3 });
   expect(report.spentSince({ sinceMs: localDayStartMs(NOON_MS) })).toEqual({ usd: 2, tokens: 15, unknownCostCalls: 0 });
   expect([report.newestCall('lab/m'), report.newestCall('lab/other')]).toEqual([{ ok: true, atMs: localDayStartMs(NOON_MS) }, null]);
@@ -134,7 +134,7 @@ interface Sample {
   readonly sessions: number;
 }
 
-/** As an earlier program left them: calls and turns, four calls a turn, over thirty days; sums of its own kind. */
+/** Data of an earlier version: thirty days of turns with four calls each, and its sums. */
 function fill(db: Database.Database, { calls, sessions }: Sample): void {
   const [call, turn] = [db.prepare(insertCall), db.prepare(insertTurn)];
   db.transaction(() => {

@@ -1,4 +1,4 @@
-// A model as a verifier: it is told the call as data and answers with one JSON object. Anything else is no verdict.
+// A model as a verifier: it receives the call as data and answers with one JSON object. Any other answer is no verdict.
 
 import { verifierAnswerSchema, type VerifyConfig } from '../../contracts/features/verify.ts';
 import { askModel, jsonIn, type AskingDeps } from '../../mind/asking/asking.ts';

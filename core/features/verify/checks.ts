@@ -1,4 +1,4 @@
-// What the doctor says of the verifier: a name that leads nowhere makes every call of its classes fail, so it is found before.
+// Health check of the verifier: detects an unknown name before it makes every call of its classes fail.
 
 import type { Config } from '../../contracts/config.ts';
 import type { VerifyConfig } from '../../contracts/features/verify.ts';

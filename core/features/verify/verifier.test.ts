@@ -1,4 +1,4 @@
-// What each verdict leads to, from each kind of source; and that a call is never allowed because there was no verdict.
+// The outcome of each verdict, from each kind of source; a missing verdict never allows a call.
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';

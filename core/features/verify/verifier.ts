@@ -13,7 +13,7 @@ import type { VerifyPort } from '../../runtime/turns/turns.ts';
 type About = Parameters<VerifyPort['verify']>[0];
 type Verified = Omit<EventBodies['call.verified'], 'callId' | 'ruleId'>;
 
-/** What a source of verdicts came to; `refused`: it was not asked, or gave no usable answer. */
+/** The answer of a source of verdicts; `refused`: it was not asked, or gave no usable answer. */
 export type SourceAnswer = ({ readonly verdict: Verdict; readonly reason: string } | { readonly refused: string }) & {
   readonly usage?: Usage;
   readonly costUsd?: number | null;
@@ -22,7 +22,7 @@ export type SourceAnswer = ({ readonly verdict: Verdict; readonly reason: string
 /** Fails with an AppError where there is no answer to be had. */
 export type AskVerifier = (subject: VerifySubject, place: About['place'], signal: AbortSignal) => Promise<SourceAnswer>;
 
-/** What each verdict leads to. Without a verdict, `verify.whenUnavailable` decides. */
+/** The outcome of each verdict. Without a verdict, `verify.whenUnavailable` decides. */
 const outcomes: Readonly<Record<Verdict, VerifyOutcome>> = { VALID: 'pass', INVALID: 'deny', RETRY: 'deny', NEEDS_SPEC: 'ask' };
 
 const REASON_CHARS_MAX = 1_000;

@@ -133,7 +133,7 @@ export class BudgetBook {
     return null;
   }
 
-  /** What the limits leave for one call now; null without a limit. */
+  /** The room the limits leave for one call now; null without a limit. */
   room(place: BudgetPlace): Room {
     return roomIn(
       this.#callLimit,

@@ -26,7 +26,7 @@ export interface AskingDeps {
     ): Promise<ModelReply & { readonly model?: string }>;
   };
   count(text: string): number;
-  /** What is asked leaves the program here. */
+  /** Redacts the question before it leaves the program. */
   redact(text: string): Redacted;
 }
 

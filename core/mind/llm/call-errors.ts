@@ -19,7 +19,7 @@ export function unknownRoute(ref: string): AppError {
   });
 }
 
-/** Whoever asks another model has to count what of this answer was most likely billed. */
+/** Marks that the answer had begun: a caller that asks another model must count what was probably billed. */
 export function begunError(error: AppError, { hasBegun, hasDelivered }: FailedOutcome): AppError {
   if (!hasBegun && !hasDelivered) return error;
   const { code, message, data, isRetryable, cause } = error;
@@ -30,7 +30,7 @@ export function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
 }
 
-/** What had begun and broke off was most likely billed, also where nothing of it was shown. */
+/** An answer that broke off was probably billed, even if none of it was shown. */
 export function isBilled({ error, hasDelivered, hasBegun }: FailedOutcome): boolean {
   return hasDelivered || (hasBegun && error.code === 'model_cut_off');
 }

@@ -1,5 +1,5 @@
-// What a Cortensor router answers, read tolerantly: public documents give top-level names only. Its envelope, its three forms of errors,
-// answers that are not ready, verdicts with the votes of nodes, and the terms of a 402. Pure.
+// Reads the answers of a Cortensor router, tolerantly: public documents give top-level names only. Covers its envelope, its three forms of
+// errors, answers that are not ready, verdicts with the votes of nodes, and the terms of a 402. Pure.
 
 import { parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';

@@ -85,7 +85,7 @@ test.each<[string, CortensorKnobs, string]>([
   ['an error with a message', { error: { message: 'boom' }, status: 500 }, 'model_unavailable'],
   ['a payment it wants', { payment: 'proof' }, 'model_quota'],
   ['no task to wait for', { pending: 1, hidesTask: true }, 'model_timeout'],
-])('%s ends the call, which is sent once and never paid by itself', async (_what, knobs, code) => {
+])('%s ends the call, which is sent once and never paid automatically', async (_what, knobs, code) => {
   double.knobs = knobs;
   expect((await ask()).code).toBe(code);
   expect([posts(), double.seen.some(({ payment }) => payment !== undefined)]).toEqual([1, false]);

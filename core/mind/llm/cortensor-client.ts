@@ -1,5 +1,5 @@
 // A Cortensor router node as a model: the conversation as one prompt, the answer at once, streamed, or polled for until it is there. It takes
-// no tools. A request is sent once: whoever asks again may pay twice, so no error of it says that it may be tried again.
+// no tools. A request is sent once: a retry may pay twice, so none of its errors is retryable.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
@@ -14,9 +14,9 @@ import type { ProgressSink } from './reply-reader.ts';
 const ANSWER_TOKENS_MIN = 4096;
 /** The router refuses a `timeout` that is less than this above `precommit_timeout`. */
 const PRECOMMIT_MARGIN_S = 60;
-/** What the transport waits beyond the router's own time. */
+/** The transport waits this much longer than the router. */
 const TRANSPORT_MARGIN_MS = 30_000;
-/** How often the watch over silence is told that a miner may still be at work. */
+/** How often the call reports that a miner may still be at work. */
 const ALIVE_MS = 5_000;
 const portalUrl = 'https://api.cortensor.app';
 

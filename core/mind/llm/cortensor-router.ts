@@ -85,7 +85,7 @@ export class CortensorRouter {
     return this.finish(body, { timeoutMs: untilMs - this.#clock.monotonicMs() }, signal);
   }
 
-  /** What an answer to a POST comes to in the end. */
+  /** The final answer to a POST; polls until it is ready. */
   async finish(body: unknown, { timeoutMs }: { readonly timeoutMs: number }, signal: AbortSignal): Promise<unknown> {
     const untilMs = this.#clock.monotonicMs() + timeoutMs;
     const task = taskOf(body, this.sessionId);
@@ -176,7 +176,7 @@ export class CortensorRouter {
   }
 }
 
-/** Whether a request that broke off was taken, and paid for, cannot be known: nothing tries it again by itself. */
+/** A request that broke off may have been accepted and paid for, so it is never retried automatically. */
 function onceOnly({ code, message, data, cause }: AppError): AppError {
   return new AppError(code, message, { data, cause });
 }

@@ -13,7 +13,7 @@ const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface StreamedAnswer {
   readonly status: number;
-  /** What came in place of a stream; null for a stream. */
+  /** The document received in place of a stream; null for a stream. */
   readonly whole: unknown;
   readonly text: string;
   readonly finishReason: FinishReason;

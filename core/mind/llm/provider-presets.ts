@@ -77,7 +77,7 @@ export function offeredKeys(environment: Readonly<Record<string, string | undefi
     if (keyVariable === null || (environment[keyVariable] ?? '').trim() === '' || inUse.has(`env:${keyVariable}`)) return [];
     const given = environment[keyVariable.replace(/_API_KEY$/, '_BASE_URL')] ?? '';
     const address = /^https?:\/\//.test(given) && URL.canParse(given) ? given : baseUrl;
-    // Nobody knows where it would be sent.
+    // The key has no known destination.
     if (address === null && kind === 'openai-compatible') return [];
     return [{ preset: id, title, kind, baseUrl: address, variable: keyVariable }];
   });

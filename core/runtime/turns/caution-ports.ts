@@ -1,5 +1,5 @@
-// What makes a turn more careful than the gate asks for: the verifier of single calls, and the governor that follows the whole turn. Neither
-// can allow anything: the types have no word for it.
+// Ports that make a turn more careful than the gate requires: the verifier checks single calls, the governor follows the whole turn. Their
+// types cannot express that a call is allowed.
 
 import type { TurnEvent } from '../../agent/brain/brain.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -12,7 +12,7 @@ import type { Tightening } from './tighten.ts';
 export interface VerifyPort {
   /** Whether every call of the class is verified. */
   covers(toolClass: ToolClass): boolean;
-  /** What goes wrong is part of the answer. */
+  /** Reports failures in its answer. */
   verify(
     about: {
       readonly request: GateRequest;
@@ -37,13 +37,13 @@ export interface GovernedTurn {
   assessCall(request: GateRequest, decision: GateDecision, place: BudgetPlace): Assessment | null;
   /** Of a turn that is about to end with an answer. */
   assessAnswer(): EventBodies['governor.assessed'] | null;
-  /** The model to go on with. */
+  /** The model for the rest of the turn. */
   modelFor(model: string): string;
 }
 
 export interface Assessment {
   readonly event: EventBodies['governor.assessed'];
-  /** What the decision becomes; null where the rules leave it. */
+  /** The stricter decision; null if the rules leave it unchanged. */
   readonly tightening: Tightening | null;
   /** The rule that requires a verification; null where none does. */
   readonly verify: { readonly ruleId: string; readonly otherwise: Tightening } | null;

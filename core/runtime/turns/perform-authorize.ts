@@ -111,7 +111,7 @@ function lookFurther(runner: RunningTurn, request: GateRequest, gated: GateDecis
   return hooked === null ? check(decision) : hooked.then(check);
 }
 
-/** What the governor makes of the decision, and the rule that requires a verification. */
+/** Applies the governor to the decision. `verify` is the rule that requires a verification. */
 function governCall(runner: RunningTurn, request: GateRequest, gated: GateDecision): { decision: GateDecision; verify: string | null } {
   const { deps, governed } = runner;
   if (governed === null || gated.decision === 'deny') return { decision: gated, verify: null };

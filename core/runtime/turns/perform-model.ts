@@ -160,7 +160,7 @@ interface ModelCall {
 }
 
 interface Asked {
-  /** What it came to, or null where nothing was billed as far as anybody can tell. */
+  /** The spending, or null if nothing is known to be billed. */
   readonly spent: Spent | null;
   /** Until the next model is asked. */
   readonly waitMs: number;
@@ -245,7 +245,7 @@ function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error,
     ...(mayAskAgain && !runner.state.brokeOff ? { again: true as const } : {}),
     ...(failover === null ? {} : { failover }),
   });
-  // Whoever watches reads now that another model is asked.
+  // Watchers see now that another model is asked.
   if (failover !== null) runner.flush();
   tellHooks(runner, 'after_model', () => ({
     model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },

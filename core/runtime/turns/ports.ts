@@ -41,7 +41,7 @@ export interface ModelPort {
   ): Promise<ModelReply & { firstTokenMs: number | null }>;
 }
 
-/** What a model named as a route leads to; the choice is the mind's. */
+/** Resolves a route to a model; the mind makes the choice. */
 export interface RoutePort {
   has(ref: string): boolean;
   /** How often its candidates are gone through again. */
@@ -72,7 +72,7 @@ export interface BudgetPort {
   reserve(at: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null>;
   /** The turn has ended: its cached state can be dropped. */
   finishTurn(turnId: string): void;
-  /** What the limits leave for one call now. */
+  /** The room the limits leave for one call now. */
   room?(at: BudgetPlace): Room;
 }
 

@@ -8,14 +8,14 @@ import type { RouteAsk } from '../../mind/llm/llm.ts';
 import type { RoutePort } from './ports.ts';
 import type { RunningTurn, TurnRoute } from './running-turn.ts';
 
-/** A server that wants longer is tried all the same: the person waits. */
+/** A server that asks for a longer delay is still tried after this one: the person waits. */
 const WAIT_MS_MAX = 60_000;
 const BACKOFF_START_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
 
 export interface Routed {
   readonly model: string | null;
-  /** What to tell where there is none. */
+  /** The explanation for the choice, or for the lack of a model. */
   readonly reason: string;
   /** Until the model may be asked. */
   readonly waitMs: number;
@@ -95,7 +95,7 @@ function askOf(runner: RunningTurn, { model, tried, dead, seen }: TurnRoute): Ro
 
 const privateSections = ['project', 'memory', 'knowledge'] as const;
 
-/** What only this computer or its owner knows: once it is in the conversation it stays there for the turn. */
+/** Whether the conversation has held data that only this computer or its owner knows; once true, it stays true for the turn. */
 function isPrivate({ chosen, deps, transcript }: RunningTurn, seen: TurnRoute['seen']): boolean {
   if (privateSections.some((section) => (chosen?.parts.parts[section]?.length ?? 0) > 0)) return true;
   const { messages } = transcript;

@@ -77,7 +77,7 @@ export interface RunningTurn {
   readonly identity: string;
   /** The governor's view of it; null where the governor is off. */
   readonly governed: GovernedTurn | null;
-  /** What it may use beyond what the rules say; null for a turn without bounds. */
+  /** Restrictions in addition to the policy rules; null for a turn without bounds. */
   readonly bounds: TurnBounds | null;
   readonly transcript: Transcript;
   readonly abort: AbortController;

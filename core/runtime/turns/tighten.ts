@@ -2,7 +2,7 @@
 
 import type { GateDecision } from '../../guard/policy/policy.ts';
 
-/** What may be put in place of a decision. */
+/** A stricter replacement for a decision. */
 export interface Tightening {
   readonly decision: 'ask' | 'deny';
   readonly ruleId: string;
@@ -13,7 +13,7 @@ export interface Tightening {
 export function tighten(decision: GateDecision, to: Tightening | null): GateDecision {
   if (to === null || decision.decision === 'deny') return decision;
   if (to.decision === 'ask' && decision.decision === 'ask') {
-    // What the rules say comes first; the rest is new to the person.
+    // The reason of the policy rule comes first, then the added one.
     return { ...decision, reason: `${decision.reason} ${to.reason}`, grantable: false };
   }
   return { ...decision, ...to, grantId: null, grantable: false, firstUse: null };

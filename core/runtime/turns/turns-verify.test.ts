@@ -66,7 +66,7 @@ function createBench(
 const decided = (bench: TurnBench, turnId = 'trn_1') =>
   bench.of(turnId, 'policy.decided').map(({ tool, decision, ruleId }) => [tool, decision, ruleId]);
 
-test('a no stops the call, names its rule, and nobody is asked', async () => {
+test('a verdict that denies the call names its rule and needs no approval', async () => {
   const { bench, ran, seen } = createBench(() => verified('INVALID', 'deny', 'It would delete the only copy.'));
   bench.script.push({ calls: ['wipe', 'pay', 'sign'].map((tool) => [tool, {}] as const) });
   expect(await bench.ask('go')).toBe('done');

@@ -1,4 +1,4 @@
-// What a route adds to one request to a model: the choice among its candidates, and the look at a model that is named directly.
+// The cost a route adds to a model request: the choice among its candidates, and the check of a model named directly.
 
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../../../core/base/clock.ts';

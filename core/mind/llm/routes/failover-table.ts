@@ -1,4 +1,4 @@
-// What a failed model call means for a route: whether another candidate is asked, and what is left alone for how long. One row a class of
+// The effect of a failed model call on a route: whether it asks another candidate, and what cools down for how long. One row per class of
 // error. Pure; decides by codes and by what was read of the answer, never by text.
 
 import type { AppError, ErrorCode } from '../../../contracts/errors.ts';
@@ -18,7 +18,7 @@ export type FailureClass =
   | 'refusal'
   | 'stop';
 
-/** What a cool-down is for. A rate limit is of one key and one model: other models of the provider answer meanwhile. */
+/** The scope of a cool-down. A rate limit covers one key and one model: other models of the provider still answer. */
 export type CoolScope = 'key' | 'key and model' | 'model' | 'server';
 
 export interface FailoverRule {
@@ -47,11 +47,11 @@ export const failoverTable: Readonly<Record<FailureClass, FailoverRule>> = {
   broken: { advances: true, mayRecover: true, cools: 'model', ...short },
   'bad reply': { advances: true, mayRecover: true, cools: 'model', ...short },
   'unknown model': { advances: true, mayRecover: false, cools: 'model', ...long },
-  // What one server does not take another may: nothing is wrong with the model.
+  // Another server may accept the request: nothing is wrong with the model.
   rejected: { advances: true, mayRecover: false, ...none },
   // Only to a candidate with a larger window; else a smaller request is built.
   'too long': { advances: true, mayRecover: false, ...none },
-  // An answer, if one nobody likes: asking around for another would go behind the vendor's back.
+  // A refusal is an answer: asking another model would circumvent the vendor.
   refusal: { advances: false, mayRecover: false, ...none },
   stop: { advances: false, mayRecover: false, ...none },
 };

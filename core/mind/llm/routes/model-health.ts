@@ -22,7 +22,7 @@ export interface Health {
   /** `open` once a cool-down is over and no request has come through since; `trying` while one is on its way. */
   readonly state: 'ok' | 'cooling' | 'open' | 'trying';
   readonly untilMs: number;
-  /** What went wrong; means nothing while it is well. */
+  /** The class of the last failure; meaningless in the state `ok`. */
   readonly why: FailureClass;
 }
 

@@ -10,7 +10,7 @@ export interface CandidateFacts {
   readonly when: RouteWhen | undefined;
   /** Null where the route draws by no weights. */
   readonly weight: number | null;
-  /** Why it can be asked by nobody, such as a provider that is not set up. */
+  /** Why it cannot be asked, such as a provider that is not set up. */
   readonly problem: string | null;
   readonly isLocal: boolean;
   readonly seesImages: boolean;
@@ -32,9 +32,9 @@ export interface RouteSnapshot {
   readonly localOnly: boolean;
   readonly candidates: readonly CandidateFacts[];
   readonly request: RequestFacts;
-  /** What the budget leaves for this turn; null without a limit. */
+  /** The budget left for this turn; null without a limit. */
   readonly usdLeft: number | null;
-  /** The model the turn has used until now: the beginning of the conversation lies in its cache. */
+  /** The model the turn has used until now, which has cached the beginning of the conversation. */
   readonly sticky: string | null;
   /** Asked in this step without success. */
   readonly tried: ReadonlySet<string>;
@@ -204,7 +204,7 @@ function pickBy(pool: readonly Weighed[], wish: RouteConfig['prefer'], draw: num
   return { pick: first, reason: 'the first in order' };
 }
 
-/** What it is there for is the case: more than a limit on its use. */
+/** Whether its conditions single it out for this request, not only allow it. */
 function isMeantFor({ when }: CandidateFacts, { hasImages }: RequestFacts): boolean {
   return when?.contextOver !== undefined || (when?.vision === true && hasImages);
 }

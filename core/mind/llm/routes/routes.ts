@@ -1,5 +1,5 @@
-// The routes of config.yaml put to work: a snapshot of their candidates, the choice, and how each candidate did. Must not ask a server;
-// what a call came to is told by the router.
+// Applies the routes of config.yaml: a snapshot of their candidates, the choice, and how each candidate did. Must not ask a server; the
+// router reports the result of each call.
 
 import type { Clock } from '../../../base/clock.ts';
 import type { Config, ProviderConfig } from '../../../contracts/config.ts';
@@ -67,7 +67,7 @@ const noTried: ReadonlySet<string> = new Set();
 export class Routes {
   readonly #deps: RoutesDeps;
   #routes = new Map<string, Route>();
-  /** What follows from a provider's settings alone, by its settings. */
+  /** Facts that follow from a provider's settings alone, keyed by them. */
   readonly #sites = new WeakMap<ProviderConfig, Site>();
   /** Every candidate of every route. */
   #models: ReadonlySet<string> = new Set();
@@ -106,7 +106,7 @@ export class Routes {
     return this.#routes.get(routeNameOf(ref))?.candidates.map(({ model }) => model) ?? [];
   }
 
-  /** What every candidate can do: the smallest window, and the highest price of a request. */
+  /** The limits that hold for every candidate: the smallest window and the highest price of a request. */
   info(ref: string): ModelInfo {
     const infos = this.candidatesOf(ref).map((model) => this.#deps.info(model));
     const highest = (price: (info: ModelInfo) => number | null): number | null => {
@@ -272,13 +272,13 @@ function drawOf(seed: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** A question beside a turn, such as a summary: no budget of its own to look at and nothing chosen before. */
+/** A question outside a turn's conversation, such as a summary: it has no budget and no earlier choice. */
 export function askBeside(tokens: number, tried: ReadonlySet<string> = noTried): RouteAsk {
   return {
     tokens,
     hasTools: false,
     hasImages: () => false,
-    // What it is about is the person's own conversation.
+    // It is about the person's own conversation.
     isPrivate: () => true,
     usdLeft: () => null,
     sticky: null,

@@ -1,5 +1,5 @@
-// One call of a route beside a turn, such as a summary: candidate after candidate until one answers. A turn does this itself, since it
-// records and pays each attempt.
+// Asks a route outside a turn's conversation, such as for a summary: candidate after candidate until one answers. A turn has its own loop,
+// since it records and pays for each attempt.
 
 import { toAppError, AppError } from '../../../contracts/errors.ts';
 import type { DeltaSink, ModelReply, ModelRequest } from '../../../contracts/llm.ts';
@@ -13,7 +13,7 @@ interface Deps {
   stream(model: string, sink: DeltaSink, once: boolean): Promise<Answered>;
 }
 
-/** Fails as the last candidate did; with `no_model` where none may be asked. Once text was handed out, no other candidate is asked. */
+/** Fails as the last candidate did, or with `no_model` if none may be asked. Asks no other candidate once text was delivered. */
 export async function streamRoute(
   deps: Deps,
   ref: string,
