@@ -7,9 +7,10 @@ const ref = (name: string): string => `keychain:${name}`;
 
 const full = configSchema.parse({
   providers: {
-    a: { kind: 'openai', apiKey: ref('openai') },
-    b: { kind: 'anthropic', apiKey: ref('anthropic') },
-    c: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1', apiKey: ref('compatible') },
+    a: { kind: 'openai', apiKey: ref('openai'), keys: [ref('openai-2')] },
+    b: { kind: 'anthropic', apiKey: ref('anthropic'), keys: [ref('anthropic-2')] },
+    c: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1', apiKey: ref('compatible'), keys: [ref('compatible-2')] },
+    e: { kind: 'cortensor', apiKey: ref('cortensor'), payment: ref('payment') },
     d: { kind: 'demo' },
   },
   channels: { telegram: { token: ref('telegram') } },
@@ -19,9 +20,8 @@ const full = configSchema.parse({
 });
 
 test('every place that takes a secret is found', () => {
-  expect(secretRefsOf(full).sort()).toEqual(
-    ['openai', 'anthropic', 'compatible', 'telegram', 'hook', 'brave', 'embeddings'].map(ref).sort(),
-  );
+  const providers = ['openai', 'openai-2', 'anthropic', 'anthropic-2', 'compatible', 'compatible-2', 'cortensor', 'payment'];
+  expect(secretRefsOf(full).sort()).toEqual([...providers, 'telegram', 'hook', 'brave', 'embeddings'].map(ref).sort());
 });
 
 test('as many places are found as the form of the settings has', () => {
