@@ -184,6 +184,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'skills enable': act(() => ['none']),
   'skills disable': act(() => ['none']),
   'skills reload': act(() => []),
+  'models route': look(() => ['hello']),
   'governor explain': look(() => ['trn_none']),
   'governor try': look(() => []),
   'model opinion': act(() => ['trn_none']),
@@ -202,7 +203,9 @@ export const samples: Readonly<Record<string, Sample>> = {
 export async function commandPaths(): Promise<string[]> {
   const paths: string[] = [];
   const visit = (command: Command, words: readonly string[]): void => {
-    if (command.commands.length === 0) paths.push(words.join(' '));
+    // A group with options is a command as well: `models` lists, and `models route` explains a choice.
+    const isCommand = command.commands.length === 0 || (words.length > 0 && command.options.length > 0);
+    if (isCommand) paths.push(words.join(' '));
     for (const below of command.commands) visit(below, [...words, below.name()]);
   };
   visit(await createProgram('0.0.0', () => Promise.resolve()), []);

@@ -197,7 +197,7 @@ test('another answer to the same question is a contradiction, and wants a second
   expect(made.bench.of('trn_1', 'governor.assessed')).toMatchObject([{ callId: null, findings: [answer], applied: ['second_opinion'] }]);
 });
 
-test('an escalated turn goes on with the stronger model, unless the person chose one', async () => {
+test('an escalated turn continues with the stronger model, unless the person chose one', async () => {
   const { bench } = createBench({ stronger: 'lab/big', verifier: true });
   bench.script.push({ calls: [['pay', {}]] }, { say: 'done' });
   await bench.ask('go');
