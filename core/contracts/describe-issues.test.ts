@@ -19,12 +19,18 @@ test.each([
   [{ limits: { steps: 0 } }, 'limits.steps must be at least 1'],
   [{ workspace: { path: '' } }, 'workspace.path must not be empty'],
   [{ policy: { mode: 'loose' } }, 'policy.mode must be one of supervised, workspace-free, locked-down'],
-  [{ providers: { lab: {} } }, 'providers.lab.kind is missing (it must be one of openai, anthropic, openai-compatible, ollama, cortensor, demo)'],
+  [
+    { providers: { lab: {} } },
+    'providers.lab.kind is missing (it must be one of openai, anthropic, openai-compatible, ollama, cortensor, demo)',
+  ],
   [{ providers: { lab: { kind: 'openai-compatible' } } }, 'providers.lab.baseUrl is missing (it must be text)'],
   [{ providers: { lab: { kind: 'openai', apiKey: 'sk-abc' } } }, /^providers\.lab\.apiKey must be keychain:NAME, env:NAME or file:PATH/],
   [{ providers: { lab: { kind: 'ollama', baseUrl: 'here' } } }, 'providers.lab.baseUrl must be a web address such as https://example.org'],
   [{ budjet: 1, models: { tiemouts: 1 } }, 'models.tiemouts is not a known key'],
-  [{ providers: { lab: { kind: 'x' } } }, 'providers.lab.kind must be one of openai, anthropic, openai-compatible, ollama, cortensor, demo'],
+  [
+    { providers: { lab: { kind: 'x' } } },
+    'providers.lab.kind must be one of openai, anthropic, openai-compatible, ollama, cortensor, demo',
+  ],
   [[], 'the file must be keys with values, not a list'],
 ])('%j is said in plain English', (given, sentence) => {
   expect(described(configSchema, given)[0]).toMatch(typeof sentence === 'string' ? new RegExp(`^${escaped(sentence)}$`) : sentence);
