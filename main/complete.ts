@@ -35,7 +35,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** `__complete KIND [--home FOLDER]`. Ends the process in time, even with work pending. */
 export async function complete([kind, option, folder]: readonly string[]): Promise<void> {
-  const leftMs = Math.max(ANSWER_MS_MIN, WITHIN_MS - performance.now());
+  // Whole: a signal refuses a fraction of a millisecond.
+  const leftMs = Math.max(ANSWER_MS_MIN, Math.ceil(WITHIN_MS - performance.now()));
   setTimeout(() => process.exit(0), leftMs);
   const sources = { env: process.env, cwd: process.cwd(), platform: process.platform, userFolder: homedir() };
   const home = resolveHome(option === '--home' ? folder : undefined, sources);
