@@ -159,9 +159,9 @@ export class Sessions {
     this.put(await this.#client.op('session.pin', { sessionId, pinned }));
   }
 
-  /** A null model is the default one. */
+  /** A null model is the default one. Its event changes the entry: the answer may arrive after a newer change from elsewhere. */
   async chooseModel(sessionId: string, model: string | null): Promise<void> {
-    this.put(await this.#client.op('session.configure', { sessionId, model }));
+    await this.#client.op('session.configure', { sessionId, model });
   }
 
   /** A copy up to an event, or of all there is. */
