@@ -115,7 +115,7 @@ test('as results of tools, opened in their cards', { timeout: 480_000 }, async (
   for (const [index, chunk] of chunks.entries()) {
     const names = chunk.map(([name]) => name);
     await window.send(`Open part ${index}`);
-    await window.conversation.getByText(`Read part ${index}.`, { exact: true }).waitFor();
+    await window.conversation.locator("[data-turn]").last().getByText(`Read part ${index}.`, { exact: true }).waitFor();
     // One of them holds a NUL byte and is refused as no text; its card is opened all the same. Its button is found by name once, while all
     // cards are shut: the names of all that is in open cards are costly to compute.
     const turn = window.conversation.locator('[data-turn]').last();
