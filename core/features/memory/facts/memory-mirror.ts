@@ -1,6 +1,7 @@
 // Hands what is kept to the stores a program brings along, and tells them what is forgotten: behind the log by a cursor for each, in order, at
 // least once, and never on the path of a turn. Candidates are not handed out: they wait for a person.
 
+import { orAborted } from '../../../base/deferred.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { AnyEvent, EventType } from '../../../contracts/events.ts';
@@ -131,10 +132,7 @@ class Line {
   /** A store that never answers holds nothing up for longer than this. */
   async #within(hand: Hand): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(WITHIN_MS)]);
-    const over = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('it took too long')), { once: true });
-    });
-    await Promise.race([hand(signal), over]);
+    await orAborted(hand(signal), signal, () => new Error('it took too long'));
   }
 }
 
