@@ -7,7 +7,9 @@ import type { AskResult } from '../../core/contracts/op-results.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import * as z from 'zod';
 import { ScriptedModel, type Answer, type ModelRequestSeen } from '../doubles/scripted-model.ts';
+import { freePort } from '../free-port.ts';
 import { eventsOf } from './replay-check.ts';
+import { TestHome } from './test-home.ts';
 
 export type Place = 'a' | 'b' | 'c';
 
@@ -20,7 +22,7 @@ export interface FailoverCase {
   readonly candidates: Readonly<Partial<Record<Place, Script | 'refused'>>>;
 }
 
-export interface Servers {
+interface Servers {
   readonly byPlace: Readonly<Record<Place, ScriptedModel>>;
   script(cases: readonly FailoverCase[]): void;
   /** Requests a model got. */
@@ -30,7 +32,7 @@ export interface Servers {
 
 const places = ['a', 'b', 'c'] as const;
 
-export async function startServers(): Promise<Servers> {
+async function startServers(): Promise<Servers> {
   const [a, b, c] = await Promise.all(places.map(() => ScriptedModel.start()));
   if (a === undefined || b === undefined || c === undefined) throw new Error('a server did not start');
   const byPlace = { a, b, c };
@@ -80,8 +82,39 @@ export function configOf(
   };
 }
 
+export interface FailoverRig {
+  readonly servers: Servers;
+  readonly claw: TrayClaw;
+  readonly effects: Map<string, number>;
+  close(): Promise<void>;
+}
+
+/** `others` are only scripted, for a second program. */
+export async function openFailover(
+  cases: readonly FailoverCase[],
+  silentMs: number,
+  others: readonly FailoverCase[] = [],
+): Promise<FailoverRig> {
+  const servers = await startServers();
+  servers.script([...cases, ...others]);
+  const home = new TestHome();
+  const effects = new Map<string, number>();
+  const config = configOf(servers, cases, { closedPort: await freePort(), silentMs });
+  const claw = await home.open({ config, tools: [effectTool(effects)] });
+  return {
+    servers,
+    claw,
+    effects,
+    // Every turn is decided again as it was.
+    close: async () => {
+      await home.dispose();
+      await servers.close();
+    },
+  };
+}
+
 /** Counts its effects by what it was asked to do: one that ran twice is seen. */
-export function effectTool(effects: Map<string, number>) {
+function effectTool(effects: Map<string, number>) {
   return defineTool({
     name: 'mark',
     description: 'Marks a number.',

@@ -8,7 +8,7 @@ import type { Answer, Reply } from '../doubles/scripted-model.ts';
 import { freePort } from '../free-port.ts';
 import { createRandom } from '../fuzz/random.ts';
 import { soak } from '../soak.ts';
-import { bodiesOf, configOf, effectTool, runCase, startServers, type FailoverCase, type Script, type Servers } from './failover-rig.ts';
+import { bodiesOf, configOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 import { TestHome } from './test-home.ts';
 
 const SEQUENCES = soak(60, 500);
@@ -77,28 +77,15 @@ const pairs = Array.from({ length: TIMED }, (_, n): FailoverCase[] => [
   { name: `well-${n}`, candidates: { b: quick('b') } },
 ]).flat();
 
-let servers: Servers;
-let home: TestHome;
-let claw: TrayClaw;
-const effects = new Map<string, number>();
-
+let rig: FailoverRig;
 beforeAll(async () => {
-  servers = await startServers();
-  servers.script([...sequences, ...pairs]);
-  home = new TestHome();
-  claw = await home.open({
-    config: configOf(servers, sequences, { closedPort: await freePort(), silentMs: SILENT_MS }),
-    tools: [effectTool(effects)],
-  });
+  rig = await openFailover(sequences, SILENT_MS, pairs);
 });
-
-afterAll(async () => {
-  await home.dispose();
-  await servers.close();
-});
+afterAll(() => rig.close());
 
 /** What a sequence should have come to, next to what it came to. */
 async function run({ name, sent }: Sequence): Promise<void> {
+  const { claw, effects } = rig;
   const ended = await runCase(claw, name, `work on ${name}`);
   const finished = bodiesOf(ended, 'model.finished');
   const used = finished.map(({ text, calls }) =>
@@ -140,7 +127,7 @@ async function timed(program: TrayClaw, kind: string): Promise<number[]> {
 test('a first candidate that refuses the connection costs 50 ms at most; a silent one its time limit', { timeout: 60_000 }, async () => {
   const own = new TestHome();
   onTestFinished(() => own.dispose());
-  const program = await own.open({ config: configOf(servers, pairs, { closedPort: await freePort(), silentMs: TIMED_SILENT_MS }) });
+  const program = await own.open({ config: configOf(rig.servers, pairs, { closedPort: await freePort(), silentMs: TIMED_SILENT_MS }) });
   const usualMs = quietest(await timed(program, 'well'));
   const refusedMs = quietest(await timed(program, 'refused'));
   const silentMs = quietest(await timed(program, 'silent'));

@@ -2,11 +2,8 @@
 // servers refuse what the vendor refuses, and a request no script expects fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TrayClaw } from '../../core/index.ts';
 import type { Answer, Reply } from '../doubles/scripted-model.ts';
-import { freePort } from '../free-port.ts';
-import { bodiesOf, configOf, effectTool, runCase, startServers, type FailoverCase, type Script, type Servers } from './failover-rig.ts';
-import { TestHome } from './test-home.ts';
+import { bodiesOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 
 type Kind = 'text' | 'tool';
 /** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn ends, and nobody else is asked. */
@@ -92,30 +89,18 @@ const cases: readonly TableCase[] = positions.flatMap(([position, faults]) =>
   ),
 );
 
-let servers: Servers;
-let home: TestHome;
-let claw: TrayClaw;
-const effects = new Map<string, number>();
-
+let rig: FailoverRig;
 beforeAll(async () => {
-  servers = await startServers();
-  servers.script(cases);
-  home = new TestHome();
-  claw = await home.open({
-    config: configOf(servers, cases, { closedPort: await freePort(), silentMs: 2_000 }),
-    tools: [effectTool(effects)],
-  });
+  rig = await openFailover(cases, 2_000);
 });
-
 afterAll(async () => {
-  expect(servers.byPlace.a.violations).toEqual([]);
-  expect(servers.byPlace.b.violations).toEqual([]);
-  // Every turn is decided again as it was.
-  await home.dispose();
-  await servers.close();
+  expect(rig.servers.byPlace.a.violations).toEqual([]);
+  expect(rig.servers.byPlace.b.violations).toEqual([]);
+  await rig.close();
 });
 
 test.concurrent.each(cases)('$name', async ({ name, kind, fault }) => {
+  const { servers, claw, effects } = rig;
   const ended = await runCase(claw, name, `do ${name}`);
   const requested = bodiesOf(ended, 'model.requested');
   const failed = bodiesOf(ended, 'model.failed');
