@@ -1,5 +1,5 @@
-// The one way from a question to texts, for memories and documents alike: hits by words and hits by meaning above the floor, both fused.
-// Whoever asks says which of them count, and how many there is room for.
+// Finds texts for a question, for memories and documents alike: hits by words and hits by meaning above the floor, fused into one list. The
+// caller decides which texts count and how many it needs.
 
 import { fuseWordsAndMeaning } from '../../../base/rank-fusion.ts';
 import type { SearchedTexts } from './searched-texts.ts';
@@ -35,7 +35,7 @@ export interface Hit<T> {
   readonly foundBy: ('words' | 'meaning')[];
 }
 
-/** How much more is looked at where most that was found belongs to somebody else. */
+/** The factor by which the search widens when most hits belong to another scope. */
 const WIDER = 10;
 const rankingNames = ['words', 'meaning'] as const;
 

@@ -51,7 +51,7 @@ export class SearchedTexts {
     return this.#words.find(query, limit);
   }
 
-  /** The share, 0 to 1, of what the query's words tell that stands in the row. */
+  /** The share, 0 to 1, of the query's information that the row's words cover. */
   coverage(query: string, row: number): number {
     return this.#words.coverage(query, row);
   }
