@@ -3,7 +3,8 @@
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { toOpFailure, type OpClient } from '../../lib/client.ts';
-import { isObject, isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
+import { isPlainObject } from '../../../core/base/json.ts';
+import { isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
 
 /** A value, or its absence, to go back to. */
 interface Before {
@@ -37,7 +38,8 @@ export class SettingsForm {
   /** As the file says, else the standard. */
   saved(setting: Setting): unknown {
     const said = valueAt(this.read?.file, setting.key);
-    if (setting.control.kind === 'numbers' && isObject(said) && isObject(setting.standard)) return { ...setting.standard, ...said };
+    if (setting.control.kind === 'numbers' && isPlainObject(said) && isPlainObject(setting.standard))
+      return { ...setting.standard, ...said };
     return said ?? setting.standard;
   }
 
