@@ -11,7 +11,7 @@ const file = realpathSync('/bin/ls');
 const find = (writable: readonly string[], path = dirname(file)) =>
   findProgram('ls', { cwd: '/', path, writable, platform: 'linux' })?.isTrusted;
 
-test('a program where the agent may write is not the known one, whoever owns it', onUnix, () => {
+test('a program where the agent may write is not the known one, no matter who owns it', onUnix, () => {
   expect([find([]), find([dirname(file)]), find(['/']), find([`${dirname(file)}x`])]).toEqual([true, false, false, true]);
   expect(find([file])).toBe(false);
 });

@@ -19,7 +19,7 @@ export const taskPrograms: ReadonlySet<string> = new Set([
   ...Object.keys(projectTools).map((words) => words.split(' ')[0] ?? ''),
 ]);
 
-/** What a project's task runs, or null if the command is not a known task. */
+/** The code a project's task runs, or null if the command is not a known task. */
 export function readTask(argv: readonly string[], cwd: string): TaskForm | null {
   const [program = '', ...args] = argv;
   if (packageManagers.has(program)) return readPackageTask(program, args, cwd);

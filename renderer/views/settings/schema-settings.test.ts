@@ -1,4 +1,4 @@
-// The real schema is read whole: every setting has its control and, in every language, its name.
+// The whole real schema is read: every setting has its control and its name.
 
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -165,7 +165,7 @@ test('an entry in a line says what it holds', () => {
   expect(summaryOf({}, language)).toBe('');
 });
 
-test('a schema of its own kind gets a control as well, with its title and description', () => {
+test('another schema gets controls as well, with titles and descriptions', () => {
   const own = { properties: { on: { type: 'boolean', default: true, title: 'On', description: 'Whether.' }, odd: { anyOf: [{}, {}] } } };
   expect(readSettings(own)).toEqual([
     { key: 'on', section: 'on', control: { kind: 'switch' }, standard: true, title: 'On', help: 'Whether.' },
@@ -173,7 +173,7 @@ test('a schema of its own kind gets a control as well, with its title and descri
   ]);
 });
 
-test('no channel is offered, because none has a module, and every other setting has its name', () => {
+test('channels have no rows, and every other setting has its name', () => {
   expect(settings.filter(({ key }) => key.startsWith('channels') || key.startsWith('providers'))).toEqual([]);
   const named: Readonly<Record<string, unknown>> = english.settingNames.settings;
   expect(settings.map(({ key }) => key).filter((key) => !(key in named))).toEqual([]);
@@ -182,7 +182,7 @@ test('no channel is offered, because none has a module, and every other setting 
   expect(settings.filter(({ section }) => !(section in sections))).toEqual([]);
 });
 
-test('values by their path, and what is the same', () => {
+test('values by path, and equality', () => {
   expect(valueAt({ a: { b: 3 } }, 'a.b')).toBe(3);
   expect(valueAt({ a: null }, 'a.b')).toBeUndefined();
   expect(valueAt({}, 'constructor.name')).toBeUndefined();

@@ -15,7 +15,7 @@ export interface Setting {
   readonly help: string | null;
 }
 
-/** Kept apart: providers, the model, the routes and the channels have panels of their own. */
+/** Providers, the model, the routes and the channels have separate panels. */
 const elsewhere: ReadonlySet<string> = new Set(['providers', 'channels', 'models.default', 'models.routes']);
 
 export function readSettings(schema: Schema): Setting[] {
