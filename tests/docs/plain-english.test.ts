@@ -8,10 +8,7 @@ import { english } from '../../renderer/lib/i18n/english/english.ts';
 import { documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
 
 /** Folders whose comments and test names are checked. */
-const sourceFolders = [
-  ...['build', 'core', 'main', 'preload', 'renderer'],
-  ...['bench', 'check', 'docs', 'doubles', 'electron', 'fixtures', 'fuzz', 'leaks', 'outside'].map((folder) => `tests/${folder}`),
-];
+const sourceFolders = ['build', 'core', 'main', 'preload', 'renderer', 'tests'];
 
 /** A phrase, a sentence that has it, and the same sentence in plain English. */
 type Phrase = readonly [phrase: RegExp, riddle: string, plain: string];

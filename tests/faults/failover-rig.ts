@@ -1,5 +1,5 @@
-// A whole runtime over scripted model servers, with routes among them. Each case names models of its own, so that what one case cools down
-// is no matter of another. For tests only.
+// A whole runtime over scripted model servers, with routes among them. Each case has separate models, so that a cooling-down one does not
+// affect another case. For tests only.
 
 import type { AnyEvent, EventOf } from '../../core/contracts/events.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -13,7 +13,7 @@ import { TestHome } from './test-home.ts';
 
 export type Place = 'a' | 'b' | 'c';
 
-/** What a server answers a request of a case; `at` counts the requests of that model, from 0. */
+/** The answer of a server to a request of a case; `at` counts the requests of that model, from 0. */
 export type Script = (request: ModelRequestSeen, at: number) => Answer;
 
 export interface FailoverCase {
@@ -55,7 +55,7 @@ function ruleOf({ name, candidates }: FailoverCase, place: Place) {
   return [{ when: (request: ModelRequestSeen) => request.model === name, answer: (request: ModelRequestSeen) => script(request, at++) }];
 }
 
-/** Each case is an agent whose model is a route of the same name. `closedPort` is one nobody listens at; `silentMs` is how long a server may say nothing. */
+/** Each case is an agent whose model is a route of the same name. `closedPort` refuses connections; `silentMs` is how long a server may be silent. */
 export function configOf(
   servers: Servers,
   cases: readonly FailoverCase[],

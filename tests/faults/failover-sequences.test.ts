@@ -14,7 +14,7 @@ import { TestHome } from './test-home.ts';
 const SEQUENCES = soak(60, 500);
 const AT_ONCE = 12;
 const TIMED = 9;
-/** Longer than a busy machine is silent by itself. */
+/** Longer than a busy machine is silent anyway. */
 const SILENT_MS = 4_000;
 const TIMED_SILENT_MS = 1_000;
 
@@ -70,7 +70,7 @@ const sequences = Array.from({ length: SEQUENCES }, (_, seed) => sequenceOf(seed
 const quick =
   (place: string): Script =>
   () => ({ text: place });
-/** Each turn has a pair of its own: what one has found out is not known to the next. */
+/** Each turn has a separate pair: the next one does not know what this one found out. */
 const pairs = Array.from({ length: TIMED }, (_, n): FailoverCase[] => [
   { name: `refused-${n}`, candidates: { a: 'refused', b: quick('b') } },
   { name: `silent-${n}`, candidates: { a: () => ({ silent: true }), b: quick('b') } },
@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** What a sequence should have come to, next to what it came to. */
+/** The expected result of a sequence, against the actual one. */
 async function run({ name, sent }: Sequence): Promise<void> {
   const { claw, effects } = rig;
   const ended = await runCase(claw, name, `work on ${name}`);
@@ -110,7 +110,7 @@ test(`${SEQUENCES} sequences: no turn lost, no answer paid twice, no effect twic
   expect(sequences.flatMap(({ sent }) => sent).length).toBeGreaterThan(SEQUENCES);
 });
 
-/** What it takes by itself: whatever else the machine does only adds to it. */
+/** Its undisturbed time: anything else on the machine only adds to it. */
 const quietest = (values: readonly number[]): number => Math.min(...values);
 
 async function timed(program: TrayClaw, kind: string): Promise<number[]> {

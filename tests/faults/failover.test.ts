@@ -1,4 +1,4 @@
-// What a route does when a candidate fails: every class of error at every place of the answer, with text and with a call of a tool. The
+// The behaviour of a route when a candidate fails: every class of error at every place of the answer, with text and with a tool call. The
 // servers refuse what the vendor refuses, and a request no script expects fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import type { Answer, Reply } from '../doubles/scripted-model.ts';
 import { bodiesOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 
 type Kind = 'text' | 'tool';
-/** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn ends, and nobody else is asked. */
+/** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn ends, and no other candidate is asked. */
 type Outcome = 'moves' | 'stays' | 'fails';
 
 interface Fault {
@@ -123,7 +123,7 @@ test.concurrent.each(cases)('$name', async ({ name, kind, fault }) => {
   }
   expect(failed).toHaveLength(1);
   expect(failed[0]).toMatchObject({ failover: { to: `b-${name}/${name}`, waitMs: 0 } });
-  // What had begun is counted as paid, what had not is not.
+  // An answer that had begun counts as paid, one that had not does not.
   expect(failed[0]?.usage !== undefined).toBe(fault.isBilled === true);
   expect(requested.map(({ model }) => model.slice(0, 1)).join('')).toBe(kind === 'tool' ? 'abb' : 'ab');
 });

@@ -119,7 +119,7 @@ test('a source inside the data folder is not read', async () => {
   expect(await found(claw, 'roof private')).toEqual([]);
 });
 
-test('a folder outside the open ones is read once a person says so, as untrusted content', async () => {
+test('a folder outside the open ones is read with consent, as untrusted content', async () => {
   const { claw, folder } = await open();
   const path = join(folder, 'elsewhere');
   expect(await claw.op('knowledge.preview', { path })).toMatchObject({ outside: true, files: 1, problem: null });

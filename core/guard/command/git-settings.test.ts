@@ -69,7 +69,7 @@ test('the list of tracked files is read in every version git writes', () => {
   expect(readIndex(readFileSync(join(folder, '.git', 'index')))).toBeNull();
 });
 
-test('an ordinary repository has no problem, at its top and below; nor has a folder without one', () => {
+test('an ordinary repository has no problem, at its top and below; nor has none at all', () => {
   const folder = repository('r');
   git(folder, 'remote', 'add', 'origin', 'https://example.org/x.git');
   git(folder, 'branch', '--set-upstream-to=main', 'main');

@@ -20,7 +20,7 @@ test('one found by a relative entry of the search path is not the known one', on
   expect(find([], dirname(file).slice(1))).toBe(false);
 });
 
-test('one that any user may write, or below a folder any user may write, is not the known one', onUnix, () => {
+test('one that any user may write, itself or its folder, is not the known one', onUnix, () => {
   const search = { cwd: '/', path: dirname(file), writable: [], platform: 'linux' } as const;
   // The machine's permissions are ignored: below an open folder no program would pass.
   const trusts = (open: string | null, mode: number | null | undefined) =>

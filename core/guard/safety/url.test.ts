@@ -109,7 +109,7 @@ test.each(moreAllowed)('allowed: %s', (url) => {
   expect(open().url(url).decision).toBe('allow');
 });
 
-test('a verdict is complete: reason, normalized URL without credentials, whether listed', () => {
+test('a verdict has its reason, normalized URL without credentials, and listing', () => {
   expect(open(['example.org']).url('HTTPS://www.Example.org:443/a/../b')).toEqual({
     decision: 'allow',
     reason: 'www.example.org is on the list of allowed domains.',
@@ -184,7 +184,7 @@ test('a listed address opens itself on its port, never a metadata service and ne
   expect((await safety.resolvedUrl('http://a.test.invalid/', new ScriptedResolver(), new AbortController().signal)).decision).toBe('deny');
 });
 
-test('a listed localhost opens this computer on its port, whatever its name resolves to', async () => {
+test('a listed localhost opens this computer on its port, whatever it resolves to', async () => {
   const safety = open(['localhost:3000']);
   expect(
     ['http://localhost:3000/x', 'http://localhost/', 'http://localhost:3001/', 'http://a.localhost:3000/', 'http://127.0.0.1:3000/'].map(
@@ -219,7 +219,7 @@ test('one configured origin opens itself only', async () => {
   expect((await one.resolvedUrl('http://localhost:8888/', resolve(), signal)).decision).toBe('deny');
 });
 
-test('a lookup returns the addresses to dial; a private one, none, or an abort refuses all', async () => {
+test('a lookup returns addresses to dial; a private one, none, or an abort refuses all', async () => {
   const safety = open();
   const { signal } = new AbortController();
   const resolve = (...found: string[]): NameResolver => ({ resolve: () => Promise.resolve(found) });
@@ -231,7 +231,7 @@ test('a lookup returns the addresses to dial; a private one, none, or an abort r
   expect(await look(resolve('93.184.216.34'), AbortSignal.abort())).toEqual([]);
 });
 
-test('redirects: caller headers stay within an origin, so do bodies, https does not fall back', () => {
+test('redirects: headers and bodies stay within an origin, https does not fall back', () => {
   const safety = open();
   const go = (to: string, method = 'GET') => {
     const { decision, keepsHeaders } = safety.redirect({ from: 'https://a.org/x', to, method });

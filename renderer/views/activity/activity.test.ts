@@ -132,7 +132,7 @@ function outline(node: TreeNode): unknown {
   return node.children.length === 0 ? name : [name, ...node.children.map(outline)];
 }
 
-test('the tree: steps begin with the pack; a call is where it ran, with all decisions about it', () => {
+test('the tree: steps begin with the pack; a call is where it ran, with its decisions', () => {
   const root = treeOf(turn());
   expect(outline(root)).toEqual([
     'turn',

@@ -62,7 +62,7 @@ test('an existing time keeps its zone, and a new one has the zone of this comput
   expect(new ScheduleDraft(null, 'Asia/Tokyo').spec).toEqual({ kind: 'cron', expr: '0 8 * * 1-5', zone: 'Asia/Tokyo' });
 });
 
-test('nothing is allowed beforehand that was not typed, and no ticked class means no bound', () => {
+test('nothing is preset that was not typed, and no ticked class means no bound', () => {
   const draft = new ScheduleDraft(null, '');
   expect(draft.toParams().bounds).toMatchObject({ tools: null, classes: null, usd: null, steps: null, grants: false });
   draft.tools = ' read_file ,, list_dir ';

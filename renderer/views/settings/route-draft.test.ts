@@ -11,11 +11,11 @@ test('an unchanged route stays as it is, with its conditions', () => {
   expect(routeOf(draftOf('everyday', route), route)).toEqual(route);
 });
 
-test('candidates can be reordered, added and removed; empty lines and repeats count once', () => {
+test('candidates can be reordered, added and removed; empty lines and repeats vanish', () => {
   const draft = { ...draftOf('everyday', route), models: ' cloud/c \n\nlab/b\nlab/b\n' };
   expect(routeOf(draft, route).candidates).toEqual([route.candidates[1], 'lab/b']);
 });
 
-test('the settings of a candidate besides its model are shown as config.yaml writes them', () => {
+test('other settings of a candidate are shown as config.yaml writes them', () => {
   expect(route.candidates.map(extrasOf)).toEqual(['', 'contextOver: 30000, weight: 2']);
 });

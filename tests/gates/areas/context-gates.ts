@@ -1,4 +1,4 @@
-// What a model is shown: material and summaries are no instructions. Data: each gate with what its removal is and who must notice.
+// The model's input: material and summaries are no instructions. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 

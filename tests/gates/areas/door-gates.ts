@@ -1,4 +1,4 @@
-// The doors: who may come in, and how much. Data: each gate with what its removal is and who must notice.
+// The doors: access and its limits. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 

@@ -1,5 +1,5 @@
-// Memory and documents: what becomes a memory without a person, and whose words are told along. Data: each gate with what its removal is
-// and who must notice.
+// Memory and documents: promotion without a person, and marks of untrusted content. Data: each gate with its removal and the tests that must
+// notice.
 
 import type { Gate } from '../gate.ts';
 

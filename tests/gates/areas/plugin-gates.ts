@@ -1,4 +1,4 @@
-// What is loaded into the program: only what a person approved as it is, and nothing the agent could have written. Data, as in the other areas.
+// Code loaded into the program: only as a person approved it, and nothing the agent could have written. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 

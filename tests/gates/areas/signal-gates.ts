@@ -1,4 +1,4 @@
-// What starts by itself: that it happens once, that it is let in, and that it may do no more than was said. Data, as in the other areas.
+// Automatic turns: they happen once, with permission, and within their bounds. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 

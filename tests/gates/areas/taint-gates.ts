@@ -1,4 +1,4 @@
-// Words of others: marking, derivation, what counts as private. Data: each gate with what its removal is and who must notice.
+// Untrusted content: marking, derivation, private data. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 

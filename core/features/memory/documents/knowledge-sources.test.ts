@@ -7,7 +7,7 @@ import { directory, knowledgeBench } from './knowledge-bench.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
-test('sources that are added, changed and removed while it runs are indexed accordingly', async () => {
+test('sources that are added, changed and removed while it runs are reindexed', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', 'b.txt': 'Bananas are yellow.' });
   const { knowledge, look, find, rows, tick } = openBench([directory(folder)]);
   await look();
@@ -32,7 +32,7 @@ test('sources that are added, changed and removed while it runs are indexed acco
   expect((await find('bananas')).map(({ citation }) => citation)).toEqual(['fruit/b.txt:1']);
 });
 
-test('a source removed while it is read stops being read, and shows its progress until then', async () => {
+test('a source removed during reading stops, and shows its progress until then', async () => {
   const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.md`, `Number ${index}.`]));
   const { knowledge, thread, rows } = openBench([directory(folderOf(files))]);
   const run = thread.run.bind(thread);
@@ -54,7 +54,7 @@ test('a source removed while it is read stops being read, and shows its progress
   expect(rows.counts('docs').documents).toBeLessThanOrEqual(3);
 });
 
-test('a source can be one file: others next to it are not read; a missing one keeps its index', async () => {
+test('a source can be one file without its neighbours; a missing one keeps its index', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', '.hidden': 'Hidden words of apples.' });
   const { look, knowledge, find } = openBench([directory(folder, { only: '.hidden' })]);
   expect(await look()).toEqual(['.hidden']);
@@ -64,7 +64,7 @@ test('a source can be one file: others next to it are not read; a missing one ke
   expect(knowledge.list()).toMatchObject([{ kind: 'file', documents: 1, problem: 'The file is not there or may not be read.' }]);
 });
 
-test('a folder that is unavailable keeps its index; one removed from the settings loses it', async () => {
+test('an unavailable folder keeps its index; one removed from the settings loses it', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.' });
   const home = folderOf({});
   const first = openBench([directory(folder)], [], home);

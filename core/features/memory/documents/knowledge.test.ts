@@ -60,7 +60,7 @@ test('markdown, text, code, HTML and PDF are found, each with its place', async 
   expect(knowledge.list()).toMatchObject([{ name: 'docs', documents: 5, failed: 0, problem: null }]);
 });
 
-test('only changed documents are reread; a deleted one leaves; a moved one is found at its new place', async () => {
+test('only changed documents are reread; a deleted one leaves; a moved one is found', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', 'b.md': 'Bananas are yellow.', 'c.md': 'Cherries are dark.' });
   const { look, find, rows } = openBench([directory(folder)]);
   expect(await look()).toEqual(['a.md', 'b.md', 'c.md']);
@@ -173,7 +173,7 @@ test('a source with its own search is asked; one that fails or throws is left ou
   await expect(find('chairs', 'nobody')).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a stop in the middle of indexing leaves whole documents, and the next run adds the rest', { timeout: 120_000 }, async () => {
+test('a stop during indexing leaves whole documents, and the next run adds the rest', { timeout: 120_000 }, async () => {
   const files = Object.fromEntries(
     Array.from({ length: 12 }, (_, index) => [`${String(index).padStart(2, '0')}.md`, `# T${index}\n\nWord${index} here.\n`]),
   );

@@ -18,7 +18,7 @@ test('a contradiction keeps a candidate back until a person settles it', () => {
   expect(() => book.settle(other.memoryId, vim.memoryId, 'both', 'ada')).toThrow('Nothing is open');
 });
 
-test('two candidates that contradict each other are found, and repetition promotes neither', () => {
+test('contradictory candidates are found, and repetition promotes neither', () => {
   const { says, book, rows } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const vim = says('My editor is Vim.', { ...turn, sessionId: 's1', turnId: 't1' });

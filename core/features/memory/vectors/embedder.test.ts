@@ -64,7 +64,7 @@ test('a question is sent once, and nothing is sent under the panic stop', async 
   expect(server.asked).toHaveLength(1);
 });
 
-test("the server's token count is recorded, else an estimate; without budget nothing is sent", async () => {
+test("the server's token count is recorded, else an estimate; without budget nothing", async () => {
   const server = await serve();
   const recorded: unknown[] = [];
   const spending = { admit: () => undefined, record: (use: unknown) => void recorded.push(use) };
@@ -182,7 +182,7 @@ function openStorage(): Storage {
   return storage;
 }
 
-test('every text gets its vector, each text is sent once, and another model replaces all', async () => {
+test('every text gets its vector and is sent once; another model replaces all', async () => {
   const server = await serve();
   const vectors = openVectors();
   const texts = new Texts(Array.from({ length: 150 }, (_, index) => `text ${index}`));
@@ -218,7 +218,7 @@ test('a text that several rows hold is sent once', async () => {
   expect(texts.done.get(2)).toEqual(texts.done.get(0));
 });
 
-test('a row whose text changed before its vector arrives gets the vector of its new text', async () => {
+test('a row whose text changed meanwhile gets the vector of its new text', async () => {
   const server = await serve();
   const vectors = openVectors();
   const texts = new Texts(['the old text', 'a moving text']);

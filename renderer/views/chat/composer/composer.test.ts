@@ -21,7 +21,7 @@ async function follow(completion: Completion, line: string): Promise<void> {
   await vi.runAllTimersAsync();
 }
 
-test('a command begins with a slash and letters; a path and a message with two slashes do not', () => {
+test('a slash and letters begin a command; a path and two slashes do not', () => {
   expect(['/', '/ca', '/calc 2', '/etc/hosts', '//help', 'help', '/2'].map(isBegunCommand)).toEqual([
     true,
     true,
@@ -77,7 +77,7 @@ test('a suggestion for fewer letters does not replace later text', async () => {
   }
 });
 
-test('a closed list stays closed for that line, and a late answer to an earlier line shows nothing', async () => {
+test('a closed list stays closed for that line, and a late answer shows nothing', async () => {
   vi.useFakeTimers();
   try {
     const answers: ((lines: readonly string[]) => void)[] = [];
@@ -111,7 +111,7 @@ test('recall ends at the first line, and typed text is never lost', () => {
   expect(written.later(lines, '')).toBe(null);
 });
 
-test('the result of a command is in the session it leads to, a refusal where it was typed', async () => {
+test('a result is in the session the command leads to, a refusal where it was typed', async () => {
   const done = { command: 'new', text: 'A new session.', sessionId: 'b', turnId: null, waiting: false, file: null };
   const results = new CommandResults(
     host(({ line }) => {
