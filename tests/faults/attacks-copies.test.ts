@@ -8,7 +8,7 @@ import type { FaultHooks } from '../../core/compose.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel, type Rule, type ScriptedCall } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 

@@ -3,13 +3,12 @@
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAppError } from '../../core/contracts/errors.ts';
 import type { RuntimeOptions } from '../../core/compose.ts';
-import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
+import { AppError, createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { channelChildOptionsSchema, type ChannelReport } from './channel-protocol.ts';
 import { Killer } from './killer.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 
 const REPORTS_FD = 3;
 const CHATS = 3;
@@ -34,7 +33,7 @@ async function take(text: string, about: { dedupeKey: string; chatId: string }):
       if (receipt.kind !== 'accepted') throw new Error(`${text} was ignored: ${receipt.reason}`);
       return receipt;
     } catch (cause) {
-      if (!isAppError(cause) || cause.code !== 'queue_full') throw cause;
+      if (!(cause instanceof AppError) || cause.code !== 'queue_full') throw cause;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -12,6 +12,7 @@ import { ScriptedModel, type ModelRequestSeen } from '../doubles/scripted-model.
 import { channelReportSchema, type ChannelChildOptions } from './channel-protocol.ts';
 import { readLog } from './crash-log.ts';
 import { compileCache } from '../compile-cache.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const childFile = fileURLToPath(new URL('channel-child.ts', import.meta.url));
 const CHILD_MAX_MS = 300_000;
@@ -155,7 +156,7 @@ export class ChannelCrashRig {
     const { point, nth, armedFromStart = false } = run;
     const where = { home: this.#home, side: this.#side, config: this.#model.config('openai') };
     const options: ChannelChildOptions = { ...where, updates: this.#updates, point, nth, armedFromStart };
-    const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [...onBuiltCore, childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, ...compileCache },
     });

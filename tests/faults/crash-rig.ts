@@ -11,6 +11,7 @@ import type { ScriptedModel } from '../doubles/scripted-model.ts';
 import { countEffects, openUnsafeCalls, readLog, type LogView } from './crash-log.ts';
 import { crashReportSchema, type CrashChildOptions, type CrashReport, type ToldEvent } from './crash-protocol.ts';
 import { compileCache } from '../compile-cache.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const childFile = fileURLToPath(new URL('crash-child.ts', import.meta.url));
 const CHILD_MAX_MS = 60_000;
@@ -160,7 +161,7 @@ export class CrashRig {
       firstAnswer: this.#starts % 3,
       afterSeq: this.#lastSeq,
     };
-    const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [...onBuiltCore, childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, ...compileCache },
     });

@@ -14,7 +14,7 @@ import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { freeTool } from '../doubles/free-tool.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from './test-home.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 
 type Check = OpResult<'health.check'>['checks'][number];
 

@@ -9,7 +9,7 @@ import { ManualClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { createHttpDoor, findInstance, InstanceDoor, type HttpDoor, type HttpDoorOptions } from '../../core/doors/http/http.ts';
 import type { TrayClaw } from '../../core/index.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { openHalf, sendAllRaw, sendRaw } from './raw-http.ts';
 import { TestHome } from './test-home.ts';
 import { ownNow } from '../own-clock.ts';

@@ -19,7 +19,7 @@ import { defineTool, type TrayClaw, type TrayClawOptions } from '../../core/inde
 import type { BudgetPort, TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { verifyLog } from '../../core/store/session/session.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 

@@ -12,6 +12,7 @@ import type { EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { TestHome } from './test-home.ts';
 import { compileCache } from '../compile-cache.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const childFile = fileURLToPath(new URL('index-crash-child.ts', import.meta.url));
 
@@ -42,7 +43,7 @@ export async function live(home: TestHome, folder: string, server: EmbeddingServ
   });
   const startedMs = performance.now();
   let openedMs: number | null = null;
-  const child = spawn(process.execPath, [childFile, home.path, ...(meanwhile === undefined ? [] : ['stays'])], {
+  const child = spawn(process.execPath, [...onBuiltCore, childFile, home.path, ...(meanwhile === undefined ? [] : ['stays'])], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...compileCache },
   });

@@ -21,7 +21,7 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from './test-home.ts';
 
 const token = 'the-right-token-of-this-door';

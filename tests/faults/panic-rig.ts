@@ -6,11 +6,11 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { HttpClaw } from '../../core/doors/http/http.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { until } from '../until.ts';
 import { TestHome, type Serving } from './test-home.ts';
 
 const TREES = 20;
 const PROCESSES_PER_TREE = 3;
-const WAIT_MAX_MS = 30_000;
 
 export interface PanicRound {
   readonly runningBefore: number;
@@ -120,12 +120,4 @@ export function countProcesses(mark: string): number {
       return false;
     }
   }).length;
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const endMs = performance.now() + WAIT_MAX_MS;
-  while (!(await condition())) {
-    if (performance.now() > endMs) throw new Error(`it took too long until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

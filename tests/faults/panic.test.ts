@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '../../core/contracts/errors.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { countProcesses, PanicRig, until } from './panic-rig.ts';
+import { until } from '../until.ts';
+import { countProcesses, PanicRig } from './panic-rig.ts';
 import { TestHome } from './test-home.ts';
 import { needs } from '../needs.ts';
 

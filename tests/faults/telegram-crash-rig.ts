@@ -5,7 +5,7 @@ import { HttpClaw } from '../../core/doors/http/http.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
 import { Person } from '../doubles/telegram/person.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { countTelegram, newestAnswered, numberIn, numberOfCall, runsFile, runsOf, type TelegramTally } from './telegram-tally.ts';
 import { TestHome, type Serving } from './test-home.ts';
 

@@ -6,7 +6,7 @@ import type { RuntimeOptions } from '../../core/compose.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel, type LoopbackOptions } from '../doubles/loopback-channel.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 interface Rig {

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Rule } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
 import { ownNow } from '../own-clock.ts';
 

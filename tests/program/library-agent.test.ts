@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAgent, type AgentArrival, type AgentUpdate } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { projectRoot } from '../docs/documents.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 async function open(config: object = {}) {

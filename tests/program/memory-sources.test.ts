@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { MemorySource, RememberedText } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 const notes = new Map([

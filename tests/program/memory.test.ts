@@ -8,7 +8,7 @@ import type { TrayClaw } from '../../core/index.ts';
 import { startEmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { loadSentenceModel } from '../doubles/sentence-embedder.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 async function open(config: object = {}) {

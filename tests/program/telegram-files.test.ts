@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sleep } from '../../core/base/deferred.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { Person } from '../doubles/telegram/person.ts';
 
 const png = (n: number): Buffer =>

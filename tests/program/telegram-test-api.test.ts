@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as telegramTestApi from 'telegram-test-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { freePort } from '../free-port.ts';
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
