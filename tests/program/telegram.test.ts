@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Person } from '../doubles/telegram/person.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
-import { countProcesses, until } from '../faults/panic-rig.ts';
+import { countProcesses } from '../faults/panic-rig.ts';
 import { ownNow } from '../own-clock.ts';
+import { until } from '../until.ts';
 
 async function open(options: TelegramRigOptions = {}): Promise<TelegramRig> {
   const rig = await TelegramRig.start(options);
