@@ -1,5 +1,5 @@
-// What a test needs of the machine it runs on. Where that is missing the test is skipped, and `npm test` lists what was missing at its
-// end: this is the only way a test is skipped, build/check-tree.mjs refuses the others.
+// The things a test needs of the machine it runs on. If one is missing, the test is skipped, and `npm test` lists it at its end: this is the
+// only way to skip a test, build/check-tree.mjs refuses the others.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

@@ -52,23 +52,11 @@ const modelSettings = {
   images: z.boolean().optional(),
 };
 
+const vendorSettings = { apiKey: secretRefSchema, keys: keysSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings };
+
 export const providerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('openai'),
-    apiKey: secretRefSchema,
-    keys: keysSchema,
-    baseUrl: z.url().optional(),
-    via: viaSchema,
-    ...modelSettings,
-  }),
-  z.strictObject({
-    kind: z.literal('anthropic'),
-    apiKey: secretRefSchema,
-    keys: keysSchema,
-    baseUrl: z.url().optional(),
-    via: viaSchema,
-    ...modelSettings,
-  }),
+  z.strictObject({ kind: z.literal('openai'), ...vendorSettings }),
+  z.strictObject({ kind: z.literal('anthropic'), ...vendorSettings }),
   z.strictObject({
     kind: z.literal('openai-compatible'),
     baseUrl: z.url(),

@@ -1,5 +1,5 @@
-// The program that is killed while people write: a runtime with the loopback channel, whose other side lies in files outside of the data
-// folder. Updates it took note of are not offered again; what was delivered is a line each.
+// The process that is killed while people write: a runtime with the loopback channel, whose other side is in files outside the data folder.
+// Updates it has recorded are not offered again; each delivery is a line.
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

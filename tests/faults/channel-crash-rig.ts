@@ -1,5 +1,5 @@
-// Kills a program with a channel again and again while people write, and holds what arrived against what was written: nothing is lost,
-// nothing arrives twice, and what nobody can know is shown as uncertain. Owns one data folder and the files of the other side.
+// Kills a program with a channel again and again while people write, and compares received and written messages: nothing is lost, nothing
+// arrives twice, and an unknown outcome is shown as uncertain. Owns one data folder and the files of the other side.
 
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ export class ChannelCrashRig {
 
   /** One start of the program until it dies or all that was written is answered. True when it was killed. */
   async run(run: ChannelRun): Promise<boolean> {
-    // Whoever writes waits for answers now and then.
+    // A person waits for answers now and then.
     if (this.#updates - this.#taken() < BACKLOG_MAX) this.#updates += MESSAGES_A_RUN;
     this.tally.written = this.#updates;
     const end = await this.#runChild(run);
@@ -82,7 +82,7 @@ export class ChannelCrashRig {
     return killed;
   }
 
-  /** After a start that came to its end by itself. */
+  /** After a start that was not interrupted. */
   async check(): Promise<ChannelTally> {
     const log = await readLog(this.#home);
     if (!log.audit.ok) this.tally.faults.push(`the hash chain is broken: ${JSON.stringify(log.audit.firstBad)}`);

@@ -112,7 +112,7 @@ export class CrashRig {
     else if (report.kind === 'accepted') this.#nextJob = Math.max(this.#nextJob, report.job + 1);
   }
 
-  /** What the process was told to be safe must be in the log. */
+  /** Everything reported as safe must be in the log. */
   #checkPromises(reports: readonly CrashReport[], log: LogView, tally: CrashTally): void {
     for (const report of reports) {
       if (report.kind === 'accepted' && !log.startedTurns.has(report.turnId))
@@ -136,7 +136,7 @@ export class CrashRig {
     if (unasked.length > 0) tally.faults.push(`happened without a request: ${unasked.join(' ')}`);
   }
 
-  /** After a quiet end everything begun is finished: nobody had to answer for pure and idempotent calls. */
+  /** After a quiet end everything that began has finished: pure and idempotent calls needed no answer. */
   #checkAtRest(log: LogView, tally: CrashTally): void {
     const open = [...log.calls.values()].filter((call) => call.state !== 'closed').map((call) => call.callId);
     const unended = [...log.startedTurns].filter((turnId) => !log.finishedTurns.has(turnId));

@@ -1,5 +1,5 @@
-// Kills while agents call each other, at named places and at random moments: every call has one helper, every helper one end, every end is
-// told once. Few kills in every run, many in the long one.
+// Kills while agents call each other, at named places and at random moments: every call has one subagent, every subagent one end, every end is
+// reported once. Few kills in every run, many in the long one.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

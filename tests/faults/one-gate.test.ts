@@ -26,7 +26,7 @@ import { TestHome } from './test-home.ts';
 
 const token = 'the-right-token-of-this-door';
 
-/** What a door offers: operations, in its own way. */
+/** The offer of a door: operations, in its form. */
 type Door = <N extends OpName>(name: N, params: OpParams<N>) => Promise<OpResult<N>>;
 
 class GateSpy {
@@ -282,9 +282,9 @@ test('control: with the gate taken out the spy reports every run', async () => {
   expect(spy.violations).toEqual(['look', 'touch', 'touch']);
 });
 
-test('a tool is handed nothing that answers for a person', async () => {
+test('a tool receives nothing that answers for a person', async () => {
   await claw.op('tool.run', { tool: 'look', args: {} });
-  // Each of these is looked at by hand before it is added here.
+  // Review each of these by hand before you add it here.
   const known = [
     'artifacts',
     'attended',

@@ -69,7 +69,7 @@ export class PanicRig {
     await this.dispose();
   }
 
-  /** Trees of three processes each: the shell's child, and a grandchild that left for a session of its own, with a child. */
+  /** Trees of three processes each: the shell's child, and a grandchild in a new process session, with a child. */
   async startTrees(): Promise<string> {
     this.#round += 1;
     const mark = `9${process.pid}${String(this.#round).padStart(4, '0')}`;
@@ -87,7 +87,7 @@ export class PanicRig {
     await this.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
   }
 
-  /** A turn that goes on for ever, two messages behind it, and a question nobody has answered. */
+  /** An endless turn, two messages behind it, and an open question. */
   async startTurns(): Promise<{ endless: string; queued: readonly string[]; waiting: string; approvalId: string }> {
     const sessionId = `endless-${this.#round}`;
     const { turnId: endless } = await this.op('message.send', { text: 'go on for ever', sessionId });

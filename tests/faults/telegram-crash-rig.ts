@@ -142,7 +142,7 @@ export class TelegramCrashRig {
     await until(() => this.ada.heard().some((text) => text.startsWith('You are paired')), 'the person is told');
   }
 
-  /** Whoever writes waits for answers now and then, or most would be done when nothing is killed any more. */
+  /** A person waits for answers now and then, or most would be done before the last kill. */
   #write(): void {
     if (this.#jobs - newestAnswered(this.ada.heard()) >= BACKLOG_MAX) return;
     this.#jobs += 1;

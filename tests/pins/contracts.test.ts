@@ -1,9 +1,9 @@
-// Pins: what is written to disk or said between programs, as literals. A change of form must be seen by whoever makes it.
+// Pins: the formats on disk and between programs, as literals, so that no change of a format goes unnoticed.
 //
-// An event is red: its form is in logs that exist. Where only something was added that may be left out, logs of before still read: add a
-// sample that has it (samples/TYPE.v1.WHAT.json) and update the hash. Otherwise raise `v` of the event in the session log, add an upcaster
-// that reads the old form, add a sample of the new one beside the old, and only then the new hash here.
-// An operation or a shared form is red: doors, scripts and other programs use it. Adding what may be left out is fine: update the hash.
+// An event is red: existing logs contain its format. If the change only adds an optional field, earlier logs still read: add a sample that
+// has it (samples/TYPE.v1.WHAT.json) and update the hash. Otherwise raise `v` of the event in the session log, add an upcaster that reads
+// the old format, add a sample of the new one next to the old, and only then the new hash here.
+// An operation or a shared format is red: doors, scripts and other programs use it. An added optional field is fine: update the hash.
 // Anything else breaks them: add a new operation instead.
 
 import { hash } from 'node:crypto';

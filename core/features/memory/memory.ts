@@ -1,4 +1,4 @@
-// Memory: what is worth remembering, and the person's documents, with one search over both: by words, and by meaning where there is an
+// Memory: statements worth remembering, and the person's documents, with one search over both: by words, and by meaning if there is an
 // embedder.
 
 import { homedir } from 'node:os';
@@ -51,7 +51,7 @@ export { VectorStore, vectorMigrations } from './vectors/vector-store.ts';
 
 type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'settings' | 'tools' | 'closing'>;
 
-/** What a program that brings TrayClaw along puts in place of the built-in parts. */
+/** The parts an embedding program can replace. */
 type Ports = Pick<TrayClawOptions, 'memoryExtractor' | 'memoryResolver' | 'memorySources' | 'knowledgeResolvers'>;
 
 export const memory = defineBuiltInFeature({
@@ -101,7 +101,7 @@ export const memory = defineBuiltInFeature({
         }),
       ],
       tools: config.memory.enabled ? createMemoryTools(memoryPort(spine, book)) : [],
-      /** Looks through what was said, and wakes what gives texts their vectors. */
+      /** Reads new messages, and wakes the keeper of vectors. */
       catchUp: (): boolean => {
         const hasMore = collects && collector.catchUp();
         mirror.poke();
@@ -135,7 +135,7 @@ function createMirror({ later, logger, log }: Taken, { memories }: MemoryStores,
   });
 }
 
-/** The model is offered the search for as long as there is something to search. */
+/** The model has the search as long as there is something to search. */
 function searchOffer(knowledge: Knowledge, tools: Taken['tools']): () => void {
   const tool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
   let withdraw: (() => void) | null = null;
@@ -176,7 +176,7 @@ function createDocuments(
 ): Knowledge {
   const { clock, config, facts, later, logger } = spine;
   const reader = new DocumentThread();
-  // Ended in reverse: first what hands out jobs, then who does them.
+  // Closed in reverse: first those that create jobs, then those that run them.
   lifetimes.add(reader);
   return lifetimes.add(
     new Knowledge({
@@ -199,7 +199,7 @@ function createDocuments(
   );
 }
 
-/** As when a tool reads the file: outside of the opened folders anybody may have written it, and inside, who wrote it is on record. */
+/** As when a tool reads the file: outside the open folders any program may have written it, and inside, the log knows who did. */
 function untrustedOf(file: string, { facts, sources }: Taken): readonly TaintSource[] {
   const opened = [facts.workspace, ...facts.extraFolders.map(realOf)].some((folder) => isInside(file, folder));
   return opened ? sources.ofFile(file) : [{ kind: 'file', where: file }];
