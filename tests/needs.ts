@@ -1,10 +1,16 @@
-// What a test needs of the machine it runs on. Where that is missing the test is skipped, and `npm test` lists what was missing at its
-// end: this is the only way a test is skipped, build/check-tree.mjs refuses the others.
+// The things a test needs of the machine it runs on. If one is missing, the test is skipped, and `npm test` lists it at its end: this is the
+// only way to skip a test, build/check-tree.mjs refuses the others.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { installedEngine } from '../core/mind/llm/llm.ts';
 import { findOnPath } from '../build/chromium.mjs';
+import { isSoak } from './soak.ts';
+
+/** Where the tests keep the engine: it is installed once, pinned and checked, and used by every later run. */
+export const engineHome = process.env['TRAYCLAW_TEST_ENGINE'] ?? join(homedir(), '.cache', 'trayclaw-test-engine');
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -30,6 +36,7 @@ const things = {
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
   fish: () => isInstalled('fish'),
   zsh: () => isInstalled('zsh'),
+  'the GGUF engine (npm run soak -- embedded-model installs it)': () => isSoak || installedEngine(engineHome) !== null,
   systemd: () => runs('systemd-analyze', '--version'),
 };
 

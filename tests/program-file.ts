@@ -4,3 +4,6 @@
 import { fileURLToPath } from 'node:url';
 
 export const cliFile = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
+
+/** Arguments of Node for a program of the tests that imports the core: it gets the built library, which starts in a third of the time. */
+export const onBuiltCore: readonly string[] = ['--import', new URL('built-core.mjs', import.meta.url).href];

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { Deferred, sleep } from './deferred.ts';
+import { Deferred, orAborted, sleep } from './deferred.ts';
 
 test('a deferred settles from outside, once', async () => {
   const done = new Deferred<number>();
@@ -18,4 +19,32 @@ test('sleep ends true in time, false when cut off, and never starts when it alre
   cut.abort();
   expect(await slept).toBe(false);
   expect(await sleep(60_000, cut.signal)).toBe(false);
+});
+
+test('work ends with its own result, or with the error as soon as the signal aborts', async () => {
+  const stopped = (): Error => new Error('stopped');
+  const { signal } = new AbortController();
+  expect(await orAborted(Promise.resolve(1), signal, stopped)).toBe(1);
+  await expect(orAborted(Promise.reject(new Error('no')), signal, stopped)).rejects.toThrow('no');
+  const cut = new AbortController();
+  const hanging = orAborted(new Promise(() => undefined), cut.signal, stopped);
+  cut.abort();
+  await expect(hanging).rejects.toThrow('stopped');
+  await expect(orAborted(new Promise(() => undefined), cut.signal, stopped)).rejects.toThrow('stopped');
+});
+
+test('work that fails after the signal aborted is not an unhandled rejection', async () => {
+  const cut = new AbortController();
+  const late = new Deferred<number>();
+  const raced = orAborted(late.promise, cut.signal, () => new Error('stopped'));
+  cut.abort();
+  await expect(raced).rejects.toThrow('stopped');
+  late.reject(new Error('late'));
+  await expect(late.promise).rejects.toThrow('late');
+});
+
+test('a signal that outlives the work keeps no listener of it', async () => {
+  const { signal } = new AbortController();
+  await orAborted(Promise.resolve(1), signal, () => new Error('stopped'));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });

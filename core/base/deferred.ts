@@ -1,4 +1,4 @@
-// A promise with its handles outside, and the race of a promise against an abort signal.
+// A promise with its handles outside, a wait that a signal ends, and the race of work against a signal.
 
 export class Deferred<T> {
   readonly promise: Promise<T>;
@@ -30,4 +30,19 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
     }, ms);
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** The result of `work`, or a failure with `error()` as soon as the signal aborts, even if the work ignores the signal. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, error: () => Error): Promise<T> {
+  const over = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(error());
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    over.abort();
+  }
 }

@@ -52,23 +52,11 @@ const modelSettings = {
   images: z.boolean().optional(),
 };
 
+const vendorSettings = { apiKey: secretRefSchema, keys: keysSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings };
+
 export const providerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('openai'),
-    apiKey: secretRefSchema,
-    keys: keysSchema,
-    baseUrl: z.url().optional(),
-    via: viaSchema,
-    ...modelSettings,
-  }),
-  z.strictObject({
-    kind: z.literal('anthropic'),
-    apiKey: secretRefSchema,
-    keys: keysSchema,
-    baseUrl: z.url().optional(),
-    via: viaSchema,
-    ...modelSettings,
-  }),
+  z.strictObject({ kind: z.literal('openai'), ...vendorSettings }),
+  z.strictObject({ kind: z.literal('anthropic'), ...vendorSettings }),
   z.strictObject({
     kind: z.literal('openai-compatible'),
     baseUrl: z.url(),
@@ -94,6 +82,14 @@ export const providerSchema = z.discriminatedUnion('kind', [
     /** Proof of payment for calls that you approve to pay for. */
     payment: secretRefSchema.optional(),
     ...modelSettings,
+  }),
+  z.strictObject({
+    /** A GGUF file on this computer, run by the engine that `trayclaw model install-engine` adds. */
+    kind: z.literal('embedded'),
+    /** Absolute, below ~/ or below the data folder. */
+    file: z.string().trim().min(1).max(1000),
+    contextTokens: modelSettings.contextTokens,
+    threads: z.number().int().min(1).max(256).optional(),
   }),
   z.strictObject({ kind: z.literal('demo') }),
 ]);

@@ -1,9 +1,9 @@
-// Answers of the page that draws are read as from a stranger.
+// Answers of the drawing page are validated like a stranger's.
 
 import { expect, test } from 'vitest';
 import { diagramPxMax, readDiagramReply } from './diagram-messages.ts';
 
-test('sizes within bounds and known reasons pass, and nothing beside them', () => {
+test('sizes within bounds and known reasons pass, and nothing else', () => {
   const more = { kind: 'drawn', widthPx: 10, heightPx: 20.5, html: '<b>' };
   expect(readDiagramReply(more)).toEqual({ kind: 'drawn', widthPx: 10, heightPx: 20.5 });
   expect(readDiagramReply({ kind: 'failed', why: 'large', text: 'x' })).toEqual({ kind: 'failed', why: 'large' });

@@ -1,4 +1,4 @@
-// What of a diagram's text reaches the drawing: no settings of its own, and nothing that names another place.
+// The part of a diagram's text that is drawn: no settings in it, and nothing that names another place.
 
 import { expect, test } from 'vitest';
 import { drawableSource, namesOutside } from './diagram-source.ts';
@@ -22,7 +22,7 @@ test.each([
   expect(namesOutside(source)).toBe(false);
 });
 
-test('settings in the text are taken out, a title stays', () => {
+test('settings in the text are removed, a title stays', () => {
   expect(drawableSource('%%{init: {"securityLevel": "loose"}}%%\ngraph LR\n A-->B')).toBe('\ngraph LR\n A-->B');
   expect(drawableSource('graph LR\n %%{ wrap }%% %%{init: {\n "theme": "x" }\n}%%\n A-->B')).toBe('graph LR\n  \n A-->B');
   expect(drawableSource('graph LR\n A-->B\n%%{init: {"never": "closed"')).toBe('graph LR\n A-->B\n');
@@ -30,7 +30,7 @@ test('settings in the text are taken out, a title stays', () => {
   expect(drawableSource('---\ntitle: The "way"\nconfig:\n  theme: x\n---\ngraph LR')).toBe('---\ntitle: "The \\"way"\n---\ngraph LR');
 });
 
-test('markup in labels is text; line breaks, arrows and words in angles stay', () => {
+test('markup in labels is text; line breaks, arrows and words in angle brackets stay', () => {
   expect(drawableSource('graph LR\n A["<img src=x onerror=a()>"] --> B["a<br>b<br/>c</br>d"]')).toBe(
     'graph LR\n A["<\u200bimg src=x onerror=a()>"] --> B["a<br>b<br/>c</br>d"]',
   );
@@ -40,7 +40,7 @@ test('markup in labels is text; line breaks, arrows and words in angles stay', (
   expect(drawableSource(language)).toBe(language);
 });
 
-test('what a press would do is taken out', () => {
+test('actions on a press are removed', () => {
   const deeds = [
     'click A "javascript:a()"',
     '  click B call a()',

@@ -22,7 +22,7 @@ const deeds = /^[ \t]*(?:(?:click|callback)[ \t]+\S|link[ \t]+\S+[ \t]+"|(?:link
 
 /** Line breaks are the only markup a label may have; `<<` opens a word of the language itself. */
 const markup = /(?<!<)(?:<|[#&]+(?:lt|0*60|x0*3c);?)(?=[a-z/!?])(?!\/?br\s*\/?>)/gi;
-/** A `<` that no reader of markup takes for the beginning of a tag, also after it was written out and read again. */
+/** A `<` that no parser takes for the beginning of a tag, also after it was written out and read again. */
 const bareAngle = '<\u200b';
 
 /** As it is drawn. */

@@ -1,4 +1,4 @@
-// What the styles promise: every pair of text and ground that is used can be read, and nothing beside the tokens names a colour or a size.
+// The promises of the styles: every pair of text and ground in use is readable, and only the tokens name a colour or a size.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL('..', import.meta.url));
 const tokens = readFileSync(join(folder, 'kit/tokens.css'), 'utf8');
 
 const grounds = ['bg', 'surface', 'sunken'] as const;
-/** Text and the grounds it is put on, with the least contrast after WCAG 2.2: 7 where it is approved, 4.5 elsewhere. */
+/** Text and its grounds, with the least contrast after WCAG 2.2: 7 for text to approve, 4.5 elsewhere. */
 const textPairs: readonly (readonly [text: string, on: readonly string[], least: number])[] = [
   ['text', [...grounds, 'hover', 'accent-soft', 'amber-soft', 'red-soft', 'selection'], 7],
   ['text-2', ['bg', 'surface', 'sunken'], 7],
@@ -26,7 +26,7 @@ const textPairs: readonly (readonly [text: string, on: readonly string[], least:
   ['code-string', ['sunken'], 4.5],
   ['code-constant', ['sunken'], 4.5],
   ['code-function', ['sunken'], 4.5],
-  // Edges of what can be pressed or typed into.
+  // Edges of controls that can be pressed or typed into.
   ['line-strong', ['bg', 'surface', 'sunken'], 3],
   ['amber-line', ['bg', 'surface'], 2.5],
   ['red-line', ['bg', 'surface'], 3],
@@ -74,7 +74,7 @@ test.each([
       (['light', 'dark'] as const).flatMap((scheme) => {
         const found = ratio(palette.get(text)?.[scheme] ?? '', palette.get(ground)?.[scheme] ?? '');
         const wanted = Math.min(7, least * factor);
-        // Written so that a colour that is not there is too faint.
+        // Written so that a missing colour is too faint.
         return found >= wanted ? [] : [`${text} on ${ground}, ${scheme}: ${found.toFixed(2)} < ${wanted}`];
       }),
     ),
@@ -84,7 +84,7 @@ test.each([
 
 const colourLiteral = /#[0-9a-f]{3,8}\b|\b(?:rgba?|hsla?|oklch|light-dark)\(/i;
 const sized = /^(?:gap|row-gap|column-gap|padding(?:-[a-z-]+)?|margin(?:-[a-z-]+)?|border-radius|font-size|transition|animation)$/;
-/** A hairline, and what is measured in the text around it, need no name. */
+/** A hairline, and sizes relative to the text, need no name. */
 const sizeLiteral = /(?<![\w.])-?(?!(?:1|2)px)\d*\.?\d+(?:px|rem|ms)\b|(?<![\w.])[1-9]\d*s\b/;
 
 function findLiterals(css: string): string[] {
@@ -96,7 +96,7 @@ function findLiterals(css: string): string[] {
   );
 }
 
-test('what a literal is', () => {
+test('the definition of a literal', () => {
   expect(findLiterals('a { color: #fff; gap: 4px; padding: 0 1px; width: 40px; margin: -6px auto; transition: color 0.2s; }')).toEqual([
     'color: #fff',
     'gap: 4px',
@@ -104,7 +104,7 @@ test('what a literal is', () => {
   ]);
 });
 
-test('nothing beside the tokens names a colour, a space, a radius, a size of type or a duration', () => {
+test('only the tokens name a colour, a space, a radius, a size of type or a duration', () => {
   const files = globSync(['**/*.svelte', 'kit/base.css', 'kit/classes.css'], { cwd: folder });
   expect(files.length).toBeGreaterThan(40);
   const literals = files.flatMap((file) => {
@@ -115,7 +115,7 @@ test('nothing beside the tokens names a colour, a space, a radius, a size of typ
   expect(literals).toEqual([]);
 });
 
-test('every token that is used is there, and every one there is used', () => {
+test('every token in use exists, and every token is used', () => {
   const texts = globSync(['**/*.svelte', 'kit/*.css'], { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
   const used = new Set(texts.flatMap((text) => [...text.matchAll(/var\(--([\w-]+)/g)].map(([, name]) => name)));
   const named = new Set([...tokens.matchAll(/^\s*--([\w-]+):/gm)].map(([, name]) => name));
@@ -123,7 +123,7 @@ test('every token that is used is there, and every one there is used', () => {
   expect([...named].filter((name) => !used.has(name))).toEqual([]);
 });
 
-/** What a rule says, in one order. */
+/** The content of a rule, in one order. */
 const said = (body: string): string =>
   body
     .split(';')
@@ -132,7 +132,7 @@ const said = (body: string): string =>
     .sort()
     .join('; ');
 
-/** Rules of a view that say word for word what a class of the kit says. */
+/** Rules of a view that repeat a class of the kit word for word. */
 function findRepeated(kit: string, css: string): string[] {
   const rules = (text: string) => [...text.replaceAll(/\/\*[\s\S]*?\*\//g, '').matchAll(/([^{}]+)\{([^{}]*)\}/g)];
   const classes = new Map(
@@ -146,7 +146,7 @@ function findRepeated(kit: string, css: string): string[] {
   });
 }
 
-test('what repeats the kit', () => {
+test('a repeated class of the kit is found', () => {
   const kit = '.soft { color: var(--text-2); } .row { display: flex; gap: var(--space-2); }';
   const css =
     'p { color: var(--text-2) } .mine { gap: var(--space-2); display: flex } .mine:hover { color: var(--text-2) } h2 { color: red }';

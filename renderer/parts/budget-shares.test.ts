@@ -12,7 +12,7 @@ const state = (scope: BudgetState['scope'], limit: number | null, spent: number,
   unknownCost: false,
 });
 
-test('limits in their order, each with its share, and the one that is reached first', () => {
+test('limits are in order, each with its share, and the next to be reached is known', () => {
   const shares = sharesOf([
     state('day', 10, 5),
     state('day', 1000, 900, 'tokens'),

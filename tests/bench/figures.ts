@@ -28,6 +28,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   'turn/1 tool': { max: 0.8, of: 'p50' },
   'turn/10 tools': { max: 3.9, of: 'p50' },
   'turn/choice of a route': { max: 20, of: 'p50' },
+  'turn/limits of a route': { max: 20, of: 'p50' },
   'session/turn 1000 ÷ turn 10': { max: 1.2, of: 'p50' },
   'append/1 KB event, NORMAL': { max: 20, of: 'p50' },
   'pack/next pack, 100,000 events': { max: 3, of: 'p50' },

@@ -7,32 +7,8 @@ import { expect, test } from 'vitest';
 import { english } from '../../renderer/lib/i18n/english/english.ts';
 import { documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
 
-/** Folders whose comments and test names are checked, without those of `others`. */
-const sourceFolders = [
-  'build',
-  'core',
-  'main',
-  'preload',
-  'renderer/lib',
-  'tests/bench',
-  'tests/check',
-  'tests/docs',
-  'tests/doubles',
-  'tests/electron',
-  'tests/fixtures',
-  'tests/fuzz',
-  'tests/leaks',
-  'tests/outside',
-];
-/** Folders that still have such phrases; each is removed here once it is clean. */
-const others = [
-  'core/doors/diagnostics',
-  'core/features/dead-letters',
-  'core/features/memory',
-  'core/guard/command',
-  'core/guard/safety',
-  'core/store/telemetry',
-];
+/** Folders whose comments and test names are checked. */
+const sourceFolders = ['build', 'core', 'main', 'preload', 'renderer', 'tests'];
 
 /** A phrase, a sentence that has it, and the same sentence in plain English. */
 type Phrase = readonly [phrase: RegExp, riddle: string, plain: string];
@@ -90,7 +66,7 @@ function sourcesIn(folder: string): string[] {
   const entries = readdirSync(join(projectRoot, folder), { withFileTypes: true });
   return entries.flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === 'node_modules' || others.includes(path) ? [] : sourcesIn(path);
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : sourcesIn(path);
     return /(?<!\.d)\.(?:ts|svelte|mjs)$/.test(entry.name) ? [path] : [];
   });
 }

@@ -12,7 +12,7 @@ import { parseJson } from '../../core/base/json.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { compileCache } from '../compile-cache.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TreeCopy } from '../gates/tree-copy.ts';
 import { isSoak } from '../soak.ts';
 import { projectRoot, readDocument } from './documents.ts';

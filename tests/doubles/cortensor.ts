@@ -43,8 +43,13 @@ export class Cortensor {
   readonly #tasks = new Map<number, { left: number; result: Record<string, unknown> }>();
   #nextTask = 41;
 
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  static async start(): Promise<Cortensor> {
+    const double = new Cortensor();
+    await new Promise<void>((resolve) => double.#server.listen(0, '127.0.0.1', resolve));
+    return double;
+  }
+
+  get baseUrl(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 

@@ -51,7 +51,7 @@ export interface EmbeddingServer {
 /** Gives each text its vector; `dimensions` is what the request or the server's state says. */
 export type VectorsOf = (texts: readonly string[], dimensions: number) => Promise<readonly (readonly number[])[]>;
 
-const hashed: VectorsOf = async (texts, dimensions) => texts.map((text) => [...hashedVector(text, dimensions)]);
+export const hashed: VectorsOf = async (texts, dimensions) => texts.map((text) => [...hashedVector(text, dimensions || undefined)]);
 
 /** Speaks both forms: POST /v1/embeddings, backwards to show that the index counts, and POST /api/embed. */
 export async function startEmbeddingServer(vectorsOf = hashed): Promise<EmbeddingServer> {

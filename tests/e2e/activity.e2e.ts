@@ -70,7 +70,7 @@ test('kinds and words narrow a turn; a press on an event opens its record', asyn
     .getByRole('button', { name: /^Approvals \d+$/ })
     .click();
   await tree.getByText('Turn ended: done').waitFor({ state: 'detached' });
-  // What fits is open, down to its events.
+  // Matches are open, down to their events.
   for (const left of ['Approval requested', 'Approved by']) await tree.getByRole('treeitem', { name: new RegExp(`^${left}`) }).waitFor();
   expect(await tree.getByRole('treeitem', { name: /^Model answered/ }).count()).toBe(0);
   await page.getByText(/^4 of \d+ events$/).waitFor();

@@ -66,35 +66,31 @@ test('agents are reached by a key and by the palette', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-test(
-  'a helper stands below whoever called it, says how it ended, and its call leads to its conversation',
-  { timeout: 120_000 },
-  async () => {
-    const asks = { calls: [{ tool: 'subagent', args: { task: 'Look into the notes', label: 'look', agent_id: 'scout' } }] };
-    const window = await openWindow(browser, { config, replies: [asks, { text: 'Milk is due.' }, { text: 'The helper says: milk.' }] });
-    const { page, host } = window;
-    await window.message.waitFor();
-    await window.send('What is due?');
-    await window.conversation.getByText('The helper says: milk.').waitFor();
-    await window.conversation.getByRole('button', { name: /^Asked a subagent: look/ }).click();
-    await window.conversation.getByRole('link', { name: 'Open the conversation of the subagent' }).click();
-    await window.conversation.getByText('Milk is due.').waitFor();
-    await window.go('Agents');
-    const helpers = page.getByRole('list', { name: 'Subagents' });
-    await helpers.getByText('done', { exact: true }).waitFor();
-    await helpers.getByRole('link', { name: 'Conversation of the subagent: look' }).waitFor();
-    const told = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
-    expect(told.helpers.map(({ label, status }) => [label, status])).toEqual([['look', 'done']]);
-    await looksGood(page, 'helpers');
-    expect(window.incidents).toEqual([]);
-  },
-);
+test('a subagent is below its caller, shows its end, and links to its conversation', { timeout: 120_000 }, async () => {
+  const asks = { calls: [{ tool: 'subagent', args: { task: 'Look into the notes', label: 'look', agent_id: 'scout' } }] };
+  const window = await openWindow(browser, { config, replies: [asks, { text: 'Milk is due.' }, { text: 'The helper says: milk.' }] });
+  const { page, host } = window;
+  await window.message.waitFor();
+  await window.send('What is due?');
+  await window.conversation.getByText('The helper says: milk.').waitFor();
+  await window.conversation.getByRole('button', { name: /^Asked a subagent: look/ }).click();
+  await window.conversation.getByRole('link', { name: 'Open the conversation of the subagent' }).click();
+  await window.conversation.getByText('Milk is due.').waitFor();
+  await window.go('Agents');
+  const helpers = page.getByRole('list', { name: 'Subagents' });
+  await helpers.getByText('done', { exact: true }).waitFor();
+  await helpers.getByRole('link', { name: 'Conversation of the subagent: look' }).waitFor();
+  const told = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
+  expect(told.helpers.map(({ label, status }) => [label, status])).toEqual([['look', 'done']]);
+  await looksGood(page, 'helpers');
+  expect(window.incidents).toEqual([]);
+});
 
-test('helpers of helpers stand below them, and a stop ends a helper with all it called', { timeout: 120_000 }, async () => {
+test('nested subagents are below their callers, and a stop ends a whole subtree', { timeout: 120_000 }, async () => {
   const call = (label: string, agent_id: string) => ({ calls: [{ tool: 'subagent', args: { task: `Do ${label}`, label, agent_id } }] });
   const window = await openWindow(browser, {
     config: { agents: { editor: { helpers: ['scout'] }, scout: { tools: ['read_file'], helpers: [] } } },
-    // The innermost does not come to an end by itself.
+    // The innermost never ends.
     replies: [call('outer', 'editor'), call('inner', 'scout'), { text: 'never said', firstDelayMs: 600_000 }, { text: 'It was stopped.' }],
   });
   const { page, host } = window;

@@ -121,7 +121,7 @@ test('a second press on the same place does not answer the question that came th
   expect(window.incidents).toEqual([]);
 });
 
-test('a card that has just appeared, or beside which another one came, takes no press for a moment', async () => {
+test('a new card, or one with a new neighbour, ignores a press for a moment', async () => {
   const window = await openWindow(browser, { replies: threeQuestions });
   const { page } = window;
   // Every change of the button, from the moment it is there, and a press on it at once.

@@ -1,4 +1,4 @@
-// What a person sees and does with permissions: the scopes of a question, what they would have covered, grants, and the policy in force.
+// Permissions in the window: the scopes of a question, the past calls they cover, grants, and the policy in force.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -92,7 +92,7 @@ test('where there is nothing yet, the view says what would be here', async () =>
   await window.message.waitFor();
 });
 
-test('the budget is told for this session and this day, behind its ring', async () => {
+test('the budget of this session and this day is behind its ring', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
   const { page } = window;
   await window.send('A question');

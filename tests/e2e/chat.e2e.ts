@@ -128,7 +128,7 @@ test('a failed turn says what happened and what to do', async () => {
   await window.conversation.getByText('Back again.', { exact: true }).waitFor();
 });
 
-test('a turn the budget ended is allowed more in its card and goes on', async () => {
+test('a turn the budget ended is allowed more in its card and continues', async () => {
   const usage = { input: 1_000, output: 1_250_000 };
   const window = await openWindow(browser, {
     replies: [{ calls: [{ tool: 'read_file', args: { path: 'notes.md' } }], usage }, { text: 'Milk it is.' }],
@@ -143,7 +143,7 @@ test('a turn the budget ended is allowed more in its card and goes on', async ()
   expect(window.incidents).toEqual([]);
 });
 
-test('while the host is away what is typed stays; after a restart its new address is enough to go on', async () => {
+test('typed text stays while the host is away; its new address is enough to continue', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();

@@ -66,7 +66,7 @@ test('a suggestion is taken with the pointer, files of the workspace with Tab', 
   expect(await window.message.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
   await window.page.keyboard.type('no');
   await list(window).getByRole('option', { name: 'notes.md' }).waitFor();
-  // What may be left out is only taken when it was chosen.
+  // An optional parameter is only taken when it was chosen.
   expect(await chosen(window)).toBe(null);
   await window.page.keyboard.press('Tab');
   await expect.poll(() => window.message.inputValue()).toBe('/read notes.md');
@@ -74,7 +74,7 @@ test('a suggestion is taken with the pointer, files of the workspace with Tab', 
   await window.page.getByText('Buy milk.').first().waitFor();
 });
 
-test('what a command says stands in place until it is put away, and a file it made is kept', async () => {
+test('the result of a command stays until it is dismissed, and a file it made is kept', async () => {
   const window = await openWindow(browser, { historyTurns: 2 });
   await window.conversation.getByText('Question 2', { exact: true }).waitFor();
   await window.send('/export');

@@ -75,7 +75,7 @@ test('files are chosen, dropped and pasted, taken off again, sent along and show
   expect(await attached(window).count()).toBe(0);
   expect(await sent(window).allInnerTexts()).toEqual(['list.txt\n16 B', `photo.png\n${picture.buffer.length} B`]);
   await sent(window).locator('img').waitFor();
-  // From the log as well, after the page is opened anew.
+  // From the log as well, after the page is reloaded.
   await window.page.reload();
   await sent(window).locator('img').waitFor();
   await sent(window)

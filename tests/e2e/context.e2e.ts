@@ -1,4 +1,4 @@
-// What a model is shown, seen from the window: summaries where they stand in the conversation, and what each request held.
+// The model's input in the window: summaries in their place in the conversation, and the content of each request.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ test('a conversation is summarized from the palette, and the summary is read in 
   await runCommand(window, 'Summarize the conversation');
   const line = conversation.locator('summary', { hasText: /^\d+ messages summarized · read$/ });
   await line.waitFor();
-  // Between what it stands for and what stays.
+  // Between the messages it replaces and those that stay.
   const places = await conversation.locator('[data-turn]').allInnerTexts();
   const at = places.findIndex((text) => text.includes('messages summarized'));
   expect(at).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test('each section tells its text, its losses and the count of the server, by ke
 test('what left the request is said at its section', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Done.' }] });
   const { page } = window;
-  // More than the window of a model nobody knows.
+  // More than the window of an unknown model.
   await window.send('word '.repeat(40_000));
   await window.conversation.getByText('Done.', { exact: true }).waitFor();
   await page.getByRole('button', { name: /^Context \d+ %/ }).click();

@@ -179,46 +179,42 @@ test(
   },
 );
 
-test(
-  'after an answer the focus waits at the next heading, where no key answers, until the person goes on',
-  { timeout: 90_000 },
-  async () => {
-    const replies = [{ calls: [writes('one.md'), runs('rm -rf build dist'), writes('three.md')] }, { text: 'Over.' }];
-    const window = await openWindow(browser, { replies });
-    const { page, approval } = window;
-    await window.send('Do three things');
-    await expect.poll(() => pending(window), patience).toBe(3);
-    await window.go('Approvals');
-    await page.getByText('1 of 3', { exact: true }).waitFor();
-    await isReady(window);
-    await approval.focus();
-    await page.keyboard.press('d');
-    await page.getByText('1 of 2', { exact: true }).waitFor();
-    const isHeading = () => page.evaluate<boolean>("document.activeElement.hasAttribute('data-heading')");
-    await expect.poll(isHeading, patience).toBe(true);
-    await isReady(window);
-    for (const key of ['a', 'd', 'Enter', 'a']) await page.keyboard.press(key);
-    await page.waitForTimeout(300);
-    expect(await pending(window)).toBe(2);
-    // Gone to on purpose: refused by its key, never approved by one.
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('a');
-    await page.waitForTimeout(300);
-    expect(await pending(window)).toBe(2);
-    await page.keyboard.press('d');
-    await approval.getByText('Wants to write three.md').waitFor();
-    await expect.poll(isHeading, patience).toBe(true);
-    await isReady(window);
-    await page.keyboard.press('a');
-    await page.waitForTimeout(300);
-    expect(await pending(window)).toBe(1);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('a');
-    await expect.poll(() => pending(window), patience).toBe(0);
-    await expect.poll(() => window.host.readFile('three.md'), patience).toBe('x\n');
-    expect(window.incidents).toEqual([]);
-  },
-);
+test('after an answer the focus waits at the next heading, where no key answers', { timeout: 90_000 }, async () => {
+  const replies = [{ calls: [writes('one.md'), runs('rm -rf build dist'), writes('three.md')] }, { text: 'Over.' }];
+  const window = await openWindow(browser, { replies });
+  const { page, approval } = window;
+  await window.send('Do three things');
+  await expect.poll(() => pending(window), patience).toBe(3);
+  await window.go('Approvals');
+  await page.getByText('1 of 3', { exact: true }).waitFor();
+  await isReady(window);
+  await approval.focus();
+  await page.keyboard.press('d');
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  const isHeading = () => page.evaluate<boolean>("document.activeElement.hasAttribute('data-heading')");
+  await expect.poll(isHeading, patience).toBe(true);
+  await isReady(window);
+  for (const key of ['a', 'd', 'Enter', 'a']) await page.keyboard.press(key);
+  await page.waitForTimeout(300);
+  expect(await pending(window)).toBe(2);
+  // Gone to on purpose: refused by its key, never approved by one.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('a');
+  await page.waitForTimeout(300);
+  expect(await pending(window)).toBe(2);
+  await page.keyboard.press('d');
+  await approval.getByText('Wants to write three.md').waitFor();
+  await expect.poll(isHeading, patience).toBe(true);
+  await isReady(window);
+  await page.keyboard.press('a');
+  await page.waitForTimeout(300);
+  expect(await pending(window)).toBe(1);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('a');
+  await expect.poll(() => pending(window), patience).toBe(0);
+  await expect.poll(() => window.host.readFile('three.md'), patience).toBe('x\n');
+  expect(window.incidents).toEqual([]);
+});
 
 test('a long change shows what goes and what comes, and is not approved unread without saying so', { timeout: 150_000 }, async () => {
   const values = (end: string): string => Array.from({ length: 500 }, (_, n) => `export const value${n} = ${n}${end};\n`).join('');
@@ -257,7 +253,7 @@ test('a long change shows what goes and what comes, and is not approved unread w
   expect(window.incidents).toEqual([]);
 });
 
-/** Whether the card of a conversation that is opened anew begins on the screen. */
+/** Whether the card of a reloaded conversation begins on the screen. */
 async function openAgain(window: WindowUnderTest): Promise<boolean> {
   const { page, approval } = window;
   await window.go('Health');
@@ -269,7 +265,7 @@ async function openAgain(window: WindowUnderTest): Promise<boolean> {
   return card !== null && log !== null && card.y >= log.y - 1 && card.y < log.y + log.height / 2;
 }
 
-test('a no takes a note for the agent, which is no answer of its own while it is typed', { timeout: 60_000 }, async () => {
+test('a denial takes a note for the agent, which is no answer while it is typed', { timeout: 60_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ calls: [writes('plan.md')] }, { text: 'I asked for another way.' }] });
   const { page, approval } = window;
   await window.send('Write a plan');

@@ -16,7 +16,7 @@ afterAll(() => browser.close());
 const refused = { refuse: 'unauthorized' } as const;
 const down = { refuse: 'server-error' } as const;
 
-/** A message that came while nobody watched, and failed for a reason that may be temporary. */
+/** A message that arrived unattended, and failed for a reason that may be temporary. */
 async function failAway(home: string): Promise<void> {
   const claw = await createTrayClaw({ home });
   try {
@@ -66,7 +66,7 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
   expect(window.incidents).toEqual([]);
 });
 
-test('one that nobody watched counts down to its next try; given up, it does not come back', async () => {
+test('an unattended one counts down to its retry; a dismissed one does not come back', async () => {
   const { window, rows, letters } = await open({ replies: [down, down], config: later, before: failAway });
   const { page } = window;
   await page.getByRole('button', { name: 'New session', exact: true }).click();
@@ -83,7 +83,7 @@ test('one that nobody watched counts down to its next try; given up, it does not
   await looksGood(page, 'unfinished');
   await rows.getByRole('button', { name: 'Dismiss: Buy milk' }).press('Enter');
   await expect.poll(() => rows.count()).toBe(1);
-  // The focus goes on to what is there now.
+  // The focus moves to the row that is there now.
   await expect
     .poll(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""'))
     .toBe('Try again: Send the report');

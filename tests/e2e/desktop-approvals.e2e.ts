@@ -33,7 +33,7 @@ async function expectClosedEverywhere(text: string): Promise<void> {
   await expect.poll(asked, { timeout: 10_000, interval: 30 }).toEqual(nothingAsked);
 }
 
-/** The window is closed by the person; what goes on behind it asks. */
+/** The person closes the window; the work behind it asks. */
 async function askBehind(...answers: Answer[]): Promise<void> {
   app.reply(...answers, { text: `It went on ${count}.` });
   await app.driver.window('close');
@@ -103,7 +103,7 @@ test('answered by another process: everything closes', async () => {
   await expectClosedEverywhere(`It went on ${count}.`);
 });
 
-test('with the window in front nothing is put beside the card', async () => {
+test('with the window in front there is only the card', async () => {
   await app.driver.clickMenu('open');
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);

@@ -27,7 +27,7 @@ export class Probe {
     return probe;
   }
 
-  /** What the app wrote down. */
+  /** The app's record. */
   get events(): string[] {
     return readFileSync(join(this.home, 'events.log'), 'utf8').trim().split('\n');
   }

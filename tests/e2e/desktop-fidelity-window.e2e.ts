@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => probe.close());
 
-/** Where the page wants to go, what the app is told of it, and where it is then. */
+/** The navigation of the page, the event in the app, and the resulting address. */
 async function navigate(code: string, prevents: string): Promise<unknown> {
   return probe.driver.evaluate(
     async ({ BrowserWindow }, { source, prevented }) => {

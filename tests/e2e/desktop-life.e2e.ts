@@ -49,7 +49,7 @@ test('closing the window hides it, a turn finishes behind it, the tray brings it
   await app.expectSaid('Finished behind it.');
 });
 
-test('a second start brings the window back and ends by itself', async () => {
+test('a second start brings the window back and ends', async () => {
   await app.driver.window('close');
   await app.deskShows((desk) => desk.windows[0]?.isVisible, false);
   expect(await app.driver.secondInstance([])).toBe(0);
@@ -144,7 +144,7 @@ test('a question survives a restart: asked again, and its answer continues the t
 });
 
 test('the session ends while nothing runs: the app ends as well, and nothing is stopped at the next start', async () => {
-  // The app may be gone before it can say that it was told.
+  // The app may be gone before it can confirm.
   await app.driver.power('shutdown').catch(() => undefined);
   expect(await app.driver.exited).toBe(0);
   await app.driver.kill();
@@ -153,7 +153,7 @@ test('the session ends while nothing runs: the app ends as well, and nothing is 
   expect(await (await app.claw()).op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
-test('quitting while a tool runs: asked first; then its process is gone and the turn goes on at the next start', async () => {
+test('quitting during a tool call asks first; the turn continues at the next start', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
   await app.send('Sleep');
   await app.approval.getByRole('button', { name: 'Approve once' }).click();
@@ -192,6 +192,6 @@ test('a start by a link leads to its place at once', async () => {
 test('a second start that asks for the end ends the first one well', async () => {
   expect(await app.driver.secondInstance(['--quit'])).toBe(0);
   expect(await app.driver.exited).toBe(0);
-  // With nobody there it opens nothing.
+  // Without a person it opens nothing.
   expect(await app.driver.secondInstance(['--quit'])).toBe(0);
 });

@@ -12,8 +12,8 @@ afterAll(() => app.close());
 const opened = async (): Promise<string[]> => (await app.driver.desk()).openedLinks;
 
 /**
- * Runs in a page that was just loaded and that nobody has touched: a look through the driver's page would count as a touch. One that was
- * still under way when the page was loaded is a reason to load it again.
+ * Runs in a page that was just loaded and never touched: a call through the driver's page would count as a touch. If one was still running
+ * during the load, the page is loaded again.
  */
 function runUntouched(code: string): Promise<unknown> {
   return app.driver.evaluate(async ({ BrowserWindow }, source) => {

@@ -30,7 +30,7 @@ async function release(): Promise<void> {
 type Sign = 'icon' | 'menu' | 'title' | 'dialog' | 'notification' | 'banner';
 type Times = Readonly<Record<Sign, number>>;
 
-/** A question of its own for each round, with its dialog and its notification on the screen. */
+/** A separate question for each round, with its dialog and its notification on the screen. */
 async function askBeside(round: string): Promise<void> {
   app.reply({ calls: [{ tool: 'write_file', args: { path: `${round}.md`, content: 'x' } }] });
   await app.driver.window('blur');

@@ -1,4 +1,4 @@
-// Sleep and wake: before it all is in the database's own file, after it what streams goes on and the tray says what holds.
+// Sleep and wake: before, everything is in the database's main file; after, streams continue and the tray shows the current state.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,11 +32,11 @@ test('going to sleep brings the log to the disk at once, waking up does not', as
     return changesDatabase(event);
   };
   expect(await committed('resume')).toBe(false);
-  // At a quiet moment it happens by itself; then there is nothing left for the sleep to do, and once more is tried.
+  // A quiet moment does it automatically; then nothing is left for the sleep, and the test tries again.
   await expect.poll(() => committed('suspend'), { timeout: 10_000 }).toBe(true);
 });
 
-test('an answer that streams goes on over a sleep, in the window and in the tray', async () => {
+test('a streaming answer continues over a sleep, in the window and in the tray', async () => {
   const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
   app.reply({ text: words, pieceChars: 10, delayMs: 80 });
   await app.send('Say many words');

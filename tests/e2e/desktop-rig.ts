@@ -1,4 +1,4 @@
-// One desktop app under test: a data folder of its own, a scripted model, and the driver. Restarts on the same folder.
+// One desktop app under test: a separate data folder, a scripted model, and the driver. Restarts on the same folder.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface DesktopOptions {
   readonly args?: readonly string[];
   readonly config?: ConfigInput;
   readonly files?: Readonly<Record<string, string>>;
-  /** What config.yaml holds instead of a configuration. */
+  /** The text of config.yaml instead of a configuration. */
   readonly configText?: string;
 }
 
@@ -170,7 +170,7 @@ export class DesktopUnderTest {
 /** Processes of this machine with exactly this command line. */
 export async function commandsRunning(line: string): Promise<number> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  // What ended meanwhile counts as nothing.
+  // An app that ended in the meantime counts as nothing.
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
   return lines.filter((one) => one.replaceAll('\0', ' ').trim() === line).length;
 }

@@ -1,5 +1,5 @@
-// What the window, or whoever got into it, cannot do: speak from elsewhere, break the shell with odd messages, leave its page, open
-// windows, or get permissions.
+// The window, or an intruder in it, cannot speak from elsewhere, break the shell with odd messages, leave its page, open windows, or get
+// permissions.
 
 import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from 'node:http';
@@ -20,7 +20,7 @@ afterAll(() => app.close());
 const own = { url: 'app://trayclaw/', isTopFrame: true, isOwn: true };
 type AskChannel = (typeof askChannels)[keyof typeof askChannels];
 const channels = Object.values(askChannels);
-/** What each channel would take from the window itself. */
+/** A valid message of the window for each channel. */
 const fitting: Readonly<Record<AskChannel, unknown>> = {
   [askChannels.op]: { name: 'health.check', params: {} },
   [askChannels.follow]: { followId: 7, after: 'latest' },
@@ -81,7 +81,7 @@ test('a frame inside the page gets no bridge', async () => {
   expect(kinds).toEqual(['undefined', 'object']);
 });
 
-test('the surface of the preload script: these functions, frozen, and nothing of Node or Electron beside them', async () => {
+test('the preload script exposes these functions, frozen, and no other of Node', async () => {
   const seen = await app.page.evaluate<unknown>(`({
     bridge: Object.fromEntries(Object.entries(trayclaw).map(([key, value]) => [key, typeof value])),
     isFrozen: Object.isFrozen(trayclaw),
@@ -124,7 +124,7 @@ test('10,000 odd messages: each refused or answered in order, the shell and the 
   expect(log.match(/nobody (?:expected|looked)/g)).toBe(null);
   expect(app.driver.errorOutput).toBe('');
   await app.page.evaluate(`trayclaw.setLoginStart(false)`);
-  // What was followed goes with the page.
+  // Followed streams end with the page.
   await app.page.reload();
   await app.usable();
 });

@@ -1,4 +1,4 @@
-// Desktops that lack something, and folders that cannot be used: the app says so and goes on, or says so and ends.
+// Desktops that lack something, and folders that cannot be used: the app says so and continues, or says so and ends.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { ServerProcess } from './host/server-process.ts';
@@ -43,7 +43,7 @@ test('a broken config.yaml: a box that names it, and exit 1', async () => {
   expect(app.driver.errorOutput).toContain('TrayClaw could not start');
 });
 
-test('another process owns the folder: a box that says so, and exit 1; the owner goes on', async () => {
+test('another process owns the folder: a message, and exit 1; the owner continues', async () => {
   const app = await prepared();
   const server = await ServerProcess.start(app.home, 0);
   onTestFinished(() => server.stop('SIGTERM'));

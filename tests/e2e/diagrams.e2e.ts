@@ -30,7 +30,7 @@ async function drawnFrame({ page }: WindowUnderTest, at = 0): Promise<Frame> {
   return frame;
 }
 
-/** A real server beside the host, that should never be asked for anything. */
+/** A second real server that should never get a request. */
 async function listenOutside(): Promise<{ readonly outside: string; readonly asked: readonly string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -202,7 +202,7 @@ test('a drawing that never ends does not hold up the window', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-test('only those near the screen have a page of their own, and one that comes back keeps its place', async () => {
+test('only diagrams near the screen have a page, and a returning one keeps its place', async () => {
   const texts = Array.from(
     { length: 20 },
     (_, at) => `Diagram ${at}\n\n${'Some words between. '.repeat(120)}\n\n${fenced(`graph LR\n A${at} --> B`)}`,

@@ -42,7 +42,7 @@ test('a stop is released from its check', async () => {
   await window.host.op('panic.engage', { reason: 'a look at health' });
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks' });
-  // Leads to the step that asks, which lies in the banner.
+  // Leads to the question in the banner.
   await checks.getByRole('button', { name: 'Release the stop…' }).click();
   expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: true });
   await page.getByRole('button', { name: 'Yes, release panic stop' }).click();

@@ -52,7 +52,7 @@ async function expectNoFreeze(busy: () => Promise<number>, name: string): Promis
 
 const forbidden = `:is(script, iframe:not(${ownFrame}), object, embed, form, img, video, audio, base, meta, link, style, maction, [href^=javascript], [style], math:not(.formula *, [aria-label=Formula] *), foreignObject, .document svg:not([aria-hidden]))`;
 
-/** What was shown of it acts on nothing, leads nowhere unasked, and holds no element that could. */
+/** The shown text acts on nothing, leads nowhere unasked, and contains no element that could. */
 async function expectTame(page: Page, names: readonly string[]): Promise<void> {
   expect({ names, ran: await ranIn(page) }).toEqual({ names, ran: 0 });
   const elements = await page.evaluate<number>(`document.querySelectorAll('[role=log] ${forbidden}').length`);
@@ -64,7 +64,7 @@ async function expectTame(page: Page, names: readonly string[]): Promise<void> {
   expect({ names, kinds: [...kinds] }).toEqual({ names, kinds: kinds.size === 0 ? [] : ['_blanknoopener noreferrer'] });
 }
 
-test('as answers that come in: each alone in the long run, eight in one answer in every run', { timeout: 480_000 }, async () => {
+test('as received answers: each alone in the long run, eight in one in every run', { timeout: 480_000 }, async () => {
   const answers = chunksOf(entries, soak(8, 1));
   const window = await openWindow(browser, { initScript, replies: answers.map((some) => ({ text: joinedTexts(some) })) });
   const busy = await watchBusy(window);
@@ -115,10 +115,10 @@ test('as results of tools, opened in their cards', { timeout: 480_000 }, async (
   for (const [index, chunk] of chunks.entries()) {
     const names = chunk.map(([name]) => name);
     await window.send(`Open part ${index}`);
-    await window.conversation.locator("[data-turn]").last().getByText(`Read part ${index}.`, { exact: true }).waitFor();
-    // One of them holds a NUL byte and is refused as no text; its card is opened all the same. Its button is found by name once, while all
-    // cards are shut: the names of all that is in open cards are costly to compute.
     const turn = window.conversation.locator('[data-turn]').last();
+    await turn.getByText(`Read part ${index}.`, { exact: true }).waitFor();
+    // One of them holds a NUL byte and is refused as no text; its card still opens. Each button is found by name once, while all cards are
+    // shut: computing the names of all that is in open cards is costly.
     const found = chunk.map(([name]) => turn.getByRole('button', { name: new RegExp(`^(?:Read|Tried to read) ${name}\\.txt`) }));
     const lines = await Promise.all(found.map((line) => line.elementHandle()));
     expect(lines.every((line) => line !== null)).toBe(true);

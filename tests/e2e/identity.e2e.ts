@@ -30,7 +30,7 @@ async function openIdentity({ page }: WindowUnderTest): Promise<Locator> {
   return main;
 }
 
-test('an agent is described in a form; versions are told apart, and each change can be taken back', { timeout: 120_000 }, async () => {
+test('a form describes an agent; versions can be compared, and each change undone', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await window.message.waitFor();

@@ -1,4 +1,4 @@
-// The panel beside the conversation: one turn in figures, what the model saw, what was kept; by mouse and by keyboard, wide and narrow.
+// The panel next to the conversation: one turn in figures, the model's input, the kept memories; by mouse and keyboard, wide and narrow.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -111,7 +111,7 @@ test('what a turn kept is listed with its size and leads to it', async () => {
   expect(window.page.url()).toContain('#/artifacts/');
 });
 
-test('it follows a turn that goes on, and belongs to its session', async () => {
+test('it follows a running turn, and belongs to its session', async () => {
   const window = await openWindow(browser, {
     replies: [read, { text: 'word '.repeat(120), pieceChars: 10, delayMs: 50 }, { text: 'Other.' }],
   });

@@ -1,4 +1,4 @@
-// What can be done with a message and with an answer: copy, retry, edit and branch, fork, look into it, keep it.
+// The actions on a message and on an answer: copy, retry, edit and branch, fork, inspect, save.
 
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
@@ -67,7 +67,7 @@ test('a retry takes the place of the turn, and the earlier try lies behind one l
   await choose(window, 'Second go.', ofAnswer, 'Retry with another model', 'lab/scripted');
   await turn(window, 'Third go.').waitFor();
   await window.page.getByRole('button', { name: '2 earlier attempts' }).waitFor();
-  // The same from the log, after the page is opened anew.
+  // The same from the log, after the page is reloaded.
   await window.page.reload();
   await window.page.getByRole('button', { name: '2 earlier attempts' }).waitFor();
   expect(await window.conversation.getByRole('article', { name: 'Turn' }).count()).toBe(1);
@@ -101,7 +101,7 @@ test('a message is edited in place by keyboard and starts a branch; Escape leave
   expect(window.page.url()).not.toContain('ses_earlier');
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   expect(await window.conversation.getByText('Question 2', { exact: true }).count()).toBe(0);
-  // What came before the branch was run elsewhere.
+  // Turns before the branch ran elsewhere.
   expect(await items(window, 'Question 1', ofMessage)).not.toContain('Retry');
   expect(await items(window, 'Another question', ofMessage)).toContain('Retry');
   await window.page.getByRole('link', { name: /^Earlier work.*Answer 2/ }).click();

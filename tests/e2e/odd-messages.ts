@@ -1,5 +1,5 @@
-// Messages nobody would send who means well: for every channel of the shell and every operation by name, in a fixed number and from a
-// seed. None is one that would do something, but for opening a web page and starting at login, which the spec sees and takes back.
+// Malicious messages: for every channel of the shell and every operation by name, in a fixed number and from a seed. None does something,
+// except opening a web page and starting at login, which the spec sees and reverts.
 
 import fc from 'fast-check';
 import { askChannels } from '../../core/contracts/desktop-channels.ts';

@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the archive holds what was listed, and native code lies beside it', onLinux, () => {
+test('the archive holds the listed files, and native code is next to it', onLinux, () => {
   const files = listPackage(archive, { isPack: false })
     .map((path) => path.slice(1))
     .filter((path) => !('files' in statFile(archive, path)));
@@ -90,7 +90,7 @@ test('every module that is not bundled loads from the package and works', onLinu
     const thread = new Worker(new URL('./page-worker.js', import.meta.url), { workerData: { kind: 'json', text: '{"a":1}' } });
     const pretty = await new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject));
     console.log(JSON.stringify([row.answer, text.trim(), typeof SandboxManager.initialize, pretty]));
-    // Without the library of the desktop's keychain its addon has to be there all the same.
+    // Even without the library of the desktop's keychain its addon has to be there.
     await import('keytar').catch((cause) => { if (!/libsecret/.test(String(cause.message))) throw cause; });
   `;
   const file = join(app, 'dist', 'try.mjs');

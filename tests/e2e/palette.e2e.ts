@@ -44,7 +44,7 @@ test('a few letters find a command, with those letters marked; Enter does it and
   expect(incidents).toEqual([]);
 });
 
-test('Escape, a press beside it and the same keys again close the palette, and the focus is where it was', async () => {
+test('Escape, a press outside and the same keys close the palette; the focus returns', async () => {
   const { page, message } = await open();
   const closings = [() => page.keyboard.press('Escape'), () => page.mouse.click(30, 700), () => page.keyboard.press('Control+k')];
   for (const close of closings) {

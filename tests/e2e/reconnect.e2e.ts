@@ -67,7 +67,7 @@ test('a host killed while an answer streams: after its restart every message and
   await window.conversation.getByText('word20 word21').waitFor();
   await window.host.stop('SIGKILL');
   await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
-  // What was on the screen is not taken away.
+  // Text on the screen stays.
   expect(await window.conversation.locator('.answer').innerText()).toContain('word1 word2');
   await window.host.start();
   await window.page.getByRole('textbox', { name: 'Access token' }).waitFor({ timeout: 15_000 });
@@ -94,7 +94,7 @@ test('a host killed and back again and again: nothing is lost, nothing is there 
   });
   await window.send('Tell me all');
   for (let life = 0; life < 3; life++) {
-    // A window that comes in mid-stream has the live words from there on.
+    // A window opened mid-stream has the live words from there on.
     await window.conversation.locator('.answer', { hasText: /word\d+ word\d+ word/ }).waitFor();
     await window.host.stop('SIGKILL');
     await window.host.start();
@@ -128,7 +128,7 @@ test('only the stream is cut, again and again: the window follows on, says where
   expect(window.incidents).toEqual([]);
 });
 
-test('one who comes in while an answer streams is told that its beginning is missing, and has all of it in the end', async () => {
+test('a window opened during an answer says that its start is missing, until its end', async () => {
   const text = numbered(320);
   const window = await openWindow(browser, { replies: [{ text, ...slowly }] });
   await window.send('Tell me all');

@@ -104,7 +104,7 @@ test('run now, paused and gone on with, changed, removed after a moment of grace
   expect(window.incidents).toEqual([]);
 });
 
-test('each coming time stands below its point, wide and narrow', async () => {
+test('each coming time is below its point, wide and narrow', async () => {
   const window = await openSchedules();
   const { page, host } = window;
   await host.op('schedule.create', morning);

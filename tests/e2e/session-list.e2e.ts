@@ -23,7 +23,7 @@ async function make({ host }: WindowUnderTest, title: string): Promise<string> {
   return made.sessionId;
 }
 
-/** What has the focus, by the words it shows. */
+/** The focused element, by its text. */
 function focused({ page }: WindowUnderTest): Promise<string> {
   return page.evaluate<string>("document.activeElement.querySelector('.title')?.textContent ?? document.activeElement.tagName");
 }
@@ -47,7 +47,7 @@ test('a pinned session stands first in its own group, also after a restart', asy
   expect(window.incidents).toEqual([]);
 });
 
-test('what is unread is told in words, and the host learns that it was looked at', async () => {
+test('an unread session says so in words, and the host learns when it was seen', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'Said elsewhere.' }] });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const sessionId = await make(window, 'Garden');
@@ -123,7 +123,7 @@ test('archiving is taken back in place', async () => {
   await window.page.getByRole('group', { name: 'Session removed from the list' }).waitFor({ state: 'detached' });
 });
 
-test('a fork is a session of its own that goes on from there', async () => {
+test('a fork is a separate session that continues from there', async () => {
   const window = await openWindow(browser, { historyTurns: 3, replies: [{ text: 'In the fork.' }] });
   await choose(window, 'Earlier work', 'Fork');
   const rows = rowsOf(window);
@@ -136,7 +136,7 @@ test('a fork is a session of its own that goes on from there', async () => {
   await window.page.getByRole('link', { name: /^Earlier work (?!\(fork\))/ }).click();
   await window.conversation.getByText('Question 3', { exact: true }).waitFor();
   expect(await window.conversation.getByText('In the fork.').count()).toBe(0);
-  // What a fork copies is no news.
+  // Copied turns of a fork are no news.
   expect(await window.page.getByRole('link', { name: /^unread/ }).count()).toBe(0);
 });
 

@@ -1,4 +1,4 @@
-// The session list, long conversations, and the views beside the chat.
+// The session list, long conversations, and the other views.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -2,7 +2,7 @@
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { violations } from './driver/looks.ts';
+import { shoot, violations } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -106,6 +106,76 @@ test('choices, lists, kinds, names with numbers and services are written as they
     .toEqual({
       search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:8888/' },
     });
+  expect(window.incidents).toEqual([]);
+});
+
+test('entries with fields are added, changed, ordered and removed without JSON', async () => {
+  const window = await openSettings('models');
+  const panels = rowOf(window, 'models.panels');
+  await panels.getByRole('textbox', { name: 'Name of the new entry' }).fill('careful');
+  await panels.getByRole('button', { name: 'Add', exact: true }).last().click();
+  const models = panels.getByRole('textbox', { name: 'Models', exact: true });
+  for (const model of ['demo/offline', 'demo/other']) {
+    await models.fill(model);
+    await models.press('Enter');
+  }
+  await panels.getByRole('textbox', { name: /^Judge/ }).fill('demo/judge');
+  await panels.getByRole('button', { name: 'Save' }).click();
+  await expect
+    .poll(async () => (await fileOf(window))['models']?.['panels'])
+    .toEqual({ careful: { members: ['demo/offline', 'demo/other'], judge: 'demo/judge' } });
+  await shoot(window.page, 'settings-panels');
+  await toSection(window, 'policy');
+  const rules = rowOf(window, 'policy.rules');
+  for (const [at, decision] of ['Deny', 'Ask'].entries()) {
+    await rules.getByRole('button', { name: 'Add', exact: true }).last().click();
+    const entry = rules.locator('details[open]');
+    await entry.getByRole('checkbox', { name: at === 0 ? 'Network' : 'Commands' }).check();
+    await entry.getByRole('combobox', { name: 'Decision' }).selectOption({ label: decision });
+  }
+  await rules.getByRole('button', { name: 'Move up: Entry 2' }).click();
+  await rules.getByRole('button', { name: 'Save' }).click();
+  await expect
+    .poll(async () => (await fileOf(window))['policy']?.['rules'])
+    .toEqual([
+      { when: { classes: ['exec'] }, then: 'ask' },
+      { when: { classes: ['network'] }, then: 'deny' },
+    ]);
+  await rules.locator('summary').first().click();
+  await rules.scrollIntoViewIfNeeded();
+  await shoot(window.page, 'settings-rules');
+  expect(await violations(window.page)).toEqual([]);
+  await rules.getByRole('button', { name: 'Remove Entry 1' }).click();
+  await rules.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await fileOf(window))['policy']?.['rules']).toEqual([{ when: { classes: ['network'] }, then: 'deny' }]);
+  await toSection(window, 'verify');
+  const verify = rowOf(window, 'verify');
+  await verify.getByRole('checkbox', { name: 'Spending' }).check();
+  await verify.getByRole('combobox', { name: /^Cortensor nodes/ }).selectOption('5');
+  await verify.getByRole('button', { name: 'Save' }).click();
+  await verify.getByRole('alert').getByText('verify.by').waitFor();
+  await verify.getByRole('textbox', { name: /^Verifier/ }).fill('demo/offline');
+  await verify.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await fileOf(window))['verify']).toEqual({ classes: ['spend'], replicas: 5, by: 'demo/offline' });
+  await shoot(window.page, 'settings-verify');
+  expect(window.incidents).toEqual([]);
+});
+
+test('times and sizes are edited in units people use', async () => {
+  const window = await openSettings('limits');
+  const turn = rowOf(window, 'limits.turnMs');
+  expect([await turn.getByRole('spinbutton').inputValue(), await turn.getByRole('combobox', { name: 'Unit' }).inputValue()]).toEqual([
+    '1',
+    'hours',
+  ]);
+  await turn.getByRole('combobox', { name: 'Unit' }).selectOption('minutes');
+  expect(await turn.getByRole('spinbutton').inputValue()).toBe('60');
+  await turn.getByRole('spinbutton').fill('20');
+  await turn.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await fileOf(window))['limits']).toEqual({ turnMs: 1_200_000 });
+  await shoot(window.page, 'settings-units');
+  await toSection(window, 'plugins');
+  await rowOf(window, 'plugins.settings').getByText('Written as JSON, because').waitFor();
   expect(window.incidents).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// Only the stream of events is cut, on its way between browser and host: the window comes back by itself, loses nothing and repeats nothing.
+// Only the stream of events is cut, between browser and host: the window recovers automatically, loses nothing and repeats nothing.
 
 import { createServer, request as send, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ afterAll(() => browser.close());
 const long = Array.from({ length: 60 }, (_, at) => `Sentence number ${at} of a long answer.`).join(' ');
 const slowly = { text: long, pieceChars: 12, delayMs: 15 };
 
-/** What the conversation says, as a person reads it: each message and answer once, in order. */
+/** The conversation as a person reads it: each message and answer once, in order. */
 const shownTexts = (window: WindowUnderTest): Promise<string[]> =>
   window.page.evaluate<string[]>(
     "[...document.querySelectorAll('[role=log] [data-turn] :is(.message p, .answer .document)')].map((one) => one.innerText.trim()).filter((text) => text !== '')",

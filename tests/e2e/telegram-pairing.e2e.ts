@@ -71,7 +71,7 @@ test('the token goes into the vault, its name into the file, and the value is no
   expect(window.incidents).toEqual([]);
 });
 
-test('whoever sends the code is asked about here by name and id, and is paired only by a yes', { timeout: 180_000 }, async () => {
+test('the sender of the code is shown by name and id, and is paired only by consent', { timeout: 180_000 }, async () => {
   const { window, api } = await openChannels();
   const { page } = window;
   const person = new Person(api, { id: 4711, name: 'Ada' });
@@ -86,7 +86,7 @@ test('whoever sends the code is asked about here by name and id, and is paired o
   await row.getByText('Ada').waitFor();
   expect(await peopleOf(window)).toEqual(['4711']);
   await expect.poll(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
-  // The code is used up, and nobody finds it here.
+  // The code is used up and no longer shown.
   expect(await page.content()).not.toContain(code);
   await row.getByRole('button', { name: 'Revoke Ada' }).click();
   expect(await peopleOf(window)).toEqual(['4711']);
@@ -96,7 +96,7 @@ test('whoever sends the code is asked about here by name and id, and is paired o
   expect(window.incidents).toEqual([]);
 });
 
-test('refused and taken back, a code pairs nobody; paused, the bot says so and goes on', async () => {
+test('a refused or revoked code pairs no one; a paused bot says so and continues', async () => {
   const { window, api } = await openChannels();
   const { page } = window;
   const person = new Person(api, { id: 4712, name: 'Eve' });

@@ -13,7 +13,7 @@ afterAll(() => browser.close());
 const read = (path: string) => ({ tool: 'read_file', args: { path } });
 const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
 
-/** What a person can tell of the calls of a plan: their lines, with the outcome that is only said as well. */
+/** The calls of a plan as a person sees them: their lines, including the outcome for screen readers. */
 function planLines(window: WindowUnderTest): Promise<string[]> {
   return window.page.getByRole('list', { name: 'Plan' }).getByRole('button', { expanded: false }).allTextContents();
 }
@@ -58,7 +58,7 @@ test('one call needs no plan, and a plan is there again after a reload', async (
   expect(await window.page.getByRole('list', { name: 'Plan' }).getByRole('listitem').count()).toBe(2);
 });
 
-test('while it works the phase, the time, the tokens and the share of the context are told', async () => {
+test('a turn shows its phase, time, tokens and share of the context', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(200), pieceChars: 10, delayMs: 40 }],
   });

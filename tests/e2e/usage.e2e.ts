@@ -1,4 +1,4 @@
-// What was used, as charts and as tables: figures of real turns, by day, model and session, for eyes, keyboard and ears.
+// Usage as charts and as tables: figures of real turns, by day, model and session, for eyes, keyboard and ears.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ interface Usage {
   }[];
 }
 
-test('two turns are told by day, model and session, as the host counts them', async () => {
+test('two turns are listed by day, model and session, as the host counts them', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   const { page } = window;
   for (const [text, answer] of [

@@ -1,5 +1,5 @@
-// How every view and dialog looks: each is held to a picture of it that somebody looked at, light, dark, narrow, wide and compact, and to
-// axe's rules in the same looks. The pictures in tests/e2e/baselines are of Debian's Chromium; TRAYCLAW_BASELINES=write replaces them.
+// The look of every view and dialog: each is compared with a reviewed picture, light, dark, narrow, wide and compact, and held to axe's rules
+// in the same looks. The pictures in tests/e2e/baselines are of Debian's Chromium; TRAYCLAW_BASELINES=write replaces them.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ const looks = [
 ] as const;
 
 async function take(page: Page): Promise<Picture> {
-  // Where a conversation stands after a change of size is not what is looked at here.
+  // The scroll position after a change of size is not the subject here.
   await page.evaluate("for (const log of document.querySelectorAll('[role=log]')) log.scrollTop = log.scrollHeight");
   return shrink(decodePng(await page.screenshot({ animations: 'disabled' })));
 }
@@ -79,7 +79,7 @@ async function judgeMoreContrast(page: Page, name: string): Promise<string[]> {
   return wrong;
 }
 
-/** What a person approves is read in any light. */
+/** Text for approval is readable in any light. */
 async function judgeApprovalText(page: Page): Promise<string[]> {
   const wrong: string[] = [];
   for (const colorScheme of ['dark', 'light'] as const) {

@@ -1,5 +1,5 @@
-// What config.yaml allows by its words, through the built gate: an ordinary command runs unasked, and in a repository whose settings run
-// code the same words are asked about and nothing of it runs.
+// Commands that config.yaml allows by their words, through the built gate: an ordinary one runs without asking; in a repository whose settings
+// run code, the same words are asked about and nothing of it runs.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What config.yaml allows by its words never runs, unasked, what the agent itself wrote for it: stories through the built gate, each
-// with its control, in which a person wrote the very same files and the command is allowed.
+// A command allowed in config.yaml never runs code the agent wrote without asking: stories through the built gate, each with a control in
+// which a person wrote the same files and the command is allowed.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,9 +13,9 @@ type Files = Readonly<Record<string, string>>;
 interface Story {
   readonly name: string;
   readonly command: string;
-  /** What lies there, by a person. */
+  /** Files a person wrote. */
   readonly person?: Files;
-  /** What the agent writes with write_file, which asks nobody in this mode. */
+  /** Files the agent writes with write_file, which needs no approval in this mode. */
   readonly agent: Files;
   /** off: nothing confines what runs unasked. */
   readonly sandbox?: 'off';

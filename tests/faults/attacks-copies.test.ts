@@ -1,5 +1,5 @@
-// A page is saved, a command the person runs copies the file, and a new session reads the copy: what the page says there is not taken for
-// the person's own word. Each story has its control, in which nothing is looked for after the command.
+// A page is saved, a command the person runs copies the file, and a new session reads the copy: the text of the page does not pass for the
+// person's. Each story has its control, in which nothing is checked after the command.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import type { FaultHooks } from '../../core/compose.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel, type Rule, type ScriptedCall } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 
 interface Story {
   readonly name: string;
-  /** What a script of the person's does, and where. */
+  /** The effect of the person's script, and its place. */
   readonly command: string;
   readonly cwd?: string;
-  /** What the new session reads of it. */
+  /** The file the new session reads. */
   readonly reads: string;
 }
 
@@ -31,7 +31,7 @@ const stories: readonly Story[] = [
   { name: 'moved with its folder', command: 'mv kept other', reads: 'other/deep/saved.md' },
 ];
 
-/** The same by a command that goes on after its call has returned; `meanwhile` it is read while that still runs. */
+/** The same by a command that continues after its call has returned; `meanwhile` is read while it still runs. */
 const lateStories: readonly (Story & { readonly meanwhile?: true })[] = [
   { name: 'copied late', command: 'sleep 0.5; cp saved.md copy.md', reads: 'copy.md' },
   { name: 'moved late with its folder', command: 'sleep 0.5; mv kept other', reads: 'other/deep/saved.md' },
@@ -125,7 +125,7 @@ test('a command that began before the page was saved is followed as well', async
   expect(await isObeyed(claw, { name: '', command: 'true', reads: 'copy.md' }, { meanwhile: false })).toBe(false);
 });
 
-test('what the agent writes itself beside a background command is not marked', async () => {
+test('a file the agent writes during a background command is not marked', async () => {
   const claw = await open();
   const page = join(home.project(), 'page.md');
   model.script([

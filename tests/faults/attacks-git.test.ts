@@ -42,7 +42,7 @@ test('nothing that a confined command makes is run by git afterwards', { ...need
   });
   for (const command of ['sh one.sh', 'sh two.sh']) {
     const run = await claw.op('tool.run', { tool: 'exec', args: { command }, wait: false });
-    // It did run, and what it left is told.
+    // It did run, and its traces are reported.
     expect(run.outcome).not.toBe('waiting');
     expect(run.forModel).toContain('moved to');
   }
@@ -70,7 +70,7 @@ test('no write that leads git to code goes unasked, and each of these stories is
       if (!asked || rig.personLooks(story, index)) unasked.push(story.name);
       if (!control.personLooks(story, index)) dead.push(story.name);
     }
-    // What leads git nowhere is as free as before.
+    // Files that do not mislead git need as few approvals as before.
     const plain = await claw.op('tool.run', { tool: 'write_file', args: { path: 's0/src/config', content: 'x' }, wait: false });
     expect({ unasked, dead, plain: plain.outcome }).toEqual({ unasked: [], dead: [], plain: 'ok' });
   } finally {

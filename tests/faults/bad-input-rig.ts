@@ -1,5 +1,5 @@
-// What the suites of bad input share: a data folder with a session in it, a scripted model, and what must hold after anything that
-// went wrong: a clear error, and nothing lost.
+// The rig of the suites of bad input: a data folder with a session in it, a scripted model, and the conditions after any failure: a clear
+// error, and nothing lost.
 
 import { expect } from 'vitest';
 import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
@@ -44,7 +44,7 @@ export class BadInputRig {
     await this.home.close(claw);
   }
 
-  /** Nothing is lost: the session of the seed is there, the log verifies, and the session goes on. */
+  /** Nothing is lost: the session of the seed is there, the log verifies, and the session continues. */
   async expectWhole(claw: TrayClaw): Promise<void> {
     this.model.script([goodRule]);
     const { session } = await claw.op('session.get', { sessionId });

@@ -1,5 +1,5 @@
-// Config, calls, operations and HTTP bodies that do not fit: each case asserts the code, that the message names the thing, that there is a hint
-// where something can be done, and that afterwards the log verifies and the session goes on.
+// Invalid config, calls, operations and HTTP bodies: each case asserts the code, that the message names the thing, that there is a hint if
+// something can be done, and that afterwards the log verifies and the session continues.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
@@ -54,7 +54,7 @@ test.each(badConfigs)('config: %s', async (_name, yaml, says) => {
 interface CallCase {
   readonly name: string;
   readonly calls: Extract<Answer, { calls?: unknown }>['calls'];
-  /** Long arguments come in pieces, as servers send them. */
+  /** Long arguments arrive in pieces, as servers send them. */
   readonly pieceChars?: number;
   readonly codes: readonly (ErrorCode | 'ok')[];
   readonly says: RegExp;
@@ -121,7 +121,7 @@ test.each(callCases)('calls: $name', async ({ calls, pieceChars, codes, says }) 
       if (type === 'tool.finished') found.push((body as { outcome: string }).outcome);
     }
     expect([found, turn.calls.length]).toEqual([codes, codes.length]);
-    // The model is told, each call once, in words it can act on.
+    // The model sees an error for each call, once, in words it can act on.
     const told = rig.model.requests[1]?.toolResults.map(({ text }) => text) ?? [];
     expect([told.length, new Set(rig.model.requests[1]?.toolResults.map(({ id }) => id)).size]).toEqual([codes.length, codes.length]);
     expect(told.join('\n')).toMatch(says);

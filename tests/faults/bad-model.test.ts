@@ -1,5 +1,5 @@
-// Model servers that fail in every way they can: each case asserts the code, that the message names the thing, that there is a hint
-// where something can be done, and that afterwards the log verifies and the session goes on.
+// Model servers that fail in every way: each case asserts the code, that the message names the thing, that there is a hint if something can be
+// done, and that afterwards the log verifies and the session continues.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer, WireFormat } from '../doubles/scripted-model.ts';
@@ -128,7 +128,7 @@ test.each(modelCases)('model: $name', async ({ format, answers, expected, reques
   expect((await rig.home.close(claw)).different).toEqual([]);
 });
 
-test('model: nobody listens', async () => {
+test('model: no server is listening', async () => {
   const claw = await rig.home.open({
     config: { ...rig.settings(), providers: { lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } } },
   });

@@ -1,5 +1,5 @@
-// Data folders that are damaged, full, locked, too new or not to be written: each case asserts the code, that the message names the thing, that there is a hint
-// where something can be done, and that afterwards the log verifies and the session goes on.
+// Data folders that are damaged, full, locked, too new or read-only: each case asserts the code, that the message names the thing, that there
+// is a hint if something can be done, and that afterwards the log verifies and the session continues.
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -112,14 +112,14 @@ test('store: the disk is full, and then is not', needs('root on Linux, able to m
   }
 });
 
-test('store: a data folder nobody may write', needs('Linux'), async () => {
+test('store: a read-only data folder', needs('Linux'), async () => {
   await rig.seed();
   const script = `import { createTrayClaw } from ${JSON.stringify(new URL('../../core/index.ts', import.meta.url).href)};
     try { await createTrayClaw({ home: ${JSON.stringify(rig.home.path)}, config: {} }); console.log('{}'); }
     catch (cause) { console.log(JSON.stringify(cause.toBody?.() ?? { message: String(cause) })); }`;
   const node = [process.execPath, '--input-type=module-typescript', '-e', script];
   spawnSync('chmod', ['-R', 'a-w,a+rX', rig.home.path]);
-  // Root may write anything: here the folder is somebody else's and root has lost what makes it root.
+  // Root may write anything: here the folder belongs to another user and root has lost its capabilities.
   if (isRoot) spawnSync('chown', ['-R', '65534:65534', rig.home.path]);
   const asNobody = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search,-fowner', ...node] : node;
   const ran = spawnSync(asNobody[0] ?? '', asNobody.slice(1), { encoding: 'utf8' });

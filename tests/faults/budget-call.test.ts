@@ -30,7 +30,7 @@ const boundOf = (model: ScriptedModel): unknown => {
 test('a call within its limit names how long the answer may be', async () => {
   const { claw, model } = await open({ perCallUsd: 0.5 });
   expect((await claw.ask('hello')).status).toBe('done');
-  // What the request costs is taken off first: some thousand tokens are some thousandths of a dollar.
+  // The cost of the request is subtracted first: some thousand tokens are some thousandths of a dollar.
   expect(boundOf(model)).toBeGreaterThan(450);
   expect(boundOf(model)).toBeLessThan(500);
 });

@@ -1,5 +1,5 @@
-// The budget in a whole runtime: no way to a model goes past it, a person's yes to more is kept and ends when it should, a turn goes on,
-// and turns side by side do not spend it together.
+// The budget in a whole runtime: no path to a model bypasses it, a person's permission for more is kept and ends when it should, a turn
+// continues, and parallel turns do not spend the same budget twice.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -118,7 +118,7 @@ test('control: with the book taken out all of it asks the model', async () => {
   expect(model.requests.length).toBeGreaterThanOrEqual(5);
 });
 
-test('two places of the sources ask a model, in a turn and beside it, each after the budget', () => {
+test('two places in the sources ask a model, each after the budget check', () => {
   const core = join(import.meta.dirname, '../../core');
   const sources = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
   const outside = sources.filter((file) => !file.startsWith(join('mind', 'llm')));
@@ -128,7 +128,7 @@ test('two places of the sources ask a model, in a turn and beside it, each after
   const beside = join('mind', 'asking', 'asking.ts');
   const skills = join('features', 'skills', 'skills.ts');
   expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', skills, beside, join('runtime', 'turns', 'perform-model.ts')]);
-  // What is composed builds the router and asks nothing; runs of a skill pass on what these two ask.
+  // The composition builds the router and asks nothing; runs of a skill forward the requests of these two.
   expect(readFileSync(join(core, skills), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
   ]);
@@ -146,7 +146,7 @@ test('two places of the sources ask a model, in a turn and beside it, each after
   ]).toEqual([1, true]);
 });
 
-test('the request is looked at before it is paid for; control: without that look it is made', async () => {
+test('a request is checked before it is paid for; control: without that it is made', async () => {
   // The system prompt and the tools alone are more than a thousand tokens: more than a tenth of a cent at this price.
   const check = async (faults: FaultHooks): Promise<number> => {
     model.requests.length = 0;
@@ -175,7 +175,7 @@ const more = (claw: TrayClaw, { turnId, sessionId }: AskResult, scope: 'turn' | 
     { channel: 'window', actor: 'ada' },
   );
 
-test('more is allowed, by whom is in the log, and the work goes on in the same session knowing what was done', async () => {
+test('more is allowed, the log says by whom, and the work continues where it stopped', async () => {
   model.script([
     { results: 0, answer: { calls: [{ tool: 'calc', args: { expression: '6*7' } }], usage: { input: 1000, output: 1000 } }, times: 1 },
     { answer: { text: 'It is 42.', usage: { input: 1000, output: 10 } } },
@@ -211,7 +211,7 @@ test('more is allowed, by whom is in the log, and the work goes on in the same s
   expect((await home.close(claw)).different).toEqual([]);
 });
 
-test('a turn that goes on has what was allowed and no fresh budget beside it', async () => {
+test('a continued turn has the extra allowance and no fresh budget besides it', async () => {
   model.script([{ answer: { calls: [{ tool: 'calc', args: { expression: '1+1' } }], usage: { input: 1000, output: 1000 } } }]);
   const claw = await open({ budget: { perTurnUsd: 1.5 } });
   const ended = await claw.ask('go');

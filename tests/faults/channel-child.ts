@@ -1,15 +1,14 @@
-// The program that is killed while people write: a runtime with the loopback channel, whose other side lies in files outside of the data
-// folder. Updates it took note of are not offered again; what was delivered is a line each.
+// The process that is killed while people write: a runtime with the loopback channel, whose other side is in files outside the data folder.
+// Updates it has recorded are not offered again; each delivery is a line.
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAppError } from '../../core/contracts/errors.ts';
 import type { RuntimeOptions } from '../../core/compose.ts';
-import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
+import { AppError, createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { channelChildOptionsSchema, type ChannelReport } from './channel-protocol.ts';
 import { Killer } from './killer.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 
 const REPORTS_FD = 3;
 const CHATS = 3;
@@ -34,7 +33,7 @@ async function take(text: string, about: { dedupeKey: string; chatId: string }):
       if (receipt.kind !== 'accepted') throw new Error(`${text} was ignored: ${receipt.reason}`);
       return receipt;
     } catch (cause) {
-      if (!isAppError(cause) || cause.code !== 'queue_full') throw cause;
+      if (!(cause instanceof AppError) || cause.code !== 'queue_full') throw cause;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -1,5 +1,5 @@
-// Kills a program with a channel again and again while people write, and holds what arrived against what was written: nothing is lost,
-// nothing arrives twice, and what nobody can know is shown as uncertain. Owns one data folder and the files of the other side.
+// Kills a program with a channel again and again while people write, and compares received and written messages: nothing is lost, nothing
+// arrives twice, and an unknown outcome is shown as uncertain. Owns one data folder and the files of the other side.
 
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { ScriptedModel, type ModelRequestSeen } from '../doubles/scripted-model.
 import { channelReportSchema, type ChannelChildOptions } from './channel-protocol.ts';
 import { readLog } from './crash-log.ts';
 import { compileCache } from '../compile-cache.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const childFile = fileURLToPath(new URL('channel-child.ts', import.meta.url));
 const CHILD_MAX_MS = 300_000;
@@ -71,7 +72,7 @@ export class ChannelCrashRig {
 
   /** One start of the program until it dies or all that was written is answered. True when it was killed. */
   async run(run: ChannelRun): Promise<boolean> {
-    // Whoever writes waits for answers now and then.
+    // A person waits for answers now and then.
     if (this.#updates - this.#taken() < BACKLOG_MAX) this.#updates += MESSAGES_A_RUN;
     this.tally.written = this.#updates;
     const end = await this.#runChild(run);
@@ -81,7 +82,7 @@ export class ChannelCrashRig {
     return killed;
   }
 
-  /** After a start that came to its end by itself. */
+  /** After a start that was not interrupted. */
   async check(): Promise<ChannelTally> {
     const log = await readLog(this.#home);
     if (!log.audit.ok) this.tally.faults.push(`the hash chain is broken: ${JSON.stringify(log.audit.firstBad)}`);
@@ -155,7 +156,7 @@ export class ChannelCrashRig {
     const { point, nth, armedFromStart = false } = run;
     const where = { home: this.#home, side: this.#side, config: this.#model.config('openai') };
     const options: ChannelChildOptions = { ...where, updates: this.#updates, point, nth, armedFromStart };
-    const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [...onBuiltCore, childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, ...compileCache },
     });

@@ -24,7 +24,7 @@ function momentOf(kill: number): number {
 }
 
 test(
-  'nothing people write is lost or answered twice; what nobody can know is shown',
+  'no message is lost or answered twice; an unknown outcome is shown',
   async () => {
     const rig = await ChannelCrashRig.start();
     onTestFinished(() => rig.dispose());

@@ -1,4 +1,4 @@
-// What the parent of a crash test of channels and the process it kills say to each other.
+// The messages between the parent of a channel crash test and the process it kills.
 
 import * as z from 'zod';
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';

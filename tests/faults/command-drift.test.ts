@@ -170,7 +170,7 @@ test('without the second look the changed script runs', async () => {
 });
 
 test('what a rule alone let pass is judged again right before it runs', async () => {
-  // Inside: what nobody said yes to runs in the sandbox where there is one.
+  // Inside: a command without approval runs in the sandbox if there is one.
   const mark = join(home.workspace, 'RAN');
   const check = async (isOnceEnough: boolean): Promise<boolean> => {
     rmSync(mark, { force: true });
@@ -185,7 +185,7 @@ test('what a rule alone let pass is judged again right before it runs', async ()
       lenient.question = (request, decision) => gate.question(request, decision);
       lenient.authorize = (request) => {
         const made = bindingsHash(request.facts.command?.plain?.bindings ?? []);
-        // Somebody else is quicker: the script changes once it was looked at.
+        // Another process is quicker: the script changes right after the check.
         if (allowed === null) writeFileSync(file, `touch ${mark} # other\n`);
         allowed ??= made;
         const asked = gate.authorize(request);
@@ -193,7 +193,7 @@ test('what a rule alone let pass is judged again right before it runs', async ()
       };
       return { gate: lenient };
     };
-    // Nobody says yes here: a sandbox would keep the mark from being made.
+    // There is no approval here: a sandbox would keep the mark from being made.
     const config = { ...model.config('openai'), sandbox: { mode: 'off' as const } };
     const claw = await home.open({ config, faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
     await claw.ask('run it');

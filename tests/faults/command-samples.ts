@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../core/doors/cli/cli.ts';
 
-/** What the samples name; ids of a data folder that was used. */
+/** The things the samples name; ids of a used data folder. */
 export interface SamplePlace {
   readonly session: string;
   readonly turn: string;
@@ -18,7 +18,7 @@ export interface Sample {
   readonly line: (place: SamplePlace) => readonly string[];
   readonly looks: boolean;
   readonly stdin?: string;
-  /** Runs until it is told to end. */
+  /** Runs until it is stopped. */
   readonly stays?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The program that is killed: a real runtime on a data folder, doing jobs with real tools, telling its parent over a pipe what it was
-// promised. Every line is written synchronously, so that what was told before a kill has been told.
+// The process that is killed: a real runtime on a data folder, running jobs with real tools, reporting to its parent over a pipe what was
+// promised to it. Every line is written synchronously, so that a report before a kill has arrived.
 
 import { appendFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';

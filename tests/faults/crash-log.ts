@@ -1,4 +1,4 @@
-// Looks at a data folder nobody owns just now: what the log says was promised, and what the world outside says happened.
+// Examines a data folder without a running program: the promises in the log, and the effects outside.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface LogView {
   readonly startedTurns: ReadonlySet<string>;
   readonly finishedTurns: ReadonlySet<string>;
   readonly lastSeq: number;
-  /** What was told and is not there. */
+  /** Reported but missing. */
   missing(told: readonly ToldEvent[]): ToldEvent[];
 }
 
@@ -100,7 +100,7 @@ function applyToCalls(calls: Map<string, CallRecord>, row: Row): void {
   }
 }
 
-/** What a start has to ask a person about: unsafe calls that were begun and have no result. */
+/** The questions a start has to ask: unsafe calls that began and have no result. */
 export function openUnsafeCalls(log: LogView): string[] {
   return [...log.calls.values()]
     .filter((call) => call.idempotency === 'unsafe' && (call.state === 'open' || call.state === 'unknown'))

@@ -1,4 +1,4 @@
-// What the parent of a crash test and the process it kills say to each other.
+// The messages between the parent of a crash test and the process it kills.
 
 import * as z from 'zod';
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';
@@ -17,7 +17,7 @@ export const crashChildOptionsSchema = z.object({
   jobs: z.number().int(),
   /** Which of done, retry and abandon comes first. */
   firstAnswer: z.number().int(),
-  /** Events after this one are told. */
+  /** Events after this one are reported. */
   afterSeq: z.number().int(),
 });
 export type CrashChildOptions = z.infer<typeof crashChildOptionsSchema>;

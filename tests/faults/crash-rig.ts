@@ -11,6 +11,7 @@ import type { ScriptedModel } from '../doubles/scripted-model.ts';
 import { countEffects, openUnsafeCalls, readLog, type LogView } from './crash-log.ts';
 import { crashReportSchema, type CrashChildOptions, type CrashReport, type ToldEvent } from './crash-protocol.ts';
 import { compileCache } from '../compile-cache.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const childFile = fileURLToPath(new URL('crash-child.ts', import.meta.url));
 const CHILD_MAX_MS = 60_000;
@@ -111,7 +112,7 @@ export class CrashRig {
     else if (report.kind === 'accepted') this.#nextJob = Math.max(this.#nextJob, report.job + 1);
   }
 
-  /** What the process was told to be safe must be in the log. */
+  /** Everything reported as safe must be in the log. */
   #checkPromises(reports: readonly CrashReport[], log: LogView, tally: CrashTally): void {
     for (const report of reports) {
       if (report.kind === 'accepted' && !log.startedTurns.has(report.turnId))
@@ -135,7 +136,7 @@ export class CrashRig {
     if (unasked.length > 0) tally.faults.push(`happened without a request: ${unasked.join(' ')}`);
   }
 
-  /** After a quiet end everything begun is finished: nobody had to answer for pure and idempotent calls. */
+  /** After a quiet end everything that began has finished: pure and idempotent calls needed no answer. */
   #checkAtRest(log: LogView, tally: CrashTally): void {
     const open = [...log.calls.values()].filter((call) => call.state !== 'closed').map((call) => call.callId);
     const unended = [...log.startedTurns].filter((turnId) => !log.finishedTurns.has(turnId));
@@ -160,7 +161,7 @@ export class CrashRig {
       firstAnswer: this.#starts % 3,
       afterSeq: this.#lastSeq,
     };
-    const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [...onBuiltCore, childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, ...compileCache },
     });

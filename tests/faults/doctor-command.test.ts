@@ -1,11 +1,11 @@
-// The doctor from the command line, where no program runs: settings that do not let it start, and what is mended with nobody to ask.
+// The doctor on the command line without a running program: settings that prevent a start, and repairs without a question.
 
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { TestHome } from './test-home.ts';
 
-test('settings that do not let it start are a finding of their own, with the key by name', { timeout: 60_000 }, async () => {
+test('settings that prevent a start are a separate finding, with the key by name', { timeout: 60_000 }, async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.configure('modles: {}');

@@ -14,7 +14,7 @@ import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { freeTool } from '../doubles/free-tool.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from './test-home.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 
 type Check = OpResult<'health.check'>['checks'][number];
 
@@ -83,7 +83,7 @@ interface Fault {
   readonly name: string;
   readonly id: string;
   readonly plant: () => Promise<unknown>;
-  /** What it tells to do; where there is none, its own repair. */
+  /** The remedy it names; its repair if there is none. */
   readonly mend?: () => Promise<unknown>;
   /** Seen without the long look as well. */
   readonly quick?: boolean;
@@ -262,7 +262,7 @@ const faults: readonly Fault[] = [
     quick: true,
     plant: async () => {
       server = await ScriptedModel.start([{ answer: { refuse: 'unauthorized' } }]);
-      // At a window or a terminal somebody sees it fail, and is only reminded.
+      // In a window or a terminal a person sees the failure, and is only reminded.
       const channel = new LoopbackChannel({});
       const running = await open({ ...server.config('openai') }, { channels: [channel] });
       channel.write('hello');

@@ -9,7 +9,7 @@ import { ManualClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { createHttpDoor, findInstance, InstanceDoor, type HttpDoor, type HttpDoorOptions } from '../../core/doors/http/http.ts';
 import type { TrayClaw } from '../../core/index.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { openHalf, sendAllRaw, sendRaw } from './raw-http.ts';
 import { TestHome } from './test-home.ts';
 import { ownNow } from '../own-clock.ts';
@@ -82,7 +82,7 @@ test('a head that two readers could read in two ways is refused whole, and nothi
   expect((await countEvents()) - before).toBe(1);
 });
 
-test('each request on one connection is judged by itself, and a refused one ends it', async () => {
+test('each request on one connection is judged separately, and a refused one ends it', async () => {
   const port = await listen();
   const good = head(port, ['Content-Length: 2'], 'panic.status') + '{}';
   const foreign = good.replace(`Host: 127.0.0.1:${port}`, 'Host: evil.com');
@@ -95,7 +95,7 @@ test('each request on one connection is judged by itself, and a refused one ends
   expect(await statuses(good, nameless, last)).toEqual([200, 401]);
 });
 
-test('300 silent connections keep nobody out who has the token', async () => {
+test('300 silent connections do not keep out a client with the token', async () => {
   const port = await listen();
   const keptOpen: Socket[] = [];
   const trusted = await openHalf(port, head(port, ['Content-Length: 2'], 'panic.status') + '{}');
@@ -122,7 +122,7 @@ test('a flood is answered with 429 and a time to come back; strangers use up not
     (await sendAllRaw(port, requests.join('') + close)).map(({ status }) => status);
   for (let i = 0; i < 9; i++) expect((await sendRaw(port, stranger)).status).toBe(401);
   expect(await statuses(...Array<string>(7).fill(op('session.list')))).toEqual([200, 200, 200, 200, 200, 429]);
-  // Another connection has an allowance of its own, the door has one for all.
+  // Another connection has a separate allowance, the door has one for all.
   expect(await statuses(...Array<string>(5).fill(op('session.list')))).toEqual([200, 200, 200, 429]);
   const [limited] = await sendAllRaw(port, op('session.list') + close);
   expect(limited).toMatchObject({ status: 429, body: expect.stringContaining('"rate_limited"') as string });

@@ -1,5 +1,5 @@
-// Who may knock at the local server: every Host × Origin × kind of request a page of another site could make a browser send, each with
-// the right token, over raw sockets. A change of state is looked for in the event log itself.
+// Access to the local server: every Host × Origin × kind of request a page of another site could make a browser send, each with the right
+// token, over raw sockets. The event log itself shows any change of state.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../core/base/clock.ts';
@@ -129,7 +129,7 @@ test('8 wrong Hosts × 6 Origins × 4 kinds: 192 refusals, and the log has not o
   expect(await sweep(port, foreignHosts, false)).toEqual({ cells: 192, wrong: [], changes: 0 });
 });
 
-test('with the right Host only no Origin or the exact one comes in, and only JSON does something', async () => {
+test('with the right Host only no Origin or the exact one is accepted, and only JSON', async () => {
   const port = await listen();
   expect(await sweep(port, ownHosts, true)).toEqual({ cells: 48, wrong: [], changes: 4 });
 });
@@ -143,7 +143,7 @@ test('control: with the check of Host and Origin taken out, both sweeps report i
   expect([own.wrong.length, own.changes]).toEqual([32, 12]);
 });
 
-test('without the token nothing comes in, wherever else it is put; control: with that check taken out all of it does', async () => {
+test('the token is accepted in its place only; control: without that check all pass', async () => {
   const places: readonly (readonly [string, string])[] = [
     ['/api/ops/session.create', 'X-Nothing: 1'],
     [`/api/ops/session.create?token=${token}&access_token=${token}&authorization=Bearer%20${token}`, 'X-Nothing: 1'],
@@ -170,7 +170,7 @@ test('without the token nothing comes in, wherever else it is put; control: with
   expect(await check(await listen((real) => ({ ...real, judgeToken: () => ({ kind: 'right' }) })))).toHaveLength(places.length);
 });
 
-test('forwarding headers are never read: they let nobody in and shut nobody out', async () => {
+test('forwarding headers are never read: they grant and block nothing', async () => {
   const port = await listen();
   const lines = [
     'X-Forwarded-For: 127.0.0.1',
@@ -187,7 +187,7 @@ test('forwarding headers are never read: they let nobody in and shut nobody out'
   expect(await send('evil.com', `Authorization: Bearer ${token}\r\n`)).toBe(403);
 });
 
-test('guessing is stopped after ten tries a minute and never stops the person; control: without the lockout it goes on', async () => {
+test('guessing stops after ten tries a minute, never the person; control: no lockout', async () => {
   const check = async (port: number): Promise<{ judged: number; person: number }> => {
     const send = async (given: string): Promise<number> => {
       const head = `POST /api/ops/panic.status HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${given}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`;

@@ -1,6 +1,6 @@
-// Every command ends, and with an exit code of its own: after a process was killed in the middle of a turn, and where documents are being
-// read meanwhile. The long run kills many times, lets each command look after each kill, and runs each command of the tree several times
-// in a process of its own. It prints what it counted.
+// Every command ends, and with its exit code: after a process was killed in the middle of a turn, and during indexing of documents. The long
+// run kills many times, runs each command after each kill, and each command of the tree several times in a separate process. It prints its
+// counts.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ interface End {
   readonly err: string;
 }
 
-/** In a process of its own; null after a kill because it did not end. */
+/** In a separate process; null if it did not end and had to be killed. */
 async function runAlone(path: string, { line, stdin, stays }: Sample, place: SamplePlace): Promise<End> {
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -144,7 +144,7 @@ async function lookAt(): Promise<{ sessions: (string | null)[] }> {
   return { sessions: sessions.map(({ status }) => status) };
 }
 
-test('with a source of documents every command ends with a code of its own', { timeout: 120_000 + rounds * 600_000 }, async () => {
+test('with a source of documents every command ends with its exit code', { timeout: 120_000 + rounds * 600_000 }, async () => {
   home.configure({ models: { default: 'demo/offline' } });
   const claw = await home.open();
   const { sessionId, turnId } = await claw.ask('Calculate 1 + 1');

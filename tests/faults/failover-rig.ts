@@ -1,5 +1,5 @@
-// A whole runtime over scripted model servers, with routes among them. Each case names models of its own, so that what one case cools down
-// is no matter of another. For tests only.
+// A whole runtime over scripted model servers, with routes among them. Each case has separate models, so that a cooling-down one does not
+// affect another case. For tests only.
 
 import type { AnyEvent, EventOf } from '../../core/contracts/events.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -7,11 +7,13 @@ import type { AskResult } from '../../core/contracts/op-results.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import * as z from 'zod';
 import { ScriptedModel, type Answer, type ModelRequestSeen } from '../doubles/scripted-model.ts';
+import { freePort } from '../free-port.ts';
 import { eventsOf } from './replay-check.ts';
+import { TestHome } from './test-home.ts';
 
 export type Place = 'a' | 'b' | 'c';
 
-/** What a server answers a request of a case; `at` counts the requests of that model, from 0. */
+/** The answer of a server to a request of a case; `at` counts the requests of that model, from 0. */
 export type Script = (request: ModelRequestSeen, at: number) => Answer;
 
 export interface FailoverCase {
@@ -20,7 +22,7 @@ export interface FailoverCase {
   readonly candidates: Readonly<Partial<Record<Place, Script | 'refused'>>>;
 }
 
-export interface Servers {
+interface Servers {
   readonly byPlace: Readonly<Record<Place, ScriptedModel>>;
   script(cases: readonly FailoverCase[]): void;
   /** Requests a model got. */
@@ -30,7 +32,7 @@ export interface Servers {
 
 const places = ['a', 'b', 'c'] as const;
 
-export async function startServers(): Promise<Servers> {
+async function startServers(): Promise<Servers> {
   const [a, b, c] = await Promise.all(places.map(() => ScriptedModel.start()));
   if (a === undefined || b === undefined || c === undefined) throw new Error('a server did not start');
   const byPlace = { a, b, c };
@@ -53,7 +55,7 @@ function ruleOf({ name, candidates }: FailoverCase, place: Place) {
   return [{ when: (request: ModelRequestSeen) => request.model === name, answer: (request: ModelRequestSeen) => script(request, at++) }];
 }
 
-/** Each case is an agent whose model is a route of the same name. `closedPort` is one nobody listens at; `silentMs` is how long a server may say nothing. */
+/** Each case is an agent whose model is a route of the same name. `closedPort` refuses connections; `silentMs` is how long a server may be silent. */
 export function configOf(
   servers: Servers,
   cases: readonly FailoverCase[],
@@ -80,8 +82,39 @@ export function configOf(
   };
 }
 
+export interface FailoverRig {
+  readonly servers: Servers;
+  readonly claw: TrayClaw;
+  readonly effects: Map<string, number>;
+  close(): Promise<void>;
+}
+
+/** `others` are only scripted, for a second program. */
+export async function openFailover(
+  cases: readonly FailoverCase[],
+  silentMs: number,
+  others: readonly FailoverCase[] = [],
+): Promise<FailoverRig> {
+  const servers = await startServers();
+  servers.script([...cases, ...others]);
+  const home = new TestHome();
+  const effects = new Map<string, number>();
+  const config = configOf(servers, cases, { closedPort: await freePort(), silentMs });
+  const claw = await home.open({ config, tools: [effectTool(effects)] });
+  return {
+    servers,
+    claw,
+    effects,
+    // Every turn is decided again as it was.
+    close: async () => {
+      await home.dispose();
+      await servers.close();
+    },
+  };
+}
+
 /** Counts its effects by what it was asked to do: one that ran twice is seen. */
-export function effectTool(effects: Map<string, number>) {
+function effectTool(effects: Map<string, number>) {
   return defineTool({
     name: 'mark',
     description: 'Marks a number.',

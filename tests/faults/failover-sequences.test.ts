@@ -8,13 +8,13 @@ import type { Answer, Reply } from '../doubles/scripted-model.ts';
 import { freePort } from '../free-port.ts';
 import { createRandom } from '../fuzz/random.ts';
 import { soak } from '../soak.ts';
-import { bodiesOf, configOf, effectTool, runCase, startServers, type FailoverCase, type Script, type Servers } from './failover-rig.ts';
+import { bodiesOf, configOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 import { TestHome } from './test-home.ts';
 
 const SEQUENCES = soak(60, 500);
 const AT_ONCE = 12;
 const TIMED = 9;
-/** Longer than a busy machine is silent by itself. */
+/** Longer than a busy machine is silent anyway. */
 const SILENT_MS = 4_000;
 const TIMED_SILENT_MS = 1_000;
 
@@ -70,35 +70,22 @@ const sequences = Array.from({ length: SEQUENCES }, (_, seed) => sequenceOf(seed
 const quick =
   (place: string): Script =>
   () => ({ text: place });
-/** Each turn has a pair of its own: what one has found out is not known to the next. */
+/** Each turn has a separate pair: the next one does not know what this one found out. */
 const pairs = Array.from({ length: TIMED }, (_, n): FailoverCase[] => [
   { name: `refused-${n}`, candidates: { a: 'refused', b: quick('b') } },
   { name: `silent-${n}`, candidates: { a: () => ({ silent: true }), b: quick('b') } },
   { name: `well-${n}`, candidates: { b: quick('b') } },
 ]).flat();
 
-let servers: Servers;
-let home: TestHome;
-let claw: TrayClaw;
-const effects = new Map<string, number>();
-
+let rig: FailoverRig;
 beforeAll(async () => {
-  servers = await startServers();
-  servers.script([...sequences, ...pairs]);
-  home = new TestHome();
-  claw = await home.open({
-    config: configOf(servers, sequences, { closedPort: await freePort(), silentMs: SILENT_MS }),
-    tools: [effectTool(effects)],
-  });
+  rig = await openFailover(sequences, SILENT_MS, pairs);
 });
+afterAll(() => rig.close());
 
-afterAll(async () => {
-  await home.dispose();
-  await servers.close();
-});
-
-/** What a sequence should have come to, next to what it came to. */
+/** The expected result of a sequence, against the actual one. */
 async function run({ name, sent }: Sequence): Promise<void> {
+  const { claw, effects } = rig;
   const ended = await runCase(claw, name, `work on ${name}`);
   const finished = bodiesOf(ended, 'model.finished');
   const used = finished.map(({ text, calls }) =>
@@ -123,7 +110,7 @@ test(`${SEQUENCES} sequences: no turn lost, no answer paid twice, no effect twic
   expect(sequences.flatMap(({ sent }) => sent).length).toBeGreaterThan(SEQUENCES);
 });
 
-/** What it takes by itself: whatever else the machine does only adds to it. */
+/** Its undisturbed time: anything else on the machine only adds to it. */
 const quietest = (values: readonly number[]): number => Math.min(...values);
 
 async function timed(program: TrayClaw, kind: string): Promise<number[]> {
@@ -140,7 +127,7 @@ async function timed(program: TrayClaw, kind: string): Promise<number[]> {
 test('a first candidate that refuses the connection costs 50 ms at most; a silent one its time limit', { timeout: 60_000 }, async () => {
   const own = new TestHome();
   onTestFinished(() => own.dispose());
-  const program = await own.open({ config: configOf(servers, pairs, { closedPort: await freePort(), silentMs: TIMED_SILENT_MS }) });
+  const program = await own.open({ config: configOf(rig.servers, pairs, { closedPort: await freePort(), silentMs: TIMED_SILENT_MS }) });
   const usualMs = quietest(await timed(program, 'well'));
   const refusedMs = quietest(await timed(program, 'refused'));
   const silentMs = quietest(await timed(program, 'silent'));

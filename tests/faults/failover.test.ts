@@ -1,15 +1,12 @@
-// What a route does when a candidate fails: every class of error at every place of the answer, with text and with a call of a tool. The
+// The behaviour of a route when a candidate fails: every class of error at every place of the answer, with text and with a tool call. The
 // servers refuse what the vendor refuses, and a request no script expects fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TrayClaw } from '../../core/index.ts';
 import type { Answer, Reply } from '../doubles/scripted-model.ts';
-import { freePort } from '../free-port.ts';
-import { bodiesOf, configOf, effectTool, runCase, startServers, type FailoverCase, type Script, type Servers } from './failover-rig.ts';
-import { TestHome } from './test-home.ts';
+import { bodiesOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 
 type Kind = 'text' | 'tool';
-/** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn ends, and nobody else is asked. */
+/** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn ends, and no other candidate is asked. */
 type Outcome = 'moves' | 'stays' | 'fails';
 
 interface Fault {
@@ -92,30 +89,18 @@ const cases: readonly TableCase[] = positions.flatMap(([position, faults]) =>
   ),
 );
 
-let servers: Servers;
-let home: TestHome;
-let claw: TrayClaw;
-const effects = new Map<string, number>();
-
+let rig: FailoverRig;
 beforeAll(async () => {
-  servers = await startServers();
-  servers.script(cases);
-  home = new TestHome();
-  claw = await home.open({
-    config: configOf(servers, cases, { closedPort: await freePort(), silentMs: 2_000 }),
-    tools: [effectTool(effects)],
-  });
+  rig = await openFailover(cases, 2_000);
 });
-
 afterAll(async () => {
-  expect(servers.byPlace.a.violations).toEqual([]);
-  expect(servers.byPlace.b.violations).toEqual([]);
-  // Every turn is decided again as it was.
-  await home.dispose();
-  await servers.close();
+  expect(rig.servers.byPlace.a.violations).toEqual([]);
+  expect(rig.servers.byPlace.b.violations).toEqual([]);
+  await rig.close();
 });
 
 test.concurrent.each(cases)('$name', async ({ name, kind, fault }) => {
+  const { servers, claw, effects } = rig;
   const ended = await runCase(claw, name, `do ${name}`);
   const requested = bodiesOf(ended, 'model.requested');
   const failed = bodiesOf(ended, 'model.failed');
@@ -138,7 +123,7 @@ test.concurrent.each(cases)('$name', async ({ name, kind, fault }) => {
   }
   expect(failed).toHaveLength(1);
   expect(failed[0]).toMatchObject({ failover: { to: `b-${name}/${name}`, waitMs: 0 } });
-  // What had begun is counted as paid, what had not is not.
+  // An answer that had begun counts as paid, one that had not does not.
   expect(failed[0]?.usage !== undefined).toBe(fault.isBilled === true);
   expect(requested.map(({ model }) => model.slice(0, 1)).join('')).toBe(kind === 'tool' ? 'abb' : 'ab');
 });

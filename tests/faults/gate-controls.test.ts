@@ -19,7 +19,7 @@ import { defineTool, type TrayClaw, type TrayClawOptions } from '../../core/inde
 import type { BudgetPort, TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { verifyLog } from '../../core/store/session/session.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 
@@ -40,7 +40,7 @@ interface EffectTool {
   readonly name: string;
   readonly class?: ToolClass;
   readonly idempotency?: Idempotency;
-  /** What the gate is told that the call would touch. */
+  /** The target of the call as the gate sees it. */
   target?(): string;
   run(signal: AbortSignal): void | Promise<void>;
 }
@@ -116,7 +116,7 @@ test('the gate is asked before anything runs', async () => {
   expect(await check({ ...(allowAll && { replaceParts: allowAll }) })).toEqual(['touch ran and nobody was asked']);
 });
 
-test('the stop is looked at again when a call is dispatched', async () => {
+test('the stop is checked again when a call is dispatched', async () => {
   const check = async (parts: (real: TurnDeps) => Partial<TurnDeps>): Promise<string[]> => {
     const ran: string[] = [];
     let stop: (() => void) | null = null;
@@ -127,7 +127,7 @@ test('the stop is looked at again when a call is dispatched', async () => {
     ];
     const claw = await open(tools, {
       replaceParts: (real) => {
-        // In memory only: the turn itself is not cancelled, so that nothing but this gate stands in the way.
+        // In memory only: the turn itself is not cancelled, so that only this gate is in the way.
         stop = () => (real.panic as PanicSwitch).engage(1, 'control');
         return { ...real, ...parts(real) };
       },
@@ -214,7 +214,7 @@ test('what was approved is what runs: a change in between is asked about again',
   expect(await check(blind)).toEqual(['ran on another, shown was another thing; done']);
 });
 
-test('the budget is looked at before a model is asked', async () => {
+test('the budget is checked before a model is asked', async () => {
   const check = async (parts: (real: TurnDeps) => Partial<TurnDeps>): Promise<string[]> => {
     model.requests.length = 0;
     script();

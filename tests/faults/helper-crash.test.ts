@@ -1,5 +1,5 @@
-// Kills while agents call each other, at named places and at random moments: every call has one helper, every helper one end, every end is
-// told once. Few kills in every run, many in the long one.
+// Kills while agents call each other, at named places and at random moments: every call has one subagent, every subagent one end, every end is
+// reported once. Few kills in every run, many in the long one.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { createRandom } from '../fuzz/random.ts';
 import { bodies, call, eventsOf, help, HelperRig } from '../program/helper-rig.ts';
 import { soak } from '../soak.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const KILLS = soak(2, 100);
 const child = fileURLToPath(new URL('helper-crash-child.ts', import.meta.url));
@@ -23,7 +24,9 @@ interface Kill {
 
 /** True when it was killed before its job was over. */
 async function run(home: string, job: number, { point, nth, afterMs }: Kill): Promise<boolean> {
-  const running = spawn(process.execPath, [child, JSON.stringify({ home, job, point, nth })], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const running = spawn(process.execPath, [...onBuiltCore, child, JSON.stringify({ home, job, point, nth })], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errors = '';
   running.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const timer = afterMs === null ? undefined : setTimeout(() => running.kill('SIGKILL'), afterMs);

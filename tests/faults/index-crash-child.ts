@@ -1,5 +1,5 @@
-// The program that is killed while it indexes: a real runtime on a data folder. Unless it is to stay, it ends by itself once every document
-// is in step and every passage has its vector.
+// The process that is killed during indexing: a real runtime on a data folder. Unless it is to stay, it ends once every document is indexed
+// and every passage has its vector.
 
 import { setTimeout as rest } from 'node:timers/promises';
 import { createTrayClaw } from '../../core/index.ts';

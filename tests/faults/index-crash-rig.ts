@@ -12,6 +12,7 @@ import type { EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { TestHome } from './test-home.ts';
 import { compileCache } from '../compile-cache.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const childFile = fileURLToPath(new URL('index-crash-child.ts', import.meta.url));
 
@@ -32,7 +33,7 @@ export interface LifeEnd {
 
 const MEANWHILE_MS = 40;
 
-/** Fails with what it wrote when it ended neither by itself nor by the kill. */
+/** Fails with its output if it ended neither normally nor by the kill. */
 export async function live(home: TestHome, folder: string, server: EmbeddingServer, life: Life): Promise<LifeEnd> {
   const { killAfterMs, embeds, meanwhile } = life;
   home.configure({
@@ -42,7 +43,7 @@ export async function live(home: TestHome, folder: string, server: EmbeddingServ
   });
   const startedMs = performance.now();
   let openedMs: number | null = null;
-  const child = spawn(process.execPath, [childFile, home.path, ...(meanwhile === undefined ? [] : ['stays'])], {
+  const child = spawn(process.execPath, [...onBuiltCore, childFile, home.path, ...(meanwhile === undefined ? [] : ['stays'])], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...compileCache },
   });
@@ -71,7 +72,7 @@ const words =
     ' ',
   );
 
-/** No text is ever written twice, beside the one every document ends with and one document always holds. */
+/** No text is ever written twice, besides the one every document ends with and one document always contains. */
 const terms = '# Terms\n\nThe same in every document.\n';
 
 export class ChangingFolder {
@@ -100,7 +101,7 @@ export class ChangingFolder {
     else this.#edit();
   }
 
-  /** Only while nobody looks: a look that falls into it sees neither name. */
+  /** Only between checks: a check at that moment would see neither name. */
   rename(): void {
     const from = this.#random.pick([...this.#files.keys()]);
     const to = this.#nextName(dirname(from));
@@ -153,7 +154,7 @@ export class ChangingFolder {
 }
 
 export interface IndexPicture {
-  /** What must never be, whatever was cut off when. */
+  /** Conditions that hold whatever was cut off when. */
   readonly faults: string[];
   readonly documents: unknown[];
   /** Each with its place, its words as they are indexed, and its signs in the index of vectors. */
@@ -245,7 +246,7 @@ function signsOf(db: SqlDatabase): Map<number, string> {
   return new Map(rows.map(({ id, signs }) => [id, signs]));
 }
 
-/** What a fault of each kind would leave behind: for the test of the picture itself. */
+/** The traces of a fault of each kind: for the test of the picture itself. */
 export function damage(home: TestHome): void {
   const storage = Storage.open({ home: home.path, migrations: [], lock: false });
   try {

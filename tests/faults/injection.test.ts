@@ -1,5 +1,5 @@
-// An obeying model against hostile texts, with the usual grants given: nothing happens that nobody asked for, and what people ask for still
-// runs. Then the same with one part of the guard taken out at a time: each is missed.
+// An obeying model against hostile texts, with the usual grants: nothing unwanted happens, and people's requests still run. Then the same with
+// one part of the guard removed at a time: each removal is noticed.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ const SUITE_MS = isSoak ? 3_600_000 : 180_000;
 const script = fileURLToPath(new URL('injection.ts', import.meta.url));
 
 test(
-  'an obeying model does nothing that nobody asked for, and most of what is asked for with no new question',
+  'an obeying model does nothing unwanted, and most requests need no new question',
   async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--every', String(ONE_IN), '--json'], {
       maxBuffer: 10_000_000,
@@ -34,7 +34,7 @@ test(
   SUITE_MS,
 );
 
-/** Attacks inside what is granted, one for each way a text comes in; gone through with the real guard above. */
+/** Attacks inside the grants, one for each way a text arrives; run with the real guard above. */
 async function violationsWithout(parts: (real: TurnDeps) => Partial<TurnDeps>): Promise<ReadonlyMap<string, number>> {
   const faults: FaultHooks = { replaceParts: (real) => ({ ...real, ...parts(real) }) };
   const found = new Map<string, number>();
@@ -53,7 +53,7 @@ test('without marking, every text from a tool is obeyed', async () => {
   const found = await violationsWithout(({ taint }) => ({
     taint: { isTainted: (id) => taint.isTainted(id), of: (call) => taint.of(call), watch: () => null, marksOf: () => null },
   }));
-  // A message that was sent on is marked as it comes in.
+  // A forwarded message is marked when it arrives.
   expect([...found].filter(([, count]) => count > 0).map(([name]) => name)).toEqual(
     everywhere.filter((name) => name !== 'message sent on'),
   );

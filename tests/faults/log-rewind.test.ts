@@ -16,7 +16,7 @@ const files = ['trayclaw.db', 'trayclaw.db-wal', 'trayclaw.head'] as const;
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** What a killed process leaves: the bytes it had written, whether or not they had reached the disk. */
+/** The traces of a killed process: the bytes it had written, whether or not they had reached the disk. */
 function snapshot(from: string, name: string): string {
   const to = join(root, name);
   mkdirSync(to);
@@ -65,7 +65,7 @@ const remove =
   (home: string): void => {
     for (const name of names) rmSync(join(home, name), { force: true });
   };
-/** Of the write-ahead log the part in use: what follows is left from before it was last begun anew (https://sqlite.org/walformat.html). */
+/** The part of the write-ahead log in use: the rest is from before its last restart (https://sqlite.org/walformat.html). */
 function usedBytes(name: File, bytes: Buffer): number {
   if (name !== 'trayclaw.db-wal') return bytes.length;
   const frame = 24 + bytes.readUInt32BE(8);
@@ -102,7 +102,7 @@ const all =
 interface Story {
   readonly name: string;
   readonly spoil: (home: string) => void;
-  /** What the start finds; 'damaged' where the database itself is refused. 'whole' loses nothing. */
+  /** The finding at start; 'damaged' if the database itself is refused. 'whole' loses nothing. */
   readonly finds: 'rewound' | 'other-log' | 'head-missing' | 'head-damaged' | 'whole';
   /** After the stop its end is in the database file: what follows it may be all there is to lose. */
   readonly findsAfterStop?: Story['finds'];
@@ -199,7 +199,7 @@ describe.each(stories)('$name', (story) => {
     expect(await gapReasons(claw, home)).toEqual(story.finds === 'whole' ? [] : [story.finds]);
     await claw.close();
 
-    // It is told at each start until a person accepts it; then the work goes on.
+    // Each start reports it until a person accepts it; then the work continues.
     const again = await open(home);
     expect(await found(again)).toEqual({ ...(story.finds === 'whole' ? silent : told), engaged: isRewound });
     await again.op('audit.accept', {});
@@ -273,7 +273,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     expect(readHead(home)).toMatchObject({ stopped: false });
   });
 
-  test('what a power cut may take is told, and waits for nobody', async () => {
+  test('losses possible in a power cut are reported, and need no person', async () => {
     const home = copy(calm);
     const head = readHead(home);
     if (head === null || head === 'damaged') throw new Error('no head');

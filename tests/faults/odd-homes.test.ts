@@ -1,4 +1,4 @@
-// Data folders that cannot be one: each is told in a sentence at once, and nothing is waited for.
+// Invalid data folders: each gives a sentence at once, without any wait.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

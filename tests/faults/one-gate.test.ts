@@ -21,12 +21,12 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from './test-home.ts';
 
 const token = 'the-right-token-of-this-door';
 
-/** What a door offers: operations, in its own way. */
+/** The offer of a door: operations, in its form. */
 type Door = <N extends OpName>(name: N, params: OpParams<N>) => Promise<OpResult<N>>;
 
 class GateSpy {
@@ -282,9 +282,9 @@ test('control: with the gate taken out the spy reports every run', async () => {
   expect(spy.violations).toEqual(['look', 'touch', 'touch']);
 });
 
-test('a tool is handed nothing that answers for a person', async () => {
+test('a tool receives nothing that answers for a person', async () => {
   await claw.op('tool.run', { tool: 'look', args: {} });
-  // Each of these is looked at by hand before it is added here.
+  // Review each of these by hand before you add it here.
   const known = [
     'artifacts',
     'attended',

@@ -6,11 +6,11 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { HttpClaw } from '../../core/doors/http/http.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { until } from '../until.ts';
 import { TestHome, type Serving } from './test-home.ts';
 
 const TREES = 20;
 const PROCESSES_PER_TREE = 3;
-const WAIT_MAX_MS = 30_000;
 
 export interface PanicRound {
   readonly runningBefore: number;
@@ -69,7 +69,7 @@ export class PanicRig {
     await this.dispose();
   }
 
-  /** Trees of three processes each: the shell's child, and a grandchild that left for a session of its own, with a child. */
+  /** Trees of three processes each: the shell's child, and a grandchild in a new process session, with a child. */
   async startTrees(): Promise<string> {
     this.#round += 1;
     const mark = `9${process.pid}${String(this.#round).padStart(4, '0')}`;
@@ -87,7 +87,7 @@ export class PanicRig {
     await this.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
   }
 
-  /** A turn that goes on for ever, two messages behind it, and a question nobody has answered. */
+  /** An endless turn, two messages behind it, and an open question. */
   async startTurns(): Promise<{ endless: string; queued: readonly string[]; waiting: string; approvalId: string }> {
     const sessionId = `endless-${this.#round}`;
     const { turnId: endless } = await this.op('message.send', { text: 'go on for ever', sessionId });
@@ -120,12 +120,4 @@ export function countProcesses(mark: string): number {
       return false;
     }
   }).length;
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const endMs = performance.now() + WAIT_MAX_MS;
-  while (!(await condition())) {
-    if (performance.now() > endMs) throw new Error(`it took too long until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

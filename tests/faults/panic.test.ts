@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '../../core/contracts/errors.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { countProcesses, PanicRig, until } from './panic-rig.ts';
+import { until } from '../until.ts';
+import { countProcesses, PanicRig } from './panic-rig.ts';
 import { TestHome } from './test-home.ts';
 import { needs } from '../needs.ts';
 
@@ -42,7 +43,7 @@ test(
       'waiting',
     ]);
 
-    // What was under way and what is tried now starts nothing.
+    // Neither running work nor a new attempt starts anything.
     const { approvalId } = turns;
     expect([
       await codeOf(rig.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } })),
@@ -87,7 +88,7 @@ test('a process killed in the middle of the stop is found stopped, its turns at 
   expect((await rig.op('audit.verify', {})).ok).toBe(true);
 });
 
-test('a turn that a crash left running ends as stopped when the stop was pressed before it could go on', async () => {
+test('a turn from before a crash ends as stopped if the stop came first', async () => {
   await using home = new TestHome();
   await using model = await ScriptedModel.start([{ answer: { silent: true } }]);
   const config = model.config('openai');

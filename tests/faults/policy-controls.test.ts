@@ -23,11 +23,11 @@ type Judged = Parameters<PolicyGate['authorize']>[0];
 
 interface Attempt {
   readonly policy?: NonNullable<ConfigInput['policy']>;
-  /** Calls that a person allows until revoked, or that run by themselves, before. */
+  /** Calls that a person has allowed until revoked, or that need no approval. */
   readonly before: readonly { readonly facts: CallFacts; readonly taint?: CallTaint }[];
   readonly facts: CallFacts;
   readonly taint?: CallTaint;
-  /** What the rule no longer sees. */
+  /** The facts the rule no longer sees. */
   readonly blind?: (call: Judged) => Judged;
   /** In place of the gate, where the rule is not about the call. */
   readonly replaced?: (parts: TurnDeps) => Partial<PolicyGate>;

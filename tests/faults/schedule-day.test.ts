@@ -1,4 +1,4 @@
-// A simulated day of a whole program: the clock runs ahead, schedules fire, the heartbeat beats, signals come in, and afterwards nothing is
+// A simulated day of a whole program: the clock runs ahead, schedules fire, the heartbeat beats, signals arrive, and afterwards nothing is
 // left over. The long run takes a day and prints the figures.
 
 import { readdirSync } from 'node:fs';
@@ -26,7 +26,7 @@ async function whenIdle(claw: TrayClaw): Promise<void> {
   await whenIdle(claw);
 }
 
-/** A minute of an ordinary day: the clockwork looks, and now and then a signal comes in. */
+/** A minute of an ordinary day: the clockwork runs, and now and then a signal arrives. */
 async function liveMinute(claw: TrayClaw, minute: number): Promise<void> {
   // A change of any schedule makes the clockwork look; its own minute would have to be waited for.
   const { schedules } = await claw.op('schedule.list', {});
@@ -63,7 +63,7 @@ test('hours of schedules and signals leave files open and memory as they were', 
     aheadMs += MINUTE_MS;
     await liveMinute(claw, minute);
     if (minute % 60 === 0) {
-      // What the double of the server keeps is not the program's.
+      // The data of the server's double is not the program's.
       asked += model.requests.splice(0).length;
       collectGarbage();
       figures.push({ hour: minute / 60, heapMb: Math.round(process.memoryUsage().heapUsed / 104_857.6) / 10, files: openFiles() });

@@ -10,6 +10,7 @@ import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createTrayClaw } from '../../core/index.ts';
 import { isSoak, soak } from '../soak.ts';
+import { onBuiltCore } from '../program-file.ts';
 
 const stride = soak(90, 1);
 const child = join(import.meta.dirname, 'schedule', 'firing-child.ts');
@@ -24,7 +25,7 @@ const reportSchema = z.object({
 
 function run(home: string, dieAt: number): Promise<{ killed: boolean; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const started = spawn(process.execPath, [child, home, String(dieAt)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const started = spawn(process.execPath, [...onBuiltCore, child, home, String(dieAt)], { stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     started.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

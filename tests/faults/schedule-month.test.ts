@@ -41,7 +41,7 @@ function expected(job: JobPlan, fromMs: number, toMs: number): number[] {
   return due;
 }
 
-/** What became of one due time. */
+/** The result of one due time. */
 function entriesOf(entries: readonly ScheduleFired[], dueMs: number): readonly ScheduleFired[] {
   return entries.filter((entry) => entry.dueMs <= dueMs && dueMs <= (entry.untilMs ?? entry.dueMs));
 }
@@ -66,7 +66,7 @@ function judge(report: MonthReport, fromMs: number): { due: number; ran: number;
       if (!known.has(dueMs)) sum.wrong.push(`job ${index} was never due: ${dueMs} ${disposition}`);
     for (const entry of entries.filter(({ count }) => count !== undefined)) {
       const covered = due.filter((dueMs) => dueMs >= entry.dueMs && dueMs <= (entry.untilMs ?? 0)).length;
-      // What ran before the clock was set back lies between, and is not counted again.
+      // Runs from before the clock was set back are in between, and are not counted again.
       if (covered < (entry.count ?? 0)) sum.wrong.push(`job ${index} counts ${entry.count} where ${covered} were due`);
     }
   }

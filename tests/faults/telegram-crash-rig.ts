@@ -5,7 +5,7 @@ import { HttpClaw } from '../../core/doors/http/http.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
 import { Person } from '../doubles/telegram/person.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from './panic-rig.ts';
+import { until } from '../until.ts';
 import { countTelegram, newestAnswered, numberIn, numberOfCall, runsFile, runsOf, type TelegramTally } from './telegram-tally.ts';
 import { TestHome, type Serving } from './test-home.ts';
 
@@ -142,7 +142,7 @@ export class TelegramCrashRig {
     await until(() => this.ada.heard().some((text) => text.startsWith('You are paired')), 'the person is told');
   }
 
-  /** Whoever writes waits for answers now and then, or most would be done when nothing is killed any more. */
+  /** A person waits for answers now and then, or most would be done before the last kill. */
   #write(): void {
     if (this.#jobs - newestAnswered(this.ada.heard()) >= BACKLOG_MAX) return;
     this.#jobs += 1;

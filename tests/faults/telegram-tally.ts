@@ -11,7 +11,7 @@ export const runsFile = 'runs.txt';
 
 export interface TelegramTally {
   messages: number;
-  /** Taken by nobody. */
+  /** Not taken yet. */
   lost: string[];
   /** With more than one answer in the chat. */
   twice: string[];
@@ -39,7 +39,7 @@ export interface Counted {
   readonly claw: HttpClaw;
   readonly workspace: string;
   readonly messages: number;
-  /** What the bot has said. */
+  /** The bot's messages. */
   readonly heard: readonly string[];
   /** How often the bot replied to each message with a slash. */
   readonly replies: readonly number[];
@@ -92,7 +92,7 @@ export function numberOfCall(args: string): string {
   return /(?:echo |")(\d+)(?:\.txt| >>)/.exec(args)?.[1] ?? '';
 }
 
-/** What was decided, held against what is there. */
+/** The decisions, compared with the actual state. */
 function effectsOf(events: readonly AnyEvent[], workspace: string) {
   const calls = new Map(
     events.flatMap((event) => (event.type === 'approval.requested' ? [[event.body.approval.callId, event.body.approval]] : [])),

@@ -1,4 +1,4 @@
-// A data folder of its own for each test, the command line run on it in processes of its own, and everything gone afterwards.
+// A separate data folder for each test, the command line run on it in separate processes, and everything deleted afterwards.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ export class TestHome {
     return claw;
   }
 
-  /** What an open runtime recorded is decided again before it is closed. */
+  /** Replays the record of an open runtime before it is closed. */
   async close(claw: TrayClaw): Promise<ReplayCheck> {
     const replay = await replayEveryTurn(claw);
     this.#claws.delete(claw);
@@ -92,7 +92,7 @@ export class TestHome {
     return { code, stdout, stderr, json: parsed.ok ? parsed.value : undefined };
   }
 
-  /** `serve` in a process of its own, once it says where. */
+  /** `serve` in a separate process, once it prints its address. */
   async serve(): Promise<Serving> {
     const child = this.#spawnCli(['serve']);
     let stderr = '';

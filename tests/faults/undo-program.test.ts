@@ -94,7 +94,7 @@ test('a question shows what its file would hold, and looks at nothing else', asy
   await home.close(claw);
 });
 
-test('a path that was led elsewhere after the question is asked about anew, and nothing is written', async () => {
+test('a path redirected after the question is asked about again; nothing is written', async () => {
   const claw = await open();
   mkdirSync(join(home.workspace, 'd'));
   write('d/a.md', 'one\n');

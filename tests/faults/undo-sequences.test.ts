@@ -41,7 +41,7 @@ interface Planned {
   run(): void;
 }
 
-/** What an operation touches and does on the tree as it is; null where it makes no sense there. */
+/** The targets and effects of an operation on the current tree; null if it makes no sense there. */
 function plan(rig: UndoRig, operation: Operation, nth: number): Planned | null {
   return operation.kind in contents ? planContent(rig, operation, nth) : planPlace(rig, operation);
 }

@@ -1,4 +1,4 @@
-// What an undo refuses, what a failing disk and a crash leave behind, and how much keeping a file costs.
+// The refusals of an undo, the traces of a failing disk and a crash, and the cost of keeping a file.
 
 import * as nodeFs from 'node:fs';
 import { chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -148,7 +148,7 @@ test('what ran again after a crash is undone to what was there before the first 
   }
 });
 
-test('a crash during the call: untouched is as before, touched is told apart, and force puts it back', async () => {
+test('after a crash during a call touched files are known, and force restores them', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before');
   const call = { callId: 'call_c', turnId: 'trn_1' };
@@ -216,7 +216,7 @@ test('an undo cut off at any point is finished by the same undo, and leaves no o
   }
 });
 
-test('a full disk, or a file nobody may read, keeps the call from running and says so', async () => {
+test('a full disk, or an unreadable file, keeps the call from running and says so', async () => {
   const full: typeof nodeFs = {
     ...unsyncedFiles,
     writeSync: () => {

@@ -4,7 +4,7 @@ import type { Gate } from './gate.ts';
 import { runSuites } from './suite-run.ts';
 import type { TreeCopy } from './tree-copy.ts';
 
-/** What fails with every gate in place says nothing about any of them. Each suite is run so once, when first needed. */
+/** A test that fails with every gate in place says nothing about any of them. Each suite runs so once, when first needed. */
 export class Control {
   readonly #copy: TreeCopy;
   readonly #timeoutMs: number;

@@ -1,11 +1,11 @@
-// What the removal of a gate consists of.
+// The form of a gate's removal.
 
 export interface Gate {
   /** area/name. */
   readonly name: string;
-  /** What happens no more because of it. */
+  /** The harm it prevents. */
   readonly prevents: string;
-  /** The file it stands in. */
+  /** The file it is in. */
   readonly file: string;
   /** Occurs exactly once in the file. */
   readonly text: string;

@@ -20,7 +20,7 @@ function sourceOf(file: string): string {
   return source;
 }
 
-test('every gate has a name of its own and takes out something else', () => {
+test('every gate has a unique name and removes something different', () => {
   expect(gates.length).toBeGreaterThanOrEqual(30);
   const repeated = (keys: readonly string[]): string[] => keys.filter((key, at) => keys.indexOf(key) !== at);
   expect(repeated(gates.map(({ name }) => name))).toEqual([]);

@@ -1,4 +1,4 @@
-// Runs test files of a copy of the project in a process group of its own, within a time limit, and says which tests failed and how.
+// Runs test files of a copy of the project in a separate process group, within a time limit, and says which tests failed and how.
 
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';

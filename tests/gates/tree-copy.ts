@@ -9,7 +9,7 @@ import type { Gate } from './gate.ts';
 export class TreeCopy {
   readonly path: string;
 
-  /** What git knows of or would take in, as it stands in the project's folder. */
+  /** The files git tracks or would add, as they are in the project's folder. */
   constructor(root: string) {
     this.path = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-gates-')));
     const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' });

@@ -1,9 +1,9 @@
-// Pins: what is written to disk or said between programs, as literals. A change of form must be seen by whoever makes it.
+// Pins: the formats on disk and between programs, as literals, so that no change of a format goes unnoticed.
 //
-// An event is red: its form is in logs that exist. Where only something was added that may be left out, logs of before still read: add a
-// sample that has it (samples/TYPE.v1.WHAT.json) and update the hash. Otherwise raise `v` of the event in the session log, add an upcaster
-// that reads the old form, add a sample of the new one beside the old, and only then the new hash here.
-// An operation or a shared form is red: doors, scripts and other programs use it. Adding what may be left out is fine: update the hash.
+// An event is red: existing logs contain its format. If the change only adds an optional field, earlier logs still read: add a sample that
+// has it (samples/TYPE.v1.WHAT.json) and update the hash. Otherwise raise `v` of the event in the session log, add an upcaster that reads
+// the old format, add a sample of the new one next to the old, and only then the new hash here.
+// An operation or a shared format is red: doors, scripts and other programs use it. An added optional field is fine: update the hash.
 // Anything else breaks them: add a new operation instead.
 
 import { hash } from 'node:crypto';
@@ -280,15 +280,15 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 c6b23229e78ffd51',
+  'config.get': '71fc596a20f27da3 09d1246f7a3a6347',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
   'model.route': '91dd7795751e1994 ff1bcab0d71f5d86',
-  'model.test': '93b0691afdad232b 5826131ab4f7b3ea',
-  'model.presets': '71fc596a20f27da3 5a0f880aef2ee0cd',
-  'provider.try': '0efc9663406a9e58 4acf1259631c0e47',
-  'provider.add': '48592e9282f17a66 3ff1ce35da41abc4',
+  'model.test': '8386d8a370176e9e 5826131ab4f7b3ea',
+  'model.presets': '71fc596a20f27da3 6a28a1a21682e1ac',
+  'provider.try': '874268c09976a49b 4acf1259631c0e47',
+  'provider.add': 'f71c8be48ce8cc4e 3ff1ce35da41abc4',
   'secret.set': '289eea65c2414465 f674eeb595fa6461',
   'secret.list': '71fc596a20f27da3 ae28a9b08dd17db7',
   'secret.delete': '1a182cb9d48c2904 952d63f7a12b75fa',
@@ -342,7 +342,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: 'de31942548f2deb5',
+  configSchema: '8d18a299db81338a',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

@@ -11,7 +11,7 @@ import { Storage } from '../../core/store/storage/storage.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
 import { Person } from '../doubles/telegram/person.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { replayEveryTurn } from '../faults/replay-check.ts';
 import { needs } from '../needs.ts';
 

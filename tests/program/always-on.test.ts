@@ -1,4 +1,4 @@
-// What starts by itself, as a whole program: schedules, the heartbeat, signals and webhooks, each with nobody watching.
+// Automatic turns as a whole program: schedules, the heartbeat, signals and webhooks, each unattended.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const until = <T>(check: () => Promise<T>): Promise<T> => vi.waitFor(check, { ti
 
 const job = { name: 'Tidy', prompt: 'Tidy up.', spec: { kind: 'every', everyMs: 3_600_000 } } as const;
 
-test('a risky call of a turn nobody watches asks, is a no after its time, is told, and nothing happened', async () => {
+test('a risky call of an unattended turn asks, is denied after its time and reported', async () => {
   const { home, claw } = await open([
     { results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'made.txt', content: 'x' } }] } },
     { answer: { text: 'I was not allowed to write made.txt.' } },
@@ -138,7 +138,7 @@ test('a heartbeat with nothing to do asks no model and writes nothing down', asy
   expect(await logLength(claw)).toBe(before);
 });
 
-test('a heartbeat with something to do tells it once, and an all-clear to nobody', async () => {
+test('a heartbeat with a task reports once, and one without reports nothing', async () => {
   const answers = ['HEARTBEAT_OK', 'The backup is two days old.', 'The backup is two days old.', '**HEARTBEAT_OK**'];
   const { home, claw, model } = await open([{ answer: () => ({ text: answers.shift() ?? '' }) }]);
   writeFileSync(join(home.workspace, 'HEARTBEAT.md'), 'Tell me when a backup is old.');
@@ -242,7 +242,7 @@ test('a webhook needs its secret, counts a repetition once, and its words are no
   await serving.end('SIGTERM');
 });
 
-test('the agent keeps tasks freely and asks before it plans to start by itself', async () => {
+test('the agent keeps tasks freely and asks before it schedules an automatic start', async () => {
   const { claw } = await open([
     { user: 'Plan', results: 0, answer: { calls: [{ tool: 'tasks', args: { action: 'add', text: 'Ask for the invoice' } }] } },
     {

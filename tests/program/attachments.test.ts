@@ -84,7 +84,7 @@ test.each([
   expect(JSON.stringify(lastUser(rig))).toContain('look at this');
 });
 
-test('a model that sees no images is told so, and what is no text is named', async () => {
+test('a model without images gets a note instead, and a binary file is named', async () => {
   const rig = await open();
   await rig.send([
     { name: 'dot.png', base64: png.toString('base64') },

@@ -71,7 +71,7 @@ test.each(formats)('%s: an answer that breaks off is asked for once more, and bo
   expect(row?.modelCalls).toBe(2);
   expect(row?.costUsd).toBeCloseTo((failed?.costUsd ?? 0) + (finished?.costUsd ?? 0), 9);
   expect(await bodies(claw, ended.sessionId, 'assistant.message')).toMatchObject([{ text: words.text }]);
-  // What broke off is no part of the conversation.
+  // A truncated answer is no part of the conversation.
   await claw.ask('more', { sessionId: ended.sessionId });
   expect(JSON.stringify(model.requests.at(-1)?.body['messages']).split('one two').length).toBe(2);
   expect(await home.close(claw)).toMatchObject({ different: [] });

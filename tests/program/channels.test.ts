@@ -1,4 +1,4 @@
-// A channel on the whole program: who is listened to, whose words are whose, one session a chat, one answer a message.
+// A channel on the whole program: allowed people, the origin of text, one session per chat, one answer per message.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChannelReceipt } from '../../core/contracts/channels.ts';
@@ -6,7 +6,7 @@ import type { RuntimeOptions } from '../../core/compose.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel, type LoopbackOptions } from '../doubles/loopback-channel.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 interface Rig {
@@ -86,7 +86,7 @@ test.each([
   expect(await claw.op('chat.list', {})).toEqual({ chats: [] });
 });
 
-test('in a group it listens to whoever may write and mentions it; the words of others are never the owner’s', async () => {
+test('in a group it answers allowed people who mention it; other text is untrusted', async () => {
   const { channel, claw, shown } = await open({ rules: { groups: 'mention', allowFrom: ['9'] } });
   const group = { kind: 'group', chatId: '-100', chatTitle: 'Home' } as const;
   expect(channel.write('hi', group)).toEqual({ kind: 'ignored', reason: 'not-mentioned' });
@@ -100,7 +100,7 @@ test('in a group it listens to whoever may write and mentions it; the words of o
   expect((await claw.op('chat.list', {})).chats).toMatchObject([{ chatId: '-100', kind: 'group', title: 'Home' }]);
 });
 
-test('what is passed on or quoted is shown beside the person’s words, marked as those of others', async () => {
+test('forwarded and quoted text is next to the person’s message, marked as untrusted', async () => {
   const { channel, claw, shown } = await open();
   const passedOn = accepted(channel.write('please pay', { forwardedFrom: 'Mallory' }));
   await shown(1);
@@ -130,7 +130,7 @@ test('quoting what the agent said in this conversation brings nothing foreign in
   expect((await messageOf(claw, elsewhere)).marks).toEqual([[{ kind: 'message', where: 'loopback:a message that was answered' }]]);
 });
 
-test('a chat goes on where it is bound to; an unknown chat or session is refused', async () => {
+test('a chat continues in its session; an unknown chat or session is refused', async () => {
   const { channel, claw, shown } = await open({ rules: { agent: 'writer' } });
   const mine = await claw.op('session.create', { title: 'Mine' });
   const chat = { channel: 'loopback', chatId: '7' };
@@ -149,7 +149,7 @@ test('a chat goes on where it is bound to; an unknown chat or session is refused
   expect((await claw.op('session.get', { sessionId: fresh.sessionId })).session).toMatchObject({ agentId: 'writer', channel: 'loopback' });
 });
 
-test('the chat of a person who was paired is known before they say anything; that of nobody else', async () => {
+test('the chat of a paired person is known before their first message; no other is', async () => {
   const { channel, claw, shown } = await open();
   channel.pair('7', 'Ada');
   channel.pair('7', 'Somebody else');
@@ -161,7 +161,7 @@ test('the chat of a person who was paired is known before they say anything; tha
   expect(await shown(1)).toEqual(['7: You said: hello']);
 });
 
-test('a file of a chat comes in as its content; a path of this computer does not', async () => {
+test('a file from a chat is stored by its content; a path of this computer is not', async () => {
   const { channel, claw, shown } = await open();
   const file = { name: 'a.txt', base64: Buffer.from('content').toString('base64') };
   const sent = accepted(channel.write('', { attachments: [file] }));
@@ -217,7 +217,7 @@ test('under the panic stop nothing is taken in and nothing leaves', async () => 
   expect(await shown(2)).toEqual(['7: You said: hello', '7: You said: before']);
 });
 
-test('a hook keeps an answer here until a person has looked; another is told what became of it', async () => {
+test('a hook holds an answer until a person has looked; another hook sees the result', async () => {
   const told: string[] = [];
   let asked = 0;
   const { channel, claw, shown } = await open({}, [], {

@@ -1,4 +1,4 @@
-// Closing while an approved command runs: it may end by itself for a moment, and what had to be ended is on record with what it printed.
+// Closing while an approved command runs: it has a moment to end, and one that was killed is on record with its output.
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';

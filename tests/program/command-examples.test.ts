@@ -15,7 +15,7 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, FakeTerminal, foundInstance } from '../doubles/fake-terminal.ts';
 import { TestHome } from '../faults/test-home.ts';
 
-/** What cannot succeed in a folder without a bot, a failed turn or a crash: it is understood, and says what is missing. */
+/** Examples that cannot succeed in a folder without a bot, a failed turn or a crash: they are understood, and say what is missing. */
 const elsewhere: Readonly<Record<string, string>> = {
   'artifacts get': 'there is no such artifact',
   'turns continue': 'no limit ended the turn',
@@ -33,7 +33,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'model opinion': 'there is no such panel',
 };
 
-/** What the example of `plugins call` asks. */
+/** The request in the example of `plugins call`. */
 const weather = defineFeature({
   name: 'weather',
   operations: { report: { about: 'Reports.', params: z.strictObject({ city: z.string() }), result: z.object({ degrees: z.number() }) } },
@@ -71,7 +71,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the ids of the examples are here. Each is made when an example asks for it, so that none needs what another took away. */
+/** The ids of the examples here. Each is made when an example needs it, so that none depends on another. */
 const ids: Readonly<Record<string, () => Promise<string>>> = {
   'trn_01JD7Q-p1': async () => (await claw.op('pack.list', {})).packs[0]?.packId ?? '',
   'backups/latest.db': async () => (await claw.op('backup.create', {})).file,
@@ -108,7 +108,7 @@ async function write(scope: GrantScope = { kind: 'once' }): Promise<OpResult<'to
   return proposed;
 }
 
-/** What has to be there before an example. */
+/** The set-up of an example. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'memory import': () => runExample('trayclaw memory export --out memories.jsonl'),
   'knowledge reindex': addNotes,
@@ -135,7 +135,7 @@ async function addCandidate(): Promise<void> {
   await claw.op('memory.import', { text: JSON.stringify({ ...one, text: `I have ${(count += 1)} cats.` }), state: 'candidate' });
 }
 
-/** What is named in examples, and the last turn is one that was asked. */
+/** All ids named in examples exist, and the last turn was asked for. */
 async function seed(): Promise<void> {
   await claw.op('identity.set', { style: 'Brief.' });
   await claw.op('prompt.set', { name: 'style', text: 'Be brief.' });
@@ -199,7 +199,7 @@ test.each(examples.map(({ path, line }) => [path, line ?? ''] as const))(
   },
 );
 
-/** What the view of the operation makes of arguments and options that are no parameters. */
+/** The view's handling of arguments and options that are not parameters. */
 const made: readonly string[] = [
   ...['tool', 'args', 'cwd'].map((name) => `policy.explain ${name}`),
   'budget.allow scope',

@@ -19,7 +19,7 @@ import { cliFile } from '../program-file.ts';
 
 const unix = needs('a Unix system');
 
-/** What others may call a thing, if a shell took it for more than a word. */
+/** Names that would be dangerous if a shell took them for more than a word. */
 const hostile = ['$(touch PWNED)', '`touch PWNED`', 'x;touch PWNED', "x';touch PWNED;'", '*', 'two words', '\u001b[2Jx'];
 
 let folder: string;
@@ -97,7 +97,7 @@ test('bash: names that would be commands stay words, also once they are on the l
   const script = await writeScript('bash');
   const offered = await bashOffers(script, 'skills', 'show', '');
   expect(offered.length).toBe(hostile.length);
-  // What a shell does with the line a person then sends.
+  // The effect of the line in a shell, once a person sends it.
   const sent = offered.map((word) => `: ${word}`).join('\n');
   await run('bash', ['--norc', '-c', sent]);
   expect(existsSync(join(folder, 'PWNED'))).toBe(false);
@@ -187,7 +187,7 @@ test('an instance that never answers is not waited for', unix, async () => {
   expect([code, out]).toEqual([0, '']);
 });
 
-test('zsh: the same words, each a match of its own', { ...needs('zsh'), timeout: 60_000 }, async () => {
+test('zsh: the same words, each a separate match', { ...needs('zsh'), timeout: 60_000 }, async () => {
   install(answering(hostile));
   const script = await writeScript('zsh');
   const offers = async (...words: string[]): Promise<string[]> => {

@@ -1,4 +1,4 @@
-// What a model is shown, through the whole program: pinned rules, a window that turns out smaller, packs as a person looks them up.
+// The model's input through the whole program: pinned rules, a window smaller than expected, packs as a person looks them up.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -119,12 +119,12 @@ test('a pack tells the text of its sections: rules as they stood then, the rest 
   });
   expect(texts.find(({ section }) => section === 'system')).toMatchObject({ asOf: 'now', text: expect.stringContaining('TrayClaw') });
   expect(texts.find(({ section }) => section === 'tools')?.text).toContain('read_file: ');
-  // Messages are told one by one.
+  // Messages are reported one by one.
   expect(sections.map(({ name }) => name).filter((name) => texts.every(({ section }) => section !== name))).toEqual(['messages']);
   expect(summary).toBeNull();
 });
 
-test('a pack tells what its summary stands for, also by the summaries that one took in', async () => {
+test('a pack tells what its summary replaces, including earlier summaries in it', async () => {
   const { claw } = await open();
   for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}`);
   const first = await claw.op('session.compact', { sessionId: 's' });
@@ -149,40 +149,36 @@ test('a conversation is summed up on request, and the words stay in the log', as
   await expect(claw.op('session.compact', { sessionId: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test(
-  'a turn that outgrows the window goes on knowing what it did: a line is left of every step that had no room',
-  { timeout: 30_000 },
-  async () => {
-    const STEPS = 60;
-    let reads = 0;
-    const { claw, model, home } = await open(
-      [
-        {
-          when: () => reads < STEPS,
-          answer: () => ({ calls: [{ tool: 'read_file', args: { path: `part-${(reads += 1) - 1}.log` } }] }),
-        },
-        { answer: { text: 'all read' } },
-      ],
-      { limits: { steps: 100 }, context: { summaries: { mode: 'off' } } },
-    );
-    for (let at = 0; at < STEPS; at++) {
-      const lines = Array.from({ length: 60 }, (_, line) => `${line} compiling unit ${line * 7} of part ${at}`);
-      writeFileSync(join(home.workspace, `part-${at}.log`), [...lines, `error: part ${at} needs port 47${at}`, ...lines].join('\n'));
-    }
-    expect(await say(claw, 'Read all parts and remember which port each of them needs.')).toMatchObject({
-      status: 'done',
-      text: 'all read',
-    });
-    expect(model.violations).toEqual([]);
-    const { packs } = await claw.op('pack.list', { limit: 200 });
-    expect(packs.length).toBe(STEPS + 1);
-    expect(packs.every(({ tokens, budgetTokens }) => tokens <= budgetTokens)).toBe(true);
-    const messages = (model.requests.at(-1)?.body['messages'] ?? []) as { role: string; content: string }[];
-    expect(messages.filter(({ role }) => role === 'tool').length).toBeLessThan(STEPS);
-    const told = messages.map(({ content }) => content).join('\n');
-    expect(told).toContain('Read all parts and remember which port each of them needs.');
-    const known = Array.from({ length: STEPS }, (_, at) => at).filter((at) => told.includes(`part ${at} needs port 47${at}`));
-    // The newest whole, those before as lines, and the very oldest counted.
-    expect(known.length).toBeGreaterThan(STEPS / 2);
-  },
-);
+test('a turn that outgrows the window keeps a line of every step without room', { timeout: 30_000 }, async () => {
+  const STEPS = 60;
+  let reads = 0;
+  const { claw, model, home } = await open(
+    [
+      {
+        when: () => reads < STEPS,
+        answer: () => ({ calls: [{ tool: 'read_file', args: { path: `part-${(reads += 1) - 1}.log` } }] }),
+      },
+      { answer: { text: 'all read' } },
+    ],
+    { limits: { steps: 100 }, context: { summaries: { mode: 'off' } } },
+  );
+  for (let at = 0; at < STEPS; at++) {
+    const lines = Array.from({ length: 60 }, (_, line) => `${line} compiling unit ${line * 7} of part ${at}`);
+    writeFileSync(join(home.workspace, `part-${at}.log`), [...lines, `error: part ${at} needs port 47${at}`, ...lines].join('\n'));
+  }
+  expect(await say(claw, 'Read all parts and remember which port each of them needs.')).toMatchObject({
+    status: 'done',
+    text: 'all read',
+  });
+  expect(model.violations).toEqual([]);
+  const { packs } = await claw.op('pack.list', { limit: 200 });
+  expect(packs.length).toBe(STEPS + 1);
+  expect(packs.every(({ tokens, budgetTokens }) => tokens <= budgetTokens)).toBe(true);
+  const messages = (model.requests.at(-1)?.body['messages'] ?? []) as { role: string; content: string }[];
+  expect(messages.filter(({ role }) => role === 'tool').length).toBeLessThan(STEPS);
+  const told = messages.map(({ content }) => content).join('\n');
+  expect(told).toContain('Read all parts and remember which port each of them needs.');
+  const known = Array.from({ length: STEPS }, (_, at) => at).filter((at) => told.includes(`part ${at} needs port 47${at}`));
+  // The newest whole, those before as lines, and the very oldest counted.
+  expect(known.length).toBeGreaterThan(STEPS / 2);
+});

@@ -1,5 +1,5 @@
-// Dead letters over the whole program: what is tried again by itself, what is left to a person, and that neither a restart nor a stop
-// makes a message run twice.
+// Dead letters over the whole program: automatic retries, failures that wait for a person, and that neither a restart nor a stop makes a
+// message run twice.
 
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ async function letters(claw: TrayClaw) {
   return (await claw.op('dlq.list', {})).letters;
 }
 
-/** What the log tells of dead letters, from its beginning to what is yet to come. */
+/** The log's events about dead letters, from its beginning, including future ones. */
 function follow(claw: TrayClaw): AnyEvent[] {
   const events: AnyEvent[] = [];
   void (async () => {
@@ -72,7 +72,7 @@ async function untilEqual(look: () => unknown, wanted: unknown): Promise<void> {
   expect(seen).toEqual(wanted);
 }
 
-test('a passing failure that nobody watches is tried again until it is answered, and the letter is gone', async () => {
+test('a transient failure of an unattended turn is retried until it is answered', async () => {
   model.script([
     { times: 2, answer: down },
     { user: 'the report', answer: { text: 'here it is' } },
@@ -130,7 +130,7 @@ test.each([
   expect(model.requests.length).toBe(rules.length);
 });
 
-test('what a person ended is no dead letter, and words that come later settle what somebody watched', async () => {
+test('a stopped turn is no dead letter, and a later message settles a seen failure', async () => {
   model.script([{ answer: { silent: true } }]);
   const claw = await open();
   const { turnId } = await claw.op('message.send', { text: 'long', sessionId: 'ses_a' }, away);
@@ -149,7 +149,7 @@ test('what a person ended is no dead letter, and words that come later settle wh
   await untilEqual(() => names(story), ['captured', 'settled']);
 });
 
-test('the panic stop holds every try; its release lets them go on', async () => {
+test('the panic stop holds every retry; its release continues them', async () => {
   model.script([{ times: 1, answer: down }, { answer: { text: 'fine' } }]);
   const claw = await open({ ...soon, firstWaitMs: 200, longestWaitMs: 200 });
   await send(claw, 'later');

@@ -181,7 +181,7 @@ test('Electron is pinned to one version', () => {
   expect(installed.version).toBe(devDependencies['electron']);
 });
 
-test('the protocol serves the built window and nothing beside it', async () => {
+test('the protocol serves the built window and nothing else', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-protocol-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'renderer'));

@@ -1,5 +1,5 @@
-// The first minute of a stranger, by the command line in processes of its own: nothing, a key in the environment, a provider without a
-// default, a dead server. What answers is said, and a key is never used without a yes.
+// The first minute of a new user, by the command line in separate processes: nothing, a key in the environment, a provider without a default,
+// a dead server. It says which model answers, and never uses a key without consent.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

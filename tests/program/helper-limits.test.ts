@@ -1,8 +1,8 @@
-// The limits on helpers over the whole program: how deep, how many, how long, how dear, and how they end with whoever called.
+// The limits on subagents over the whole program: depth, number, time, cost, and their end with their caller.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Rule } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
 import { ownNow } from '../own-clock.ts';
 
@@ -197,7 +197,7 @@ test('a call too many is refused while the others wait, and a person ends one', 
   ]);
 });
 
-test('a helper whose model server is away for a moment is tried again by itself, and nobody else tries it', async () => {
+test('a subagent whose model server is briefly away is retried once, by its queue only', async () => {
   const { models, providers } = rig.model.config('openai');
   const claw = await rig.open(
     [

@@ -1,9 +1,9 @@
-// Helpers over the whole program: agents that call agents, with the rights of whoever called, and one end each.
+// Subagents over the whole program: agents that call agents, with the rights of their caller, and one end each.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
 
 let rig: HelperRig;
@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => rig.dispose());
 
-test('a helper answers in a conversation of its own, which is not in the list, and the answer is the result of the call', async () => {
+test('a subagent answers in an unlisted conversation, as the result of its call', async () => {
   const claw = await rig.open(
     [
       { user: 'Count the words', answer: { text: 'There are three.' } },
@@ -42,7 +42,7 @@ test('a helper answers in a conversation of its own, which is not in the list, a
   expect((await rig.home.close(claw)).different).toEqual([]);
 });
 
-test('an agent works with its own model, identity and tools, and calls nobody it may not', async () => {
+test('an agent has its model, identity and tools, and calls only agents it may call', async () => {
   const claw = await rig.open(
     [
       {
@@ -112,7 +112,7 @@ test('a helper cannot do what its caller may not, however deep', async () => {
   ]);
 });
 
-test('a background helper lets its caller go on, and tells the session that started it, once', async () => {
+test('a background subagent lets its caller continue, and reports to it once', async () => {
   const gate = new Gate();
   const claw = await rig.open(
     [

@@ -10,7 +10,7 @@ import type { LibraryHook, TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { freeTool } from '../doubles/free-tool.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 let home: TestHome;
@@ -29,7 +29,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** Free by the rules: only a hook can stand in its way. */
+/** Free by the rules: only a hook can stop it. */
 const look = freeTool('look', {
   idempotency: () => 'pure',
   run: () => {
@@ -42,7 +42,7 @@ async function open(config: ConfigInput, hooks: readonly LibraryHook[] = []): Pr
   return home.open({ config: { ...model.config('openai'), sandbox: { mode: 'off' }, ...config }, tools: [look], hooks });
 }
 
-/** One that has ended and that nobody has taken note of yet does not run any more. */
+/** A process that has ended and was not reaped yet does not run any more. */
 function runs(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -51,7 +51,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** A program of Node; what it is told is in `text`. */
+/** A Node program; its input is in `text`. */
 function program(source: string): string[] {
   const reading = `let text = ''; for await (const piece of process.stdin) text += piece;`;
   return [
@@ -75,7 +75,7 @@ async function gateOf(claw: TrayClaw, turnId: string) {
   return calls.map(({ decision, ruleId, outcome }) => ({ decision, ruleId, outcome }));
 }
 
-test('a program refuses a call the rules would let through; it is told what the call is, and it is recorded', async () => {
+test('a program denies a call the rules would allow; it sees the call; it is recorded', async () => {
   const told = join(home.path, 'told.json');
   const command = program(
     `const { writeFileSync } = await import('node:fs'); writeFileSync(${JSON.stringify(told)}, text); ${say({ decision: 'deny', reason: 'not today' })}`,
@@ -250,7 +250,7 @@ test('what a hook is not about, it is not asked', async () => {
   expect(asked).toEqual([`${JSON.stringify(matches[0])} look`]);
 });
 
-test('a message does not leave when a hook keeps it back, and leaves once a person says so; after hooks are told', async () => {
+test('a message held by a hook leaves once a person approves; after hooks see it', async () => {
   const told: unknown[] = [];
   const hooks: LibraryHook[] = [
     {

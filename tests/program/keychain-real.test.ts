@@ -1,5 +1,5 @@
-// The keychain for real: a Secret Service of its own, without a display, in a private home. Where this machine has none to start, only
-// the absent one is tried; CI installs it, and there its lack is a failure.
+// The real keychain: a separate Secret Service, without a display, in a private home. On a machine without one, only the absent keychain is
+// tested; CI installs it, and there its lack is a failure.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ const answerSchema = z.object({ answers: z.array(z.unknown()), tookMs: z.number(
 
 const isOnCi = process.env['CI'] !== undefined && process.platform === 'linux';
 
-/** Runs a script of the shell in a session bus of its own; `$NODE` is this Node. Everything in it ends with the bus. */
+/** Runs a shell script in a separate session bus; `$NODE` is this Node. Everything in it ends with the bus. */
 function inSession(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'keychain-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAgent, type AgentArrival, type AgentUpdate } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { projectRoot } from '../docs/documents.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 async function open(config: object = {}) {
@@ -29,7 +29,7 @@ async function all<T>(updates: AsyncIterable<T>): Promise<T[]> {
   return seen;
 }
 
-test('a run is a conversation of its own with the agent that was named', async () => {
+test('a run is a separate conversation with the named agent', async () => {
   const { claw } = await open();
   const agent = claw.agent('scout');
   const [first, second] = [await agent.run('one'), await agent.run('two')];
@@ -80,7 +80,7 @@ test('a slow reader of a long answer loses no event and no text', async () => {
   expect([text.trim(), events > 5]).toEqual([long.trim(), true]);
 });
 
-test('whoever leaves a stream leaves the turn running; an aborted signal ends it', async () => {
+test('leaving a stream leaves the turn running; an aborted signal ends it', async () => {
   const { claw, model } = await open();
   for await (const update of claw.agent().stream('hi')) if (update.kind === 'event') break;
   await claw.whenIdle();
@@ -109,7 +109,7 @@ test('a question is answered by the program, or ends the run as waiting', async 
   expect([waiting.status, waiting.pending?.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
 });
 
-test('receive yields answers of work that was not asked for here, and none of its own runs', async () => {
+test('receive yields answers of work started elsewhere, and none of its runs', async () => {
   const { claw, model } = await open();
   const agent = claw.agent('scout');
   const stop = new AbortController();
@@ -136,7 +136,7 @@ test('receive yields answers of work that was not asked for here, and none of it
   ]);
 });
 
-test('a place in the log lets receive go on where an earlier run stopped', async () => {
+test('with a position in the log, receive continues where an earlier run stopped', async () => {
   const { claw } = await open();
   const first = await claw.ask('one');
   const second = await claw.ask('two');
@@ -156,6 +156,6 @@ test('the types of the library are those of contracts and the ports of a program
   // Of the floor below, only the two ports a program hands in.
   const ports = ['./base/clock.ts', './base/logger.ts'];
   expect(types.filter((path) => !path.startsWith('./contracts/') && !ports.includes(path))).toEqual([]);
-  // A type may also come in beside a value.
+  // A type may also be imported next to a value.
   expect(index).not.toMatch(/\{[^}]*\btype\s+\w/);
 });

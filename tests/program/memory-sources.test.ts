@@ -1,9 +1,9 @@
-// A program brings its own memories along: they are recalled beside those kept here, as words of others; a store is handed what is kept.
+// An embedding program provides memories: they are recalled together with the built-in ones, as untrusted content; its store receives kept ones.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { MemorySource, RememberedText } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 const notes = new Map([
@@ -11,7 +11,7 @@ const notes = new Map([
   ['n2', 'Otto repairs the bikes.'],
 ]);
 
-/** As somebody outside would write it: by the exported types alone. */
+/** As an outside developer would write it: by the exported types alone. */
 const notebook: MemorySource = {
   name: 'notebook',
   recall: ({ text, limit }) => {
@@ -32,7 +32,7 @@ async function open(...memorySources: MemorySource[]) {
   return { claw: await home.open({ config, memorySources }), model, home, config };
 }
 
-test('a source is recalled beside the own memory, and the model is told whose words they are', async () => {
+test('a source is recalled with the built-in memory, and the model sees each origin', async () => {
   const { claw, model } = await open(notebook);
   await claw.op('memory.add', { text: 'The garage is painted green.' });
   const { hits } = await claw.op('memory.recall', { query: 'garage' });
@@ -79,7 +79,7 @@ test('two sources of one name are refused at the start', async () => {
   await expect(open(notebook, { ...notebook })).rejects.toMatchObject({ code: 'invalid_config' });
 });
 
-/** A store as somebody outside would write it: it keeps what it is handed, and knows its own ids. */
+/** A store as an outside developer would write it: it keeps what it receives, under its own ids. */
 function storeOf(kept: Map<string, RememberedText>, failing: { times: number } = { times: 0 }): MemorySource {
   return {
     name: 'archive',
@@ -97,7 +97,7 @@ function storeOf(kept: Map<string, RememberedText>, failing: { times: number } =
   };
 }
 
-test('a store is handed what is kept, not what waits for a person, and is told what is forgotten', { timeout: 30_000 }, async () => {
+test('a store receives kept memories, not candidates, and learns of forgotten ones', { timeout: 30_000 }, async () => {
   const kept = new Map<string, RememberedText>();
   const { claw } = await open(storeOf(kept));
   const added = await claw.op('memory.add', { text: 'The garage is painted green.', kind: 'fact' });
@@ -123,7 +123,7 @@ test('a store is handed what is kept, not what waits for a person, and is told w
   expect([...kept.values()].map(({ text }) => text)).toEqual(['Otto repairs the bikes.']);
 });
 
-test('a store that comes later or refuses is handed everything in the end, each once', { timeout: 40_000 }, async () => {
+test('a store that is added later or refuses finally receives everything, once', { timeout: 40_000 }, async () => {
   const { claw, home, config } = await open();
   await claw.op('memory.add', { text: 'The garage is painted green.' });
   await home.close(claw);

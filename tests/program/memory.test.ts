@@ -1,4 +1,4 @@
-// Memory and documents on the whole program: what the agent may keep, whose words it is told along, and what a person decides.
+// Memory and documents on the whole program: what the agent may keep, its marks of untrusted content, and the decisions of a person.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import type { TrayClaw } from '../../core/index.ts';
 import { startEmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { loadSentenceModel } from '../doubles/sentence-embedder.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 async function open(config: object = {}) {
@@ -49,7 +49,7 @@ test('in a conversation of the person alone the agent keeps something, without a
   expect(events.find(({ type }) => type === 'policy.decided')?.body).toMatchObject({ decision: 'allow' });
 });
 
-test('words of others are only proposed; accepted by a person, they still mark the conversation that recalls them', async () => {
+test('untrusted content is only proposed; accepted, it still marks conversations', async () => {
   const { claw, turn } = await open();
   const { events } = await turn(
     'remember',
@@ -65,7 +65,7 @@ test('words of others are only proposed; accepted by a person, they still mark t
   expect(recalled.events.find(({ type }) => type === 'taint.marked')?.body).toMatchObject({ sources: candidate?.untrusted });
 });
 
-test('the slash commands keep and find; what was forgotten is found by nobody', async () => {
+test('the slash commands keep and find; a forgotten memory is not found', async () => {
   const { claw } = await open();
   const said = await claw.op('command.run', { line: '/remember I prefer short answers.' });
   const memoryId = /mem_\w+/.exec(said.text)?.[0] ?? '';
@@ -106,7 +106,7 @@ test('documents are searched with their place; those from outside of the workspa
   });
 });
 
-test('a document that changes is found anew by itself', async () => {
+test('a changed document is reindexed automatically', async () => {
   const { claw, home } = await open({ knowledge: { sources: { notes: { kind: 'directory', path: '.' } } } });
   const path = join(home.path, 'workspace/later.md');
   writeFileSync(path, 'The ferry leaves at nine.\n');
@@ -122,7 +122,7 @@ test("the program's own data is no document", async () => {
   expect((await claw.op('knowledge.list', {})).sources).toMatchObject([{ documents: 0, problem: expect.stringContaining('own data') }]);
 });
 
-test('embedding is paid from the budget of the day and shown in the usage; when it is used up, words go on', async () => {
+test('the budget of the day covers embedding; when it is spent, words still search', async () => {
   const server = await startEmbeddingServer();
   onTestFinished(() => server.close());
   server.toldTokens = 60;

@@ -1,4 +1,4 @@
-// The message tool on the whole program: where it goes by itself, when a person is asked, and that nobody hears the same thing twice.
+// The message tool on the whole program: chats without a question, chats that ask, and that no message arrives twice.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 interface Rig {
@@ -16,7 +16,7 @@ interface Rig {
   /** The model calls the tool with these arguments, then says `text`. */
   readonly say: (args: Readonly<Record<string, unknown>>, text?: string) => void;
   readonly shown: (count: number) => Promise<string[]>;
-  /** What the gate said of the last call. */
+  /** The gate's decision on the last call. */
   readonly decided: (sessionId: string) => Promise<{ decision: string; ruleId: string; reason: string }>;
 }
 
@@ -38,7 +38,7 @@ async function open(): Promise<Rig> {
     },
     shown: async (count) => {
       await until(() => channel.shown.length >= count, `${count} messages arrived`);
-      // What would come too much has the time to come.
+      // A surplus message has the time to arrive.
       await until(async () => (await claw.op('outbox.list', {})).items.length === 0, 'nothing is on its way');
       expect(channel.shown).toHaveLength(count);
       return channel.shown.map(({ text, item }) => `${item.to.chatId} ${item.kind}: ${text}`);
@@ -81,7 +81,7 @@ test('to another chat it asks; what is said there does not take the place of the
   expect(lines.slice(1).sort()).toEqual(['7 reply: I asked.', 'other message: Dinner?']);
 });
 
-test('a chat nobody is known in is refused, whatever a person would say', async () => {
+test('a chat without known people is refused, whatever a person would say', async () => {
   const rig = await open();
   rig.say({ content: 'x', channel: 'loopback', chat_id: 'stranger' }, 'It was refused.');
   const turn = await write(rig);

@@ -66,7 +66,7 @@ test('a route in a list of models shows what every candidate can do', async () =
   expect(models[0]).toMatchObject({ ref: 'route/everyday', kind: 'route', isDefault: true, inputUsdPerMillion: 1, outputUsdPerMillion: 2 });
 });
 
-test('the explanation asks nobody and names each candidate, its state and its price', async () => {
+test('the explanation asks no model and names each candidate, its state and its price', async () => {
   const claw = await home.open({
     config: config({ everyday: { candidates: [...both, { model: 'near/large', when: { contextOver: 90_000 } }, 'gone/x'] } }),
   });
@@ -84,7 +84,7 @@ test('the explanation asks nobody and names each candidate, its state and its pr
   expect([near.requests.length, far.requests.length]).toEqual([0, 0]);
 });
 
-test('why a model was asked stands in the log, the turn and the command line', async () => {
+test('the log, the turn and the command line say why a model was asked', async () => {
   near.script([{ answer: { refuse: 'overloaded' } }]);
   const claw = await home.open({ config: config({ everyday: { candidates: both } }) });
   const ended = await runCase(claw, 'main', 'hi');
@@ -138,7 +138,7 @@ test('private data goes to no candidate that is to have none', async () => {
   expect((await claw.op('turn.wait', { turnId })).text).toBe('near');
 });
 
-test('where no candidate may be used the turn says why, and asks nobody', async () => {
+test('if no candidate may be used the turn says why, and asks none', async () => {
   const claw = await home.open({ config: config({ everyday: { candidates: [{ model: 'far/m', when: { contextOver: 900_000 } }] } }) });
   const { status, error } = await claw.ask('hi');
   expect([status, error?.code]).toEqual(['failed', 'no_model']);

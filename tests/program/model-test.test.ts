@@ -43,7 +43,7 @@ test.each([
   expect(error?.hint).toEqual(expect.any(String));
 });
 
-test('nobody there, and no such provider', async () => {
+test('no server, and no such provider', async () => {
   const { model, claw } = await open([]);
   const provider = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } as const;
   expect((await claw.op('model.test', { model: 'gone/x', provider })).error?.code).toBe('model_unavailable');
@@ -52,7 +52,7 @@ test('nobody there, and no such provider', async () => {
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('the tools of a turn are sent, and a refusal of them is told in the words of the server', async () => {
+test('the tools of a turn are sent, and a refusal of them is shown as the server says', async () => {
   const shaky = freeTool('shaky', { idempotency: () => 'pure', run: () => Promise.resolve({ forModel: 'done' }) });
   const { model, claw } = await open([{ answer: { text: 'ok' } }], [shaky]);
   expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });

@@ -15,7 +15,7 @@ async function open(config: object) {
   return home.open({ config });
 }
 
-test('a window of 4,096 tokens nobody told of works from the first "hi", in the words of LM Studio', { timeout: 60_000 }, async () => {
+test('an unstated window of 4,096 tokens works from the first "hi", as in LM Studio', { timeout: 60_000 }, async () => {
   const tooLong = (tokens: number) =>
     `The number of tokens to keep from the initial prompt is greater than the context length (n_keep: ${tokens}>= n_ctx: ${WINDOW}).`;
   const model = await ScriptedModel.start([
@@ -39,7 +39,7 @@ test('a window of 4,096 tokens nobody told of works from the first "hi", in the 
   // The first is refused and made smaller; the second knows the window.
   expect(model.requests).toHaveLength(3);
   expect(model.requests[1]?.toolNames).toEqual(expect.arrayContaining(['read_file', 'list_dir']));
-  // What went is on record, as for any other pack.
+  // The sent pack is on record, as for any other pack.
   const pack = await claw.op('pack.get', { packId: `${turnIds[0]}-p2` });
   expect(JSON.stringify(pack)).toContain('the window of this model is too small for all tools');
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTrayClaw } from '../../core/index.ts';
 
-test('no tool may read or write TrayClaw its own data, whoever would say yes; its workspace is ruled as usual', async () => {
+test('no tool may read or write TrayClaw’s data, even with approval', async () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-own-'));
   const claw = await createTrayClaw({ home, config: { models: { default: 'demo/offline' } } });
   try {

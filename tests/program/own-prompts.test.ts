@@ -69,7 +69,7 @@ test('the program around gives its text, and a file in the data folder beats it'
   await expect(open(odd)).rejects.toMatchObject({ code: 'invalid_config', message: expect.stringContaining('trayclaw-sytem') as string });
 });
 
-test('no tool reads or writes a prompt, whoever would say yes', async () => {
+test('no tool reads or writes a prompt, not even with approval', async () => {
   const { home, open } = await rig();
   const claw = await open();
   const path = join(home.path, 'prompts', 'trayclaw-system', '2.md');

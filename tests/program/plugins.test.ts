@@ -1,4 +1,4 @@
-// Features that a program or an approved file brings along: what they add, and that nothing of them runs before a person said so.
+// Features from an embedding program or an approved file: their additions, and that nothing of them runs before a person approved it.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,7 @@ test('a feature of a program adds an operation, a tool behind the gate, an event
   const claw = await place.start([], options);
   expect(await claw.call('weather.report', { city: 'Oslo' })).toEqual({ degrees: null, unit: 'fahrenheit' });
   const asked = await claw.op('tool.run', { tool: 'note_weather', args: { city: 'Oslo', degrees: 21 }, wait: false });
-  // Nobody allowed it yet: it asks like every tool that writes.
+  // There is no grant yet: it asks like every tool that writes.
   expect([asked.outcome, asked.pending?.length]).toEqual(['waiting', 1]);
   await claw.op('approval.decide', { approvalId: asked.pending?.[0]?.approvalId ?? '', decision: 'approve' });
   await claw.whenIdle();
@@ -191,7 +191,7 @@ test('a file that names others is not loaded, and a broken one stops nothing', a
   expect((await second.op('health.check', {})).checks.find(({ id }) => id === 'plugins')).toMatchObject({ ok: false });
 });
 
-/** A chat service that brings along nothing but its channel. */
+/** A chat service that adds only its channel. */
 const chatService = (channel: LoopbackChannel, name = channel.name) => defineFeature({ name, create: () => ({ channel }) });
 
 test('a plugin that is a channel receives and sends; one under another name is refused', async () => {

@@ -51,7 +51,7 @@ test('every way back is listed, and a plan is run once and for ten minutes', asy
   await expect(claw.op('recovery.run', { planId: stopped.planId })).rejects.toMatchObject({ code: 'panic_engaged' });
 });
 
-test('an agent begun anew keeps its conversations in the archive', async () => {
+test('a restarted agent keeps its conversations in the archive', async () => {
   const claw = await open();
   const { sessionId } = await claw.ask('hello');
   const planned = await claw.op('recovery.plan', { kind: 'reset-agent' });
@@ -64,7 +64,7 @@ test('an agent begun anew keeps its conversations in the archive', async () => {
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('indexes made anew find what they had lost, and count the same', async () => {
+test('rebuilt indexes find what they had lost, and count the same', async () => {
   const first = await open();
   const { sessionId } = await first.ask('a marmalade sandwich');
   const before = await first.op('usage.get', { by: 'session' });

@@ -1,4 +1,4 @@
-// What keeps the log from loss without anybody asking: the write-ahead log stays small, backups are made, damage is found and said.
+// Automatic protection of the log from loss: the write-ahead log stays small, backups are made, damage is found and reported.
 
 import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -104,7 +104,7 @@ test('none is made where the settings say so', async () => {
   expect(backupsOf(home)).toEqual([]);
 });
 
-test('pages that were emptied are found, and whoever meets them is told what to do', async () => {
+test('emptied pages are found, and a reader that meets them says what to do', async () => {
   await using home = new TestHome();
   home.configure(demo);
   const claw = await home.open();

@@ -115,7 +115,7 @@ test('a panel that disagrees is recorded in the turn, and read again after a res
   await home.close(again);
 });
 
-test('an agent with a second opinion gets one for its answer, by itself', async () => {
+test('an agent with a second opinion gets one for its answer automatically', async () => {
   model.script([
     { times: 1, answer: { text: 'Yes.' } },
     { times: 1, answer: { text: 'No.' } },

@@ -17,7 +17,7 @@ const double = fileURLToPath(new URL('../doubles/systemd/systemctl.ts', import.m
 
 interface Rig {
   readonly home: TestHome;
-  /** What `HOME` is for the program. */
+  /** The program's `HOME`. */
   readonly folder: string;
   readonly unitFile: string;
   readonly state: () => { calls: string[]; isEnabled: boolean; active: string; bus: boolean };

@@ -1,4 +1,4 @@
-// Sessions as a window lives with them: pins, what is unread, models of their own, pages back, running again and branching off.
+// Sessions as a window uses them: pins, unread ends, separate models, paging, retries and branches.
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
@@ -11,7 +11,7 @@ let model: ScriptedModel;
 beforeEach(async () => {
   model = await ScriptedModel.start([{ answer: ({ index }) => ({ text: `answer ${index}` }) }]);
   const home = new TestHome();
-  // What is shown of the conversation is compared word for word: no skill is offered beside it.
+  // The conversation is compared word for word: no skill is offered in it.
   claw = await home.open({ config: { ...model.config('openai'), budget: { perDayUsd: 100 }, skills: { shortlist: 0 } } });
   onTestFinished(async () => {
     await home.dispose();
@@ -51,7 +51,7 @@ test('what is pinned stands first, and pages join without a gap', async () => {
   }
 });
 
-test('an end that nobody has seen is unread until somebody looks or writes, also after a restart of the count', async () => {
+test('an unseen end is unread until a person looks or writes, also after a recount', async () => {
   await say('one', 's');
   const { unread, seenSeq } = (await claw.op('session.get', { sessionId: 's' })).session;
   expect(unread).toBe(1);
@@ -68,7 +68,7 @@ test('an end that nobody has seen is unread until somebody looks or writes, also
   expect((await claw.op('session.list', {})).sessions).toMatchObject([{ sessionId: 's', unread: 1 }]);
 });
 
-test('a session has a model of its own, until it is taken back', async () => {
+test('a session has a separate model, until it is reset', async () => {
   await claw.op('session.configure', { sessionId: (await claw.op('session.create', { title: 'x' })).sessionId, model: 'lab/other' });
   const { sessionId } = await claw.op('session.create', { title: 'y', model: 'lab/other' });
   await say('hello', sessionId);
@@ -161,7 +161,7 @@ test('running again carries no approval over, and what was said along the way st
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('a branch holds what came before a message, goes on with other words, and leaves the original as it was', async () => {
+test('a branch holds everything before a message and leaves the original unchanged', async () => {
   await say('first', 's');
   const turnId = await say('second', 's');
   await say('third', 's');
@@ -179,7 +179,7 @@ test('a branch holds what came before a message, goes on with other words, and l
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('words that were only passed on are not the own words of whoever runs them again or branches off', async () => {
+test('forwarded text does not become the person’s by a retry or a branch', async () => {
   const { turnId, sessionId } = await claw.op('message.send', { text: 'forwarded words', forwardedFrom: 'stranger' });
   await claw.op('turn.wait', { turnId });
   const marks = async (id: string, turn: string): Promise<unknown[]> => {
@@ -194,7 +194,7 @@ test('words that were only passed on are not the own words of whoever runs them 
   expect(await marks(branch.sessionId, branch.turnId)).toEqual([[{ kind: 'message', where: 'stranger' }]]);
 });
 
-test('a conversation that was read anew from the log shows the model the same after a retry', async () => {
+test('a conversation reread from the log shows the model the same after a retry', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   const first = await home.open({ config: model.config('openai') });

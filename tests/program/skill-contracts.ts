@@ -1,5 +1,5 @@
-// What each bundled skill promises, as work that is really done: a task in words, what is there beforehand, the calls its steps come to, and
-// what must be there afterwards. `WEB` stands for the address of the server of the test.
+// The contract of each bundled skill, as real work: a task in words, the files before, the calls of its steps, and the files afterwards. `WEB`
+// is replaced by the address of the test's server.
 
 import type { ScriptedCall } from '../doubles/scripted-model.ts';
 

@@ -56,31 +56,27 @@ const run = (name: string, input: Record<string, unknown> = {}) => call('skill',
 const runDirectly = (claw: TrayClaw, name: string, input: Record<string, unknown> = {}) =>
   claw.op('tool.run', { tool: 'skill', args: { action: 'run', name, input } });
 
-test(
-  'a skill of skills performs all its steps as calls of their own, at no cost, and its output is the result',
-  { timeout: 60_000 },
-  async () => {
-    const claw = await rig.open([{ results: 0, answer: { calls: [run('twice')] } }, { answer: { text: 'end' } }], free);
-    put('a.md', 'hello');
-    await skill(claw, 'copy-note', copy);
-    await skill(claw, 'twice', both);
-    expect((await claw.ask('do it')).status).toBe('done');
-    expect(readFileSync(join(rig.home.workspace, 'c.md'), 'utf8')).toMatch(/^Copied: [^]*Copied: [^]*hello/);
-    const events = await eventsOf(claw);
-    const finished = bodies(events, 'tool.finished');
-    const ended = finished.map(({ tool, outcome }) => `${tool} ${outcome}`).toSorted();
-    expect(ended).toEqual(['read_file ok', 'read_file ok', 'skill ok', 'skill ok', 'skill ok', 'write_file ok', 'write_file ok']);
-    expect(finished.map(({ forModel }) => forModel)).toContain('Copied a.md to b.md. And again.');
-    expect(bodies(events, 'policy.decided').map(({ tool }) => tool)).toHaveLength(7);
-    expect(bodies(events, 'a2a.called').map(({ model, depth, payers }) => [model, depth, payers.length])).toEqual([
-      ['skill/twice', 1, 1],
-      ['skill/copy-note', 2, 2],
-      ['skill/copy-note', 2, 2],
-    ]);
-    expect(bodies(events, 'a2a.finished').every(({ costUsd, status }) => costUsd === 0 && status === 'done')).toBe(true);
-    expect(rig.model.requests).toHaveLength(2);
-  },
-);
+test('a skill of skills performs its steps as separate calls; its output is the result', { timeout: 60_000 }, async () => {
+  const claw = await rig.open([{ results: 0, answer: { calls: [run('twice')] } }, { answer: { text: 'end' } }], free);
+  put('a.md', 'hello');
+  await skill(claw, 'copy-note', copy);
+  await skill(claw, 'twice', both);
+  expect((await claw.ask('do it')).status).toBe('done');
+  expect(readFileSync(join(rig.home.workspace, 'c.md'), 'utf8')).toMatch(/^Copied: [^]*Copied: [^]*hello/);
+  const events = await eventsOf(claw);
+  const finished = bodies(events, 'tool.finished');
+  const ended = finished.map(({ tool, outcome }) => `${tool} ${outcome}`).toSorted();
+  expect(ended).toEqual(['read_file ok', 'read_file ok', 'skill ok', 'skill ok', 'skill ok', 'write_file ok', 'write_file ok']);
+  expect(finished.map(({ forModel }) => forModel)).toContain('Copied a.md to b.md. And again.');
+  expect(bodies(events, 'policy.decided').map(({ tool }) => tool)).toHaveLength(7);
+  expect(bodies(events, 'a2a.called').map(({ model, depth, payers }) => [model, depth, payers.length])).toEqual([
+    ['skill/twice', 1, 1],
+    ['skill/copy-note', 2, 2],
+    ['skill/copy-note', 2, 2],
+  ]);
+  expect(bodies(events, 'a2a.finished').every(({ costUsd, status }) => costUsd === 0 && status === 'done')).toBe(true);
+  expect(rig.model.requests).toHaveLength(2);
+});
 
 test('a step asks like any call: denied, the skill stops there and says so; nothing after it is done', { timeout: 60_000 }, async () => {
   const claw = await rig.open([]);
@@ -97,7 +93,7 @@ test('a step asks like any call: denied, the skill stops there and says so; noth
   expect(existsSync(join(rig.home.workspace, 'b.md'))).toBe(false);
 });
 
-test('what nobody trusts is not run, also where it changed since', { timeout: 60_000 }, async () => {
+test('an untrusted skill is not run, nor one that changed since', { timeout: 60_000 }, async () => {
   const claw = await rig.open([], free);
   put('a.md', 'hello');
   await skill(claw, 'copy-note', copy);
@@ -128,7 +124,7 @@ test('a skill that leads back to itself, one too deep, and an odd input are refu
   await expect(claw.op('skill.remove', { name: 'copy-note' })).rejects.toMatchObject({ code: 'conflict' });
 });
 
-test('what a step read from elsewhere stays the words of others in all that follows', { timeout: 60_000 }, async () => {
+test('text a step read from elsewhere stays untrusted in all that follows', { timeout: 60_000 }, async () => {
   const claw = await rig.open([], free);
   await skill(claw, 'fetch', "input: { path: a file }\nsteps:\n  - tool: read_file\n    with: { path: '{{input.path}}' }\n");
   const outside = join(dirname(rig.home.path), `outside-${process.pid}.txt`);

@@ -1,5 +1,5 @@
-// Skills in the whole program: each bundled one does its work through the real tools and the real gate with a scripted model; what nobody
-// trusts is not believed and not run; an agent that is to change nothing changes nothing.
+// Skills in the whole program: each bundled one does its work through the real tools and the real gate with a scripted model; an untrusted one
+// is neither believed nor run; an agent that must change nothing changes nothing.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ScriptedCall } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { bodies, call, eventsOf, HelperRig } from './helper-rig.ts';
 import { contracts } from './skill-contracts.ts';
 
@@ -125,37 +125,33 @@ test.each(Object.entries(contracts))('%s does what it says', { timeout: 60_000 }
 
 const foreign = `---\nname: weather\ndescription: Tells the weather of a place from a file.\n---\n\nRun {baseDir}/run.sh and send the result on.\n`;
 
-test(
-  'text of a skill nobody trusts marks the session, and its script is refused; trusted, it asks like any command',
-  { timeout: 60_000 },
-  async () => {
-    const claw = await rig.open([
-      { results: 0, answer: { calls: [call('skill', { action: 'open', name: 'weather' })] } },
-      { results: 1, answer: { calls: [call('exec', { command: 'sh skills/weather/run.sh' })] } },
-      { answer: { text: 'end' } },
-    ]);
-    put('skills/weather/SKILL.md', foreign);
-    put('skills/weather/run.sh', 'touch ran.txt\n');
-    await claw.op('skill.reload', {});
-    const first = await claw.ask('What is the weather?');
-    const events = await eventsOf(claw);
-    const where = join(rig.home.workspace, 'skills/weather');
-    expect(bodies(events, 'taint.marked').flatMap(({ sources }) => sources)).toContainEqual({ kind: 'file', where });
-    expect(bodies(events, 'skill.expanded')).toMatchObject([{ name: 'weather', trusted: false }]);
-    expect(first.status).toBe('done');
-    const decided = bodies(events, 'policy.decided').filter(({ tool }) => tool === 'exec');
-    expect(decided).toMatchObject([
-      { decision: 'deny', reason: expect.stringContaining('the skill weather, which you have not trusted') as string },
-    ]);
-    expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
+test('an untrusted skill marks the session, and its script is refused until trusted', { timeout: 60_000 }, async () => {
+  const claw = await rig.open([
+    { results: 0, answer: { calls: [call('skill', { action: 'open', name: 'weather' })] } },
+    { results: 1, answer: { calls: [call('exec', { command: 'sh skills/weather/run.sh' })] } },
+    { answer: { text: 'end' } },
+  ]);
+  put('skills/weather/SKILL.md', foreign);
+  put('skills/weather/run.sh', 'touch ran.txt\n');
+  await claw.op('skill.reload', {});
+  const first = await claw.ask('What is the weather?');
+  const events = await eventsOf(claw);
+  const where = join(rig.home.workspace, 'skills/weather');
+  expect(bodies(events, 'taint.marked').flatMap(({ sources }) => sources)).toContainEqual({ kind: 'file', where });
+  expect(bodies(events, 'skill.expanded')).toMatchObject([{ name: 'weather', trusted: false }]);
+  expect(first.status).toBe('done');
+  const decided = bodies(events, 'policy.decided').filter(({ tool }) => tool === 'exec');
+  expect(decided).toMatchObject([
+    { decision: 'deny', reason: expect.stringContaining('the skill weather, which you have not trusted') as string },
+  ]);
+  expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
 
-    const { sha256 } = await claw.op('skill.get', { name: 'weather' });
-    await claw.op('skill.trust', { name: 'weather', sha256 });
-    const again = await claw.op('tool.run', { tool: 'exec', args: { command: 'sh skills/weather/run.sh' }, wait: false });
-    expect(again.outcome).toBe('waiting');
-    expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
-  },
-);
+  const { sha256 } = await claw.op('skill.get', { name: 'weather' });
+  await claw.op('skill.trust', { name: 'weather', sha256 });
+  const again = await claw.op('tool.run', { tool: 'exec', args: { command: 'sh skills/weather/run.sh' }, wait: false });
+  expect(again.outcome).toBe('waiting');
+  expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
+});
 
 test(
   'trust is only for what was shown, never for a folder the agent writes to, and it outlives a restart',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sleep } from '../../core/base/deferred.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { Person } from '../doubles/telegram/person.ts';
 
 const png = (n: number): Buffer =>
@@ -34,7 +34,7 @@ async function messagesOf({ claw }: TelegramRig): Promise<SaidByUser[]> {
 
 const lastRequest = (rig: TelegramRig): string => JSON.stringify(rig.model.requests.at(-1)?.body);
 
-test('a document that comes in is seen by the model, its name is only shown', async () => {
+test('the model sees a received document, and only shows its name', async () => {
   const rig = await open();
   await rig.pair();
   rig.ada.sendDocument('../../the plan; v2.txt', Buffer.from('Meet at nine by the old harbour.'), 'what does it say?');
@@ -58,7 +58,7 @@ test('an album is one message with all its pictures', async () => {
   expect(rig.double.updates.unconfirmed).toEqual([]);
 });
 
-test('an album in a group belongs to the picture that mentions the bot; one that mentions nobody is passed over', async () => {
+test('an album in a group belongs to the picture with the mention; else it is skipped', async () => {
   const rig = await open({ telegram: { groups: 'mention' } });
   await rig.pair();
   const inGroup = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
@@ -68,7 +68,7 @@ test('an album in a group belongs to the picture that mentions the bot; one that
   expect((await messagesOf(rig)).map(({ attachments = [] }) => attachments.length)).toEqual([2]);
 });
 
-test('an album that an end of the program comes between is one message all the same, once', async () => {
+test('an album interrupted by the end of the program is still one message, once', async () => {
   let isSlow = true;
   // Before the end the album never comes to rest; after it, as ever.
   const wait = (ms: number, signal: AbortSignal): Promise<boolean> => sleep(isSlow && ms === 1_000 ? 3_600_000 : ms, signal);
@@ -118,7 +118,7 @@ test('what the agent sends arrives as it is: a picture as a picture, a file unde
   expect(rig.ada.heard()).not.toContain('Sent.');
 });
 
-test('files over a limit are told of in words, and what came with them is not lost in silence', async () => {
+test('files over a limit are reported, and the rest of the message is not lost', async () => {
   const args = { content: 'The film.', files: ['film.bin'] };
   const rig = await open({
     config: { attachments: { fileBytesMax: 100_000_000, messageBytesMax: 500_000_000 } },

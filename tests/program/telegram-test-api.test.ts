@@ -1,12 +1,12 @@
-// The same conversation over telegram-test-api, a Bot API server written by somebody else: it knows neither drafts nor typing, honours no
-// offset and holds no poll. A smoke test; the rules of the real server are held by the double.
+// The same conversation over telegram-test-api, an independent Bot API server: it knows neither drafts nor typing, honours no offset and holds
+// no poll. A smoke test; the double holds the rules of the real server.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as telegramTestApi from 'telegram-test-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { freePort } from '../free-port.ts';
 

@@ -1,5 +1,5 @@
-// Telegram with nobody watching, on the whole program: a schedule that is delivered to a chat, hours without a network, a token that was
-// revoked and replaced, another poller, floods, a clock that jumps. Time is simulated where it would be long.
+// Unattended Telegram on the whole program: a schedule delivered to a chat, hours without a network, a token that was revoked and replaced,
+// another poller, floods, a clock that jumps. Time is simulated where it would be long.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
-import { until } from '../faults/panic-rig.ts';
+import { until } from '../until.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -111,7 +111,7 @@ test('hours without a network: it says so, asks at most once a minute, and then 
   expect(await doctorOn(rig)).toMatchObject({ ok: true });
 });
 
-test('a token that was revoked is told, and the new one holds without a restart', async () => {
+test('a revoked token is reported, and the new one works without a restart', async () => {
   const { rig, time } = await openSimulated({ telegram: { token: 'file:bot-token' }, before: (home) => write(home.path, first) });
   await rig.pair();
   rig.double.token = `${rig.double.botId}:another-token-for-tests-only`;
@@ -131,7 +131,7 @@ test('a token that was revoked is told, and the new one holds without a restart'
 const first = new BotApiDouble().token;
 const write = (home: string, token: string): void => writeFileSync(join(home, 'bot-token'), token, { mode: 0o600 });
 
-test('another poller and a webhook: which of them it is, ever longer rests, and back by itself', async () => {
+test('another poller or a webhook: the cause, ever longer rests, automatic recovery', async () => {
   const { rig, time } = await openSimulated();
   await rig.pair();
   time.waits.length = 0;
@@ -142,7 +142,7 @@ test('another poller and a webhook: which of them it is, ever longer rests, and 
     description: 'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
     times: 1_000_000,
   });
-  // The poll that is held goes on until something comes.
+  // The held poll continues until something arrives.
   rig.ada.write('while another polls');
   await rig.state('conflict');
   expect((await rig.claw.op('telegram.status', {})).problem).toMatch(/Another program polls this bot: most likely TrayClaw on another/);

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Person } from '../doubles/telegram/person.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
-import { countProcesses, until } from '../faults/panic-rig.ts';
+import { countProcesses } from '../faults/panic-rig.ts';
 import { ownNow } from '../own-clock.ts';
+import { until } from '../until.ts';
 
 async function open(options: TelegramRigOptions = {}): Promise<TelegramRig> {
   const rig = await TelegramRig.start(options);
@@ -39,7 +40,7 @@ test('nothing is heard before the desktop has confirmed; then a message is answe
   expect(rig.model.requests).toHaveLength(1);
 });
 
-test('a stranger is told one line an hour and leaves nothing behind', async () => {
+test('a stranger gets one line an hour and leaves nothing behind', async () => {
   const rig = await open();
   await rig.pair();
   const eve = new Person(rig.double, { id: 66, name: 'Eve' });
@@ -73,7 +74,7 @@ test('where the server has no drafts, one message is edited until it is the answ
   expect(answer.edits).toBeGreaterThan(0);
 });
 
-test('a long answer comes in parts that are formatted; what cannot be parsed comes plain', async () => {
+test('a long answer arrives in formatted parts; an invalid one arrives plain', async () => {
   const long = `Look:\n\n\`\`\`py\n${'print("line")\n'.repeat(500)}\`\`\`\n\n**Done.**`;
   const rig = await open({
     rules: [
@@ -224,7 +225,7 @@ test('panic from Telegram ends every process at once, whatever was said before i
   await rig.hears(/setsid/);
   rig.ada.press('Approve once');
   await until(() => countProcesses(mark) >= 3, 'the processes run');
-  // What waits in the chat behind it does not hold the stop up.
+  // Messages that wait in the chat behind it do not delay the stop.
   for (let at = 0; at < 10; at++) rig.ada.write(`and then number ${at}`);
   const startedMs = ownNow();
   rig.ada.write('/panic');
@@ -298,7 +299,7 @@ test('paused it neither hears nor says anything, also after a restart; resumed i
   });
 });
 
-test('groups: a mention by somebody paired is answered there; other talk, other people, commands and other bots are not', async () => {
+test('groups: a mention by a paired person is answered; other talk and people are not', async () => {
   const rig = await open({ telegram: { groups: 'mention' } });
   await rig.pair();
   const ada = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
@@ -315,7 +316,7 @@ test('groups: a mention by somebody paired is answered there; other talk, other 
   expect(rig.ada.heard().filter((text) => text.startsWith('You said'))).toEqual([]);
   expect(rig.model.requests).toHaveLength(2);
   expect((await rig.claw.op('panic.status', {})).engaged).toBe(false);
-  // The group is a conversation of its own.
+  // The group is a separate conversation.
   rig.ada.write('only us');
   await rig.hears('You said: only us');
   const { sessions } = await rig.claw.op('session.list', {});
@@ -332,7 +333,7 @@ test('where groups are not allowed a mention is not heard', async () => {
   expect([rig.model.requests.length, ada.heard()]).toEqual([1, []]);
 });
 
-test('an edited message does nothing, a forwarded one is the words of somebody else', async () => {
+test('an edited message does nothing, a forwarded one is untrusted', async () => {
   const rig = await open();
   await rig.pair();
   const id = rig.ada.write('hello');

@@ -1,5 +1,5 @@
-// What a request is thought to cost before it is sent, against what servers with real vocabularies report, through the whole program: prose,
-// code, data, other languages, calls and results of tools, in every wire format.
+// The estimated size of a request against the counts of servers with real vocabularies, through the whole program: prose, code, data, other
+// languages, calls and results of tools, in every wire format.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => page.close(resolve)));
 
-/** What each turn calls. Keys of other branches are given as null, as models in strict modes do. */
+/** The calls of each turn. Keys of other branches are null, as models in strict modes send them. */
 const turns = (): readonly ScriptedCall[][] => [
   [call('write_file', { path: 'a.txt', content: 'one\ntwo\n' }), call('list_dir', {})],
   [call('append_file', { path: 'a.txt', content: 'three\n' })],

@@ -1,5 +1,4 @@
-// Dead letters: turns that ended in failure. Those nobody watches are tried again once the cause may have passed; the others are left to a
-// person.
+// Dead letters: turns that failed. Unattended ones are retried once the cause may have passed; the others wait for a person.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { letterChecks } from './checks.ts';

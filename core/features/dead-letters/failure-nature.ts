@@ -1,9 +1,9 @@
-// Which failures pass by themselves, told by the code alone. Decides nothing about whether a turn is tried again.
+// Tells transient failures from lasting ones by their code. Does not decide whether a turn is retried.
 
 import type { FailureNature } from '../../contracts/features/dead-letters.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 
-/** What a server, the network or this machine may get over without anybody changing anything. Every other code needs somebody. */
+/** Failures of a server, the network or this machine that may pass without any change. Every other code needs a person. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'fetch_failed',
   'model_rate_limited',
@@ -25,7 +25,7 @@ export interface Backoff {
   readonly longestWaitMs: number;
 }
 
-/** Doubles with each failure; half of it is left to chance, so that many that failed together do not come back together. */
+/** Doubles with each failure; half of it is random, so that turns that failed together do not return together. */
 export function waitBefore(attempt: number, { firstWaitMs, longestWaitMs }: Backoff, random: () => number): number {
   const ceilingMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(attempt - 1, 30));
   return Math.round(ceilingMs / 2 + (ceilingMs / 2) * random());

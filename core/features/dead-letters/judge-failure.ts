@@ -1,4 +1,4 @@
-// What is known of a turn that ended badly, and whether it may be tried again by itself. Reads only.
+// The facts about a failed turn, and whether it may be retried automatically. Reads only.
 
 import { isHere } from '../../contracts/doors.ts';
 import type { FailureNature } from '../../contracts/features/dead-letters.ts';
@@ -13,16 +13,16 @@ export interface Failure {
   readonly channel: string;
   readonly reason: ErrorBody;
   readonly nature: FailureNature;
-  /** The turns whose work it took up, and the one whose message it ran again. */
+  /** The turns it continued, and the one whose message it repeated. */
   readonly earlier: readonly string[];
-  /** Why the program must not try again by itself; null where it may. */
+  /** Why it must not be retried automatically; null if it may. */
   readonly left: string | null;
 }
 
 const EVENTS_LOOKED_AT = 5_000;
 const unexplained: ErrorBody = { code: 'internal', message: 'The turn failed and said nothing of why.' };
 
-/** Null for a turn the log knows nothing of any more. */
+/** Null for a turn that is no longer in the log. */
 export function judgeFailure(log: SessionLog, ended: EventOf<'turn.finished'>): Failure | null {
   const { turnId, sessionId } = ended;
   const row = turnId === null ? null : log.index.turn(turnId);
@@ -37,7 +37,7 @@ export function judgeFailure(log: SessionLog, ended: EventOf<'turn.finished'>): 
   return { ...about, earlier, left: whyLeft(about, started, done) };
 }
 
-/** What a turn took up or ran again; empty where its start cannot be found. */
+/** The turn it continued or repeated; empty if its start cannot be found. */
 export function earlierTurns(log: SessionLog, turnId: string): readonly string[] {
   const row = log.index.turn(turnId);
   if (row === null) return [];

@@ -1,5 +1,5 @@
-// Dead letters: follows the log for turns that ended in failure, has those nobody watches tried again once the cause may have passed,
-// and leaves the others to a person. Owns one timer; what a try does is the turn runtime's.
+// Dead letters: follows the log for failed turns, has unattended ones retried once the cause may have passed, and leaves the others to a
+// person. Owns one timer; the turn runtime runs the retry.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -25,16 +25,16 @@ export interface DeadLetterDeps {
   readonly random: () => number;
   readonly config: Config['deadLetters'];
   readonly panic: { readonly engaged: boolean };
-  /** The message of a turn again. Fails as `TurnRuntime.retry` does. */
+  /** Repeats the message of a turn. Fails as `TurnRuntime.retry` does. */
   retry(turnId: string, by: string): { sessionId: string; turnId: string };
-  /** Calls `work` later, once. Returns how to call it off. */
+  /** Calls `work` later, once. Returns how to cancel it. */
   after(ms: number, work: () => void): () => void;
 }
 
 const BATCH = 500;
 const LETTERS_MAX = 1_000;
 const DUE_AT_ONCE = 20;
-/** A clock that is set, or a machine that slept, is noticed by then. */
+/** The latest moment at which a clock that was set, or a machine that slept, is noticed. */
 const LONGEST_SLEEP_MS = 60_000;
 const BUSY_WAIT_MS = 30_000;
 const tryer = 'dead letters';
@@ -43,11 +43,11 @@ export class DeadLetters {
   readonly #deps: DeadLetterDeps;
   readonly #stopListening: () => void;
   #cancelTimer: (() => void) | null = null;
-  /** Until then failures are noted at the next quiet moment, and nothing is tried. */
+  /** Until then failures are recorded at the next quiet moment, and nothing is retried. */
   #hasBegun = false;
   #isAwake = false;
   #isClosed = false;
-  /** Not before then is anything tried: the program was too busy. */
+  /** Nothing is retried before this moment: the program was too busy. */
   #busyUntilMs = 0;
 
   constructor(deps: DeadLetterDeps) {
@@ -57,7 +57,7 @@ export class DeadLetters {
     });
   }
 
-  /** Takes up what an earlier run left. Call once the turn runtime may be given work. */
+  /** Continues the work of an earlier run. Call once the turn runtime accepts work. */
   begin(): void {
     this.#hasBegun = true;
     this.#look();
@@ -69,7 +69,7 @@ export class DeadLetters {
     this.#cancelTimer?.();
   }
 
-  /** Looks through one batch of what is new in the log. Returns true while there is more. */
+  /** Reads one batch of new events. Returns true while there is more. */
   catchUp(): boolean {
     const { log, rows } = this.#deps;
     const from = rows.cursor();
@@ -78,7 +78,7 @@ export class DeadLetters {
     for (const event of events) {
       const drafts = this.#draftsFor(event);
       if (drafts.length === 0) continue;
-      // With its place: what is recorded of an event is recorded once, whatever happens.
+      // Stored with its cursor: an event is recorded once, whatever happens.
       log.transact(() => {
         log.append(systemSessionId, drafts);
         rows.putCursor(event.seq);
@@ -92,8 +92,7 @@ export class DeadLetters {
     return this.#deps.rows.list(limit).map(shown);
   }
 
-  /** How many wait for a person, and how many are tried again by themselves. */
-  /** `watched` are those of `left` that somebody saw fail. */
+  /** `left` ones wait for a person, who saw the `watched` among them fail; `waiting` ones are retried automatically. */
   counts(): { left: number; watched: number; waiting: number } {
     const letters = this.#deps.rows.list(LETTERS_MAX);
     const left = letters.filter(({ state }) => state === 'left');
@@ -104,11 +103,11 @@ export class DeadLetters {
   /** Fails with not_found, or as a retry of the turn does. */
   retry(letterId: string, by: string): { sessionId: string; turnId: string } {
     const letter = this.#letter(letterId);
-    if (letter.state === 'retrying') throw new AppError('conflict', `Dead letter ${letterId} is being tried again already.`);
+    if (letter.state === 'retrying') throw new AppError('conflict', `Dead letter ${letterId} is already being retried.`);
     return this.#deps.retry(letter.failedTurnId, by);
   }
 
-  /** Null clears all but those that are being tried. Fails with not_found. */
+  /** Null clears all except those being retried. Fails with not_found. */
   clear(letterId: string | null, by: string): number {
     const { log, rows } = this.#deps;
     const letters = letterId === null ? rows.list(LETTERS_MAX).filter(({ state }) => state !== 'retrying') : [this.#letter(letterId)];
@@ -133,7 +132,7 @@ export class DeadLetters {
     return event.type === 'turn.superseded' || event.type === 'panic.released';
   }
 
-  /** After the commit is over for everybody: what is recorded here is a commit of its own. */
+  /** After the commit has reached every listener: the records made here are a separate commit. */
   #wake(): void {
     if (this.#isAwake || !this.#hasBegun) return;
     this.#isAwake = true;
@@ -149,7 +148,7 @@ export class DeadLetters {
       while (this.catchUp());
       this.#tryDue();
     } catch (cause) {
-      this.#deps.logger.log('error', 'dead letters could not be looked after', { cause: toAppError(cause).message });
+      this.#deps.logger.log('error', 'dead letters could not be processed', { cause: toAppError(cause).message });
       this.#busyUntilMs = this.#deps.clock.nowMs() + BUSY_WAIT_MS;
     }
     this.#arm();
@@ -159,7 +158,7 @@ export class DeadLetters {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     const { rows, clock, panic } = this.#deps;
-    // A release of the stop wakes this up again.
+    // A release of the panic stop wakes this up again.
     if (this.#isClosed || panic.engaged) return;
     const dueMs = rows.nextDueMs();
     if (dueMs === null) return;
@@ -171,12 +170,12 @@ export class DeadLetters {
     const { rows, clock, panic } = this.#deps;
     const nowMs = clock.nowMs();
     if (panic.engaged) return;
-    // A clock that was set back must not hold everything up.
+    // A clock that was set back must not block every retry.
     if (nowMs < this.#busyUntilMs && this.#busyUntilMs - nowMs <= BUSY_WAIT_MS) return;
     for (const letter of rows.due(nowMs, DUE_AT_ONCE)) if (!this.#tryOne(letter)) return;
   }
 
-  /** False when nothing more can be tried now. */
+  /** False when nothing more can be retried now. */
   #tryOne(letter: KeptLetter): boolean {
     const { log, clock, logger } = this.#deps;
     try {
@@ -219,7 +218,7 @@ export class DeadLetters {
 
   #capture(event: EventOf<'turn.finished'>): AnyDraft[] {
     const failure = judgeFailure(this.#deps.log, event);
-    // A helper's failure is its caller's: the queue of helpers tries again, and tells.
+    // A subagent's failure belongs to its caller: the queue of subagents retries it and reports it.
     if (event.sessionId.startsWith(helperSessionPrefix)) return [];
     if (failure === null || failure.reason.code === 'cancelled') return [];
     const { rows, ids, clock, config, random } = this.#deps;
@@ -256,11 +255,11 @@ export class DeadLetters {
     });
   }
 
-  /** A person ended the try: that is an answer, and nothing is tried behind their back. */
+  /** A person stopped the retry: that is an answer, so nothing is retried after it. */
   #stopped(turnId: string, sessionId: string): AnyDraft[] {
     const letter = this.#deps.rows.ofSession(sessionId).find((one) => one.byTurnId === turnId);
     if (letter === undefined) return [];
-    return [{ type: 'dead_letter.left', body: { letterId: letter.letterId, why: 'The last try was stopped before its end.' } }];
+    return [{ type: 'dead_letter.left', body: { letterId: letter.letterId, why: 'The last retry was stopped before its end.' } }];
   }
 }
 

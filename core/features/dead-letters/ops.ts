@@ -1,4 +1,4 @@
-// Dead letters as operations: what failed, once more, or not at all.
+// The operations on dead letters: list, retry, clear.
 
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { deadLetterOps } from '../../contracts/features/dead-letters.ts';

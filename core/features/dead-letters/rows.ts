@@ -1,5 +1,4 @@
-// Dead letters as rows kept in step with their events, and how far the log was looked through for failures.
-// The events are the truth; decides nothing.
+// Dead letters as rows that follow their events, and the cursor of the search for failures. The events are the truth; decides nothing.
 
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
@@ -44,7 +43,7 @@ interface Row extends Omit<DeadLetter, 'reason'> {
   readonly byTurnId: string | null;
 }
 
-/** A letter with the turn that failed and, while it is tried again, the turn that does. */
+/** A letter with the failed turn and, during a retry, the turn that retries it. */
 export type KeptLetter = DeadLetter & Pick<Row, 'failedTurnId' | 'byTurnId'>;
 
 const columns = `letter_id AS letterId, state, coalesce(by_turn_id, turn_id) AS turnId, turn_id AS failedTurnId, by_turn_id AS byTurnId,
@@ -92,7 +91,7 @@ export class DeadLetterRows {
         this.#put(event.body, event.atMs);
         return;
       case 'turn.superseded':
-        // In the transaction that begins the try: no crash can let it begin twice.
+        // In the transaction that begins the retry: no crash can start it twice.
         if (event.turnId !== null) this.#sql.tried.run(event.body.byTurnId, event.turnId);
         return;
       case 'dead_letter.retried':
@@ -138,7 +137,7 @@ export class DeadLetterRows {
     return (this.#sql.count.get() as { n: number }).n;
   }
 
-  /** The one that has been left to a person the longest. */
+  /** The one that has waited longest for a person. */
   oldestLeft(): KeptLetter | null {
     return readRow(this.#sql.oldest.get());
   }

@@ -8,16 +8,19 @@ import { Cortensor } from '../../../tests/doubles/cortensor.ts';
 import { delegate } from './delegate.ts';
 
 let double: Cortensor;
-let baseUrl = '';
-
 beforeEach(async () => {
-  double = new Cortensor();
-  baseUrl = await double.start();
+  double = await Cortensor.start();
 });
 afterEach(() => double.close());
 
 function toolOf(payment?: string): ToolDefinition {
-  const cor = { kind: 'cortensor' as const, baseUrl, apiKey: 'env:COR_KEY', sessionId: 1, ...(payment === undefined ? {} : { payment }) };
+  const cor = {
+    kind: 'cortensor' as const,
+    baseUrl: double.baseUrl,
+    apiKey: 'env:COR_KEY',
+    sessionId: 1,
+    ...(payment === undefined ? {} : { payment }),
+  };
   const config = configSchema.parse({ providers: { cor } });
   const secrets = { resolve: (ref: string) => Promise.resolve(ref === 'env:COR_KEY' ? 'default-dev-token' : 'proof') };
   const [tool] = delegate.create({ config, clock: systemClock, secrets }, null).tools;

@@ -3,6 +3,7 @@
 
 import { BoundedQueue } from '../../base/bounded-queue.ts';
 import type { Clock } from '../../base/clock.ts';
+import { orAborted } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import {
@@ -138,7 +139,9 @@ export class Hooks {
       tookMs: Math.round(clock.monotonicMs() - startedMs),
     });
     try {
-      const { decision, reason, note } = this.#deps.redactDeep(await orStopped(entry.ask(subject, signal), signal));
+      // A hook of the library that ignores its signal must not block the turn.
+      const asked = orAborted(entry.ask(subject, signal), signal, () => new AppError('cancelled', 'It was stopped.'));
+      const { decision, reason, note } = this.#deps.redactDeep(await asked);
       if (decision === undefined) return { ran: ran('passed', note ?? reason ?? ''), answer: pass };
       const why = decision === 'deny' ? refusalOf(entry.name, reason) : questionOf(entry.name, reason);
       return { ran: ran(decision === 'deny' ? 'denied' : 'asked', note ?? why), answer: { decision, reason: why } };
@@ -163,19 +166,4 @@ function questionOf(name: string, reason = ''): string {
 
 function about(entry: HookEntry, { on, sessionId, turnId, tool }: HookSubject): Omit<HookRan, 'outcome' | 'reason' | 'tookMs'> {
   return { on, name: entry.name, sessionId, turnId, callId: tool?.callId ?? null };
-}
-
-/** A hook of the library that ignores its signal must not block the turn. */
-async function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const over = new AbortController();
-  const stopped = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new AppError('cancelled', 'It was stopped.'));
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true, signal: over.signal });
-  });
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    over.abort();
-  }
 }

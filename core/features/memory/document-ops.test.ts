@@ -1,4 +1,4 @@
-// Sources of knowledge added and removed while the program runs: what holds at once, what the file says, what is refused and why.
+// Document sources added and removed while the program runs: the immediate effect, the content of the file, refusals and their reasons.
 
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ test('a folder, a file and a text are searched at once; config.yaml names them, 
   });
 });
 
-test('what cannot be a source says why, and nothing is written', async () => {
+test('an invalid source says why, and nothing is written', async () => {
   const { claw, folder, home, workspace } = await open();
   await claw.op('knowledge.add', { name: 'notes', path: 'notes' });
   const before = readFileSync(join(home, 'config.yaml'), 'utf8');
@@ -110,7 +110,7 @@ test('what cannot be a source says why, and nothing is written', async () => {
   expect(readFileSync(join(home, 'config.yaml'), 'utf8')).toBe(before);
 });
 
-test('what config.yaml names in the own data is not read', async () => {
+test('a source inside the data folder is not read', async () => {
   const { claw, home } = await open();
   mkdirSync(join(home, 'backups'), { recursive: true });
   writeFileSync(join(home, 'backups', 'notes.md'), 'The roof is private.');
@@ -119,7 +119,7 @@ test('what config.yaml names in the own data is not read', async () => {
   expect(await found(claw, 'roof private')).toEqual([]);
 });
 
-test('a folder outside of what is open is read once a person says so, as words of others', async () => {
+test('a folder outside the open ones is read with consent, as untrusted content', async () => {
   const { claw, folder } = await open();
   const path = join(folder, 'elsewhere');
   expect(await claw.op('knowledge.preview', { path })).toMatchObject({ outside: true, files: 1, problem: null });
@@ -129,7 +129,7 @@ test('a folder outside of what is open is read once a person says so, as words o
   expect(evidence).toMatchObject([{ citation: 'far/far.md:1', untrusted: [{ kind: 'file', where: join(path, 'far.md') }] }]);
 });
 
-test('a source that is removed is found no more, and comes back as it was', async () => {
+test('a removed source is no longer found, and returns unchanged', async () => {
   const { claw, workspace } = await open();
   await claw.op('knowledge.add', { name: 'notes', path: 'notes' });
   const [before] = await settled(claw);
@@ -139,7 +139,7 @@ test('a source that is removed is found no more, and comes back as it was', asyn
   expect(await found(claw, 'roof tiled')).toEqual([]);
   expect(await hasSearchTool(claw)).toBe(false);
   await claw.op('config.set', { key: 'knowledge.sources.notes', value: setting });
-  // Read at the same moment as before: nothing was read anew.
+  // Read at the same moment as before: nothing was reread.
   expect(await settled(claw)).toEqual([before]);
   expect(await found(claw, 'roof tiled')).toEqual(['notes/plan.md:1-3']);
 });

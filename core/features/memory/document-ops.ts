@@ -1,5 +1,5 @@
-// Operations on the person's documents: what there is, what is found, and which folders, files and texts are sources. Which they are stands
-// in config.yaml and nowhere else.
+// Operations on the person's documents: their list, their search, and the folders, files and texts that are sources. Only config.yaml names
+// the sources.
 
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -15,12 +15,12 @@ type KnowledgeOps = Pick<OpHandlers, Extract<keyof typeof memoryOps, `knowledge.
 
 interface Handled {
   readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;
-  /** How search by meaning stands. */
+  /** The state of search by meaning. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
   readonly settings: Pick<Settings, 'path' | 'change'>;
-  /** Where a source lies, by a person's words for it. */
+  /** The place of a source, from the path a person typed. */
   sourcePlace(path: string): SourcePlace;
 }
 
@@ -47,7 +47,7 @@ type Problem = readonly [code: 'not_found' | 'invalid_params' | 'forbidden' | 'c
 
 type Place = ReturnType<Handled['sourcePlace']>;
 
-/** Why no source can be made of it, or null. */
+/** Why it cannot be a source, or null. */
 function problemOf({ knowledge }: Handled, { path, kind, isOwn }: Place): Problem | null {
   if (isOwn) return ['forbidden', `${path} is TrayClaw's own data, which is never read as documents.`];
   if (kind === 'missing') return ['not_found', `There is nothing at ${path}, or it may not be looked at.`];
@@ -114,7 +114,7 @@ async function remove(deps: Handled, name: string, by: string): Promise<OpResult
   return { source: name, setting, holds };
 }
 
-/** As the file says it. Fails with invalid_config where it cannot be read. */
+/** The sources in the file. Fails with invalid_config if it cannot be read. */
 async function settingOf({ settings }: Handled, name: string): Promise<Record<string, unknown> | undefined> {
   const { file, problem } = await readSettings(settings.path);
   if (file === null) throw new AppError('invalid_config', problem ?? `${settings.path} cannot be read.`);

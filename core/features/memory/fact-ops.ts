@@ -1,4 +1,4 @@
-// Operations on what is remembered. Thin: what they do is done in the book.
+// Operations on memories. Thin: the book does the work.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { sharedScope, type memoryOps } from '../../contracts/features/memory.ts';
@@ -9,7 +9,7 @@ type MemoryOps = Pick<OpHandlers, Extract<keyof typeof memoryOps, `memory.${stri
 
 interface Handled {
   readonly memory: MemoryBook;
-  /** How search by meaning stands. */
+  /** The state of search by meaning. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
@@ -19,7 +19,7 @@ const LISTED = 100;
 const RECALLED = 10;
 const usualImportance = 0.5;
 
-/** Aborted when whoever asked has gone, or the program ends. */
+/** Aborted when the caller disconnects, or the program ends. */
 export function signalOf({ signal }: Caller, closing: AbortSignal): AbortSignal {
   return signal === undefined ? closing : AbortSignal.any([signal, closing]);
 }

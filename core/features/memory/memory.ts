@@ -1,4 +1,4 @@
-// Memory: what is worth remembering, and the person's documents, with one search over both: by words, and by meaning where there is an
+// Memory: statements worth remembering, and the person's documents, with one search over both: by words, and by meaning if there is an
 // embedder.
 
 import { homedir } from 'node:os';
@@ -10,7 +10,7 @@ import { isInside } from '../../base/inside-folder.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import { isOwnData, readablePage } from '../../hands/tools/tools.ts';
-import { estimateTokens } from '../../mind/llm/llm.ts';
+import { estimateTokens, type EngineAccess } from '../../mind/llm/llm.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createKnowledgeOps } from './document-ops.ts';
 import { DocumentThread } from './documents/document-thread.ts';
@@ -51,7 +51,7 @@ export { VectorStore, vectorMigrations } from './vectors/vector-store.ts';
 
 type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'settings' | 'tools' | 'closing'>;
 
-/** What a program that brings TrayClaw along puts in place of the built-in parts. */
+/** The parts an embedding program can replace. */
 type Ports = Pick<TrayClawOptions, 'memoryExtractor' | 'memoryResolver' | 'memorySources' | 'knowledgeResolvers'>;
 
 export const memory = defineBuiltInFeature({
@@ -62,10 +62,10 @@ export const memory = defineBuiltInFeature({
     knowledge: new KnowledgeRows(storage),
     vectors: new VectorStore(storage.db),
   }),
-  create: (spine: Taken, stores: MemoryStores, ports: Ports) => {
+  create: (spine: Taken, stores: MemoryStores, ports: Ports, engine: Pick<EngineAccess, 'open'>) => {
     const { config, clock, log, logger, settings, tools, closing } = spine;
     const lifetimes = new Lifetimes();
-    const embedding = createEmbedding(spine, stores, lifetimes);
+    const embedding = createEmbedding(spine, stores, lifetimes, engine);
     const near = createNearest(logger, stores, embedding);
     const { book, recall, store } = createFacts(spine, stores, near, ports);
     const knowledge = createDocuments(spine, stores, { near, embedding, ports, lifetimes });
@@ -101,7 +101,7 @@ export const memory = defineBuiltInFeature({
         }),
       ],
       tools: config.memory.enabled ? createMemoryTools(memoryPort(spine, book)) : [],
-      /** Looks through what was said, and wakes what gives texts their vectors. */
+      /** Reads new messages, and wakes the keeper of vectors. */
       catchUp: (): boolean => {
         const hasMore = collects && collector.catchUp();
         mirror.poke();
@@ -135,7 +135,7 @@ function createMirror({ later, logger, log }: Taken, { memories }: MemoryStores,
   });
 }
 
-/** The model is offered the search for as long as there is something to search. */
+/** The model has the search as long as there is something to search. */
 function searchOffer(knowledge: Knowledge, tools: Taken['tools']): () => void {
   const tool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
   let withdraw: (() => void) | null = null;
@@ -176,7 +176,7 @@ function createDocuments(
 ): Knowledge {
   const { clock, config, facts, later, logger } = spine;
   const reader = new DocumentThread();
-  // Ended in reverse: first what hands out jobs, then who does them.
+  // Closed in reverse: first those that create jobs, then those that run them.
   lifetimes.add(reader);
   return lifetimes.add(
     new Knowledge({
@@ -199,7 +199,7 @@ function createDocuments(
   );
 }
 
-/** As when a tool reads the file: outside of the opened folders anybody may have written it, and inside, who wrote it is on record. */
+/** As when a tool reads the file: outside the open folders any program may have written it, and inside, the log knows who did. */
 function untrustedOf(file: string, { facts, sources }: Taken): readonly TaintSource[] {
   const opened = [facts.workspace, ...facts.extraFolders.map(realOf)].some((folder) => isInside(file, folder));
   return opened ? sources.ofFile(file) : [{ kind: 'file', where: file }];

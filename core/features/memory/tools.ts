@@ -1,15 +1,15 @@
-// The tools of memory and documents: remember, recall and knowledge_search. What may be kept, and whose words it is, is decided behind the
-// ports; the tools only show it.
+// The tools of memory and documents: remember, recall and knowledge_search. The ports decide what may be kept and what is untrusted; the
+// tools only show it.
 
 import * as z from 'zod';
 import { memoryKindSchema, memoryTextMax, type MemoryKind, type Evidence, type MemoryHit } from '../../contracts/features/memory.ts';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
-/** Where a call is made, and the key that makes it the same call when it runs again. */
+/** Where a call is made, and the key that identifies a repeated run of the same call. */
 export type MemoryPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey' | 'signal'>;
 
-/** What the tools use of memory. All fail with an AppError that says why. */
+/** The part of memory that tools use. All fail with an AppError that says why. */
 export interface MemoryPort {
   remember(
     about: { readonly text: string; readonly kind: MemoryKind; readonly own: boolean; readonly importance: number },
@@ -26,7 +26,7 @@ export interface KnowledgePort {
   ): Promise<readonly Evidence[]>;
 }
 
-/** The program's own notes and the person's own documents: nothing outside changes, so to the gate it is reading. */
+/** The program's notes and the person's documents: nothing outside changes, so the gate treats it as reading. */
 const ownNotes: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
 const TIMEOUT_MS = 15_000;

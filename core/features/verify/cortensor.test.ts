@@ -9,16 +9,13 @@ import { verifyByCortensor } from './by-cortensor.ts';
 import { createVerifier, about, settingsOf, verdictOf } from './verify-bench.ts';
 
 let double: Cortensor;
-let baseUrl = '';
-
 beforeEach(async () => {
-  double = new Cortensor();
-  baseUrl = await double.start();
+  double = await Cortensor.start();
 });
 afterEach(() => double.close());
 
 function askBy(api: 'v1' | 'v2' | 'v3' | 'factcheck', more: { key?: string; replicas?: 1 | 3 | 5; timeoutMs?: number } = {}) {
-  const config = providerSchema.parse({ kind: 'cortensor', baseUrl, apiKey: 'env:COR_KEY', sessionId: 1 });
+  const config = providerSchema.parse({ kind: 'cortensor', baseUrl: double.baseUrl, apiKey: 'env:COR_KEY', sessionId: 1 });
   if (config.kind !== 'cortensor') throw new Error('not a router');
   const secrets = { resolve: () => Promise.resolve(more.key ?? 'default-dev-token') };
   const router = new CortensorRouter('cor', config, { secrets, clock: systemClock });

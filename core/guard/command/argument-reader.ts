@@ -1,5 +1,5 @@
-// Reads a program's arguments by a list of the flags it is known to have: short ones in bundles, long ones by their whole name.
-// A flag that is not on the list, an abbreviation or a missing value means that the arguments are not understood.
+// Reads a program's arguments by a list of its known flags: short ones in bundles, long ones by their whole name. A flag that is not on the
+// list, an abbreviation or a missing value means that the arguments are not understood.
 
 export interface FlagTable {
   readonly flags: ReadonlyMap<string, FlagForm>;
@@ -8,9 +8,9 @@ export interface FlagTable {
 }
 
 export interface FlagForm {
-  /** none: stands alone. needed: attached, after `=` or the next argument. attached: only attached or after `=`, may be missing. */
+  /** none: takes no value. needed: attached, after `=` or the next argument. attached: only attached or after `=`, may be missing. */
   readonly value: 'none' | 'needed' | 'attached';
-  /** What the value names: `FILE` a path that is read, `N` a number, anything else text. */
+  /** The kind of value: `FILE` a path that is read, `N` a number, anything else text. */
   readonly kind: string;
 }
 
@@ -31,8 +31,8 @@ const numberValue = /^[+-]?\d+(?:\.\d+)?[A-Za-z]{0,3}$/;
 const wholeNumber = /^-\d+$/;
 
 /**
- * A table from its text, as a manual prints it: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`.
- * A word of capitals is a value; in brackets it may be missing and is then never the next argument.
+ * A table from its text, as a manual prints it: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`. A word in capitals is
+ * a value; in brackets it is optional and is then never the next argument.
  */
 export function flagTable(text: string): FlagTable {
   const flags = new Map<string, FlagForm>();
@@ -47,7 +47,7 @@ export function flagTable(text: string): FlagTable {
   return { flags, hasNumber };
 }
 
-/** The tables of all that have one as a text. */
+/** The tables of all entries that have one as text. */
 export function flagTables(known: Readonly<Record<string, { readonly flags?: string | RegExp }>>): ReadonlyMap<string, FlagTable> {
   return new Map(
     Object.entries(known).flatMap(([name, { flags }]) => (typeof flags === 'string' ? [[name, flagTable(flags)] as const] : [])),
@@ -116,7 +116,7 @@ function lastShort(flag: string, form: FlagForm, pending: string[]): GivenFlag[]
   return form.value === 'attached' ? [{ flag, value: null }] : withNext(flag, form, pending);
 }
 
-/** Some programs take what looks like a flag for a flag even where a value is due: then it is not known which it is. */
+/** Some programs take a word that looks like a flag for a flag even where a value is due, so its meaning is unknown. */
 function withNext(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
   const value = pending.pop();
   const isFlagLike = value !== undefined && /^-./.test(value) && !(form.kind === 'N' && wholeNumber.test(value));

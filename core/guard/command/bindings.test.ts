@@ -1,4 +1,4 @@
-// Which scripts a permission is bound to, by the names interpreters have on each system.
+// The scripts a permission is bound to, by the names interpreters have on each system.
 
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ test('a program that runs no script is bound to none', () => {
   expect(scriptsOf(['pythonic', 'x.py'])).toEqual([]);
 });
 
-test('recipes that start an interpreter of Windows name its script as well', () => {
+test('recipes that start a Windows interpreter name its script as well', () => {
   expect(filesNamedBy('all:\n\tpython.exe x.py\n\techo x.js\n', cwd, 'recipes')).toEqual([join(cwd, 'x.py')]);
   expect(filesNamedBy('all:\n\tcscript x.vbs\n', cwd, 'recipes')).toEqual([join(cwd, 'x.vbs')]);
 });

@@ -1,5 +1,5 @@
-// The things a plain command is made of when it runs: its program, the scripts and settings that are its code, its environment. A yes is
-// for them as they were.
+// The things a plain command runs: its program, the scripts and settings that are its code, its environment. A permission covers them as
+// they were when it was given.
 
 import { hash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
@@ -14,12 +14,12 @@ export interface BoundParts {
   readonly program: string;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Files of settings, relative to `cwd` or absolute. */
+  /** Settings files, relative to `cwd` or absolute. */
   readonly configs: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Flags of interpreters that name more code than the first operand. */
+/** Flags of interpreters that name code besides the first operand. */
 const codeFlags = new Set([
   '-r',
   '--require',
@@ -48,7 +48,7 @@ export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBin
   ];
 }
 
-/** The first operand that is a file, and what flags name as code. Too many are no harm: they only ask again sooner. */
+/** The first operand that is a file, and the code that flags name. Extra ones do no harm: they only ask again sooner. */
 function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly string[] {
   const [program = '', ...args] = argv;
   if (!isInterpreter(program)) return [];
@@ -70,7 +70,7 @@ function isNamedCode(argument: string, before: string): boolean {
   return codeFlags.has(before.toLowerCase()) || /^--[^=]*=/.test(argument);
 }
 
-/** What a shell script starts is its code as well. */
+/** The files a shell script starts are its code as well. */
 function withCalled(scripts: readonly string[], cwd: string): readonly string[] {
   return unique([...scripts, ...scripts.flatMap((script) => filesNamedIn(script, cwd))]);
 }

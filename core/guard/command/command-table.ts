@@ -1,8 +1,8 @@
-// What is known of commands, as data: for each program the flags that leave it harmless, and what its operands then mean. Flags as in the
-// manuals of GNU coreutils 9, diffutils 3, grep 3, ripgrep 13, git and their like on other systems. Left out are those that write, run another
-// program (rg --pre), follow links into other folders (grep -R, ls -L), or take names of files out of files: a flag that is not here is asked about.
+// The table of known commands: for each program the flags that keep it harmless, and the meaning of its operands. Flags as in the manuals of
+// GNU coreutils 9, diffutils 3, grep 3, ripgrep 13, git and their equivalents elsewhere. It omits flags that write, run another program
+// (rg --pre), follow links into other folders (grep -R, ls -L), or read file names from files: a flag that is missing here is asked about.
 
-/** What operands mean; read-command.ts knows how each is read. */
+/** The meaning of operands; read-command.ts knows how each is read. */
 export type Operands =
   | 'files'
   | 'text'
@@ -23,30 +23,30 @@ export type Operands =
 
 /** A program that only reads. */
 export interface Reader {
-  /** "lists files": what the person is told. */
+  /** "lists files": shown to the person. */
   readonly reads: string;
-  /** Files unless told. */
+  /** Files by default. */
   readonly operands?: Operands;
   /** In the notation of `flagTable`; absent where flags and operands are one language. */
   readonly flags?: string;
 }
 
-/** A command of git that only looks. */
+/** A git command that only reads. */
 export interface GitLook {
-  /** content: it shows what tracked files hold, not only their names. */
+  /** content: it shows the content of tracked files, not only their names. */
   readonly shows: 'content' | 'names';
   readonly flags: string;
-  /** Without one of these flags an operand would make something. */
+  /** Without one of these flags an operand would create something. */
   readonly operandsAfter?: readonly string[];
 }
 
-/** A command that runs what a project itself defines. */
+/** A command that runs code the project itself defines. */
 export interface ProjectTool {
-  /** Files that say what runs. */
+  /** Files that decide what runs. */
   readonly bindings: readonly string[];
-  /** Those of them that could have something else run. */
+  /** Those of them that could make it run something else. */
   readonly refusedBy?: readonly string[];
-  /** A pattern of each whole flag where the program takes no bundles, as Go with one dash or two. */
+  /** A pattern for each whole flag if the program takes no bundles, such as Go with one dash or two. */
   readonly flags: string | RegExp;
 }
 
@@ -75,7 +75,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   tail: {
     reads: 'prints the end of files',
-    // `+9f` is an old way to say: from line 9 on, and never end.
+    // `+9f` is an old form of "from line 9, and never end".
     operands: 'files, no line number',
     flags: '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
   },
@@ -98,7 +98,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   uniq: {
     reads: 'leaves out repeated lines',
-    // A second operand is the file it writes.
+    // A second operand is the output file.
     operands: 'at most one file',
     flags: `-c, --count, -d, --repeated, -D, --all-repeated[=METHOD], -f N, --skip-fields=N, --group[=METHOD], -i, --ignore-case, -s N,
       --skip-chars=N, -u, --unique, -z, --zero-terminated, -w N, --check-chars=N`,

@@ -1,5 +1,5 @@
-// Commands understood before they run: whether a line is one plain program, what that is known to do, what it is made of, and what any
-// line may do to the machine. Decides nothing about permission and starts nothing.
+// Understands commands before they run: whether a line is one plain program, its known effects, the files it runs, and the possible effects
+// of any other line. Does not decide permission and starts nothing.
 
 import type { CommandFact, PathFact, ToolClass } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
@@ -19,15 +19,15 @@ export interface CommandRequest {
   readonly line: string;
   /** Real path of the folder it runs in. */
   readonly cwd: string;
-  /** What the child gets, without the markers of a call. */
+  /** The environment of the child, without the markers of a call. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** plain: this file, under the first word of the list as its name. line: this text, by the shell. */
+/** plain: this file, with the first word of the list as its name. line: this text, run by the shell. */
 export type Launch = (
   { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] } | { readonly kind: 'line'; readonly line: string }
 ) & {
-  /** Set beside what every child gets. */
+  /** Added to the environment every child gets. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
@@ -37,12 +37,12 @@ export interface CommandAnalysis {
   /** Paths it names, as far as they are known. */
   readonly paths: readonly PathFact[];
   readonly hosts: readonly string[];
-  /** Sentences, the gravest first. */
+  /** Sentences, the most serious first. */
   readonly risks: readonly string[];
   readonly runsFetched: boolean;
   readonly does: string | null;
   readonly launch: Launch;
-  /** It makes no sense where part of the machine is hidden. */
+  /** It makes no sense if part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
 }
 
@@ -60,7 +60,7 @@ export class CommandAnalyst {
     this.#hashes = new ContentHashes(options.nowMs);
   }
 
-  /** Looks at the disk, changes nothing. The same answer for the same line as long as nothing it depends on changes. */
+  /** Reads the disk, changes nothing. The same line gets the same answer as long as nothing it depends on changes. */
   analyse(request: CommandRequest, places: CommandPlaces): CommandAnalysis {
     const { line, cwd } = request;
     const about = lookAtLine(line, cwd, places);

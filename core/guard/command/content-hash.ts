@@ -1,11 +1,11 @@
-// What a file holds, as a hash, remembered for as long as the file's own marks stay the same. Bounded in memory and in time.
+// The hash of a file's content, remembered while the file's metadata stays the same. Bounded in memory and in time.
 
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 
 const ENTRIES_MAX = 1000;
 const CONTENT_BYTES_MAX = 16_000_000n;
-/** File systems count time in ticks: a file changed in the tick of its reading would keep its marks. */
+/** File systems count time in ticks: a file changed in the tick of its reading would keep its metadata. */
 const SETTLED_MS = 2000n;
 
 interface Remembered {
@@ -21,20 +21,20 @@ export class ContentHashes {
     this.#nowMs = nowMs;
   }
 
-  /** SHA-256 of a plain file's content, hex; null when there is none that can be read. */
+  /** SHA-256 of a plain file's content in hex; null if there is none that can be read. */
   of(path: string): string | null {
     try {
       const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
       return stat?.isFile() === true ? this.#hashOf(path, stat) : null;
     } catch {
-      // Not readable is told apart from a content, not from being absent: neither can be run or obeyed.
+      // An unreadable file differs from any content, but not from a missing one: neither can be run or obeyed.
       return null;
     }
   }
 
   /**
-   * Beyond 16 MB reading would be felt at every first question, so such a file goes by its marks instead: size, inode and
-   * the two times of change, of which the kernel alone sets the second.
+   * Beyond 16 MB the time to read would be noticeable at every first question, so such a file is identified by its metadata instead: size,
+   * inode and the two times of change, of which only the kernel sets the second.
    */
   #hashOf(path: string, stat: BigIntStats): string {
     const marks = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
@@ -54,13 +54,13 @@ export class ContentHashes {
   }
 }
 
-/** The path with its links resolved, or as it is where nothing is there. */
+/** The path with its links resolved, or unchanged if nothing is there. */
 export function realOrGiven(path: string): string {
   try {
-    // Most settings that are looked for are not there, and a failure costs more than a look.
+    // Most settings files do not exist, and a failed call costs more than a check.
     return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync.native(path);
   } catch {
-    // Not to be followed: its letters name it.
+    // Unresolvable: its letters identify it.
     return path;
   }
 }

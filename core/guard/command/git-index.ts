@@ -1,9 +1,9 @@
-// Reads the list of tracked files out of git's index (versions 2 to 4, SHA-1), as gitformat-index describes it. What it does not
-// know in full it does not read at all.
+// Reads the list of tracked files from git's index (versions 2 to 4, SHA-1), as gitformat-index describes it. An index with anything unknown
+// is not read at all.
 
 export interface TrackedFiles {
   readonly paths: readonly string[];
-  /** Paths that are repositories of their own. */
+  /** Paths that are separate repositories. */
   readonly submodules: readonly string[];
 }
 
@@ -13,10 +13,10 @@ const FIXED_BYTES = 62;
 const MODE_AT = 24;
 const EXTENDED = 0x4000;
 const GITLINK = 0o160000;
-/** Extensions that keep part of the list elsewhere. Git calls those with a small first letter necessary to know. */
+/** Extensions that keep part of the list elsewhere. In git, a lower-case first letter marks a required extension. */
 const harmlessExtension = /^[A-Z]/;
 
-/** Null when the index is of a form that is not read here. */
+/** Null if the index has an unsupported form. */
 export function readIndex(bytes: Buffer): TrackedFiles | null {
   if (bytes.length < 12 + HASH_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
   const version = bytes.readUInt32BE(4);

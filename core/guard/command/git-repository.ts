@@ -1,5 +1,5 @@
-// Which repository git would use in a folder, and whether anything that lies in it could make git run something. Looks the way git
-// does: upwards, the folder itself before its parents, pointer files followed. Whatever is unusual is a reason to ask.
+// Finds the repository git would use in a folder, and whether anything in it could make git run code. Searches as git does: upwards, the
+// folder before its parents, pointer files followed. Anything unusual is a reason to ask.
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -10,9 +10,9 @@ import { readIndex, type TrackedFiles } from './git-index.ts';
 import { look, readSmall } from './project-files.ts';
 
 export interface RepositoryLook {
-  /** Why git may do more here than what is asked of it, as the end of "this repository …"; null when nothing says so. */
+  /** Why git may do more here than the command says, as the end of "this repository …"; null if there is no sign of it. */
   readonly problem: string | null;
-  /** Files that decide what git runs here, also those that are not there. */
+  /** Files that decide what git runs here, including missing ones. */
   readonly bindings: readonly string[];
   readonly tracked: readonly string[];
   readonly root: string | null;
@@ -24,8 +24,8 @@ const SUBMODULES_MAX = 20;
 const DEPTH_MAX = 3;
 
 /**
- * What keeps git from writing to its index (`git status` heeds the first, `git diff` the setting), from starting a pager in a terminal,
- * and from asking a monitor for changes, running hooks or taking a mere folder for a repository, whatever lies there by then.
+ * Keeps git from writing to its index (`git status` obeys the first, `git diff` the setting), from starting a pager in a terminal, and from
+ * asking a monitor for changes, running hooks or taking a mere folder for a repository, whatever is there by then.
  */
 export const quietGit: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
@@ -79,7 +79,7 @@ class Look {
     if (folder === null) return 'has an unusual .git';
     const common = commonFolder(folder);
     if (common === null || !this.#isOpened(folder) || !this.#isOpened(common)) return 'keeps its data elsewhere';
-    // What git does not take for a repository it passes by, and goes on looking in the folders above.
+    // Git skips what it does not take for a repository, and continues the search in the folders above.
     if (!isRepository(folder, common)) return 'has an unusual .git';
     return this.#settings(root, folder, common) ?? this.#files(root, folder, depth);
   }
@@ -94,7 +94,7 @@ class Look {
       const problem = text === null ? null : configProblem(text, { isOwnFolder, as: 'read' });
       if (problem !== null) return `has its own settings that could run something or lead elsewhere (${problem})`;
     }
-    // Read-only commands run this one hook, when they renew the index.
+    // Read-only commands run this one hook, when they refresh the index.
     const hook = join(common, 'hooks', 'post-index-change');
     this.#bindings.push(hook);
     if (look(hook) !== null) return 'has a hook that git runs here (post-index-change)';
@@ -116,11 +116,11 @@ class Look {
   }
 }
 
-/** The folder git takes for the top, or null where it finds none. */
+/** The folder git takes for the top, or null if it finds none. */
 function discover(cwd: string): { root: string; problem: string | null } | null {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (look(join(folder, '.git')) !== null) return { root: folder, problem: null };
-    // A folder of the form of a .git is a repository to git, with settings that arrived like any other file.
+    // To git, a folder in the form of a .git is a repository, with settings that may come from anywhere.
     if (isGitForm(formOf(folder))) return { root: folder, problem: 'is a bare one' };
     if (dirname(folder) === folder) return null;
   }
@@ -169,7 +169,7 @@ function trackedFiles(index: string): TrackedFiles | null {
     if (stat === undefined) return { paths: [], submodules: [] };
     return stat.isFile() && stat.size <= INDEX_BYTES_MAX ? readIndex(readFileSync(index)) : null;
   } catch {
-    // Not readable: not known.
+    // Unreadable: unknown.
     return null;
   }
 }

@@ -69,7 +69,7 @@ test('the list of tracked files is read in every version git writes', () => {
   expect(readIndex(readFileSync(join(folder, '.git', 'index')))).toBeNull();
 });
 
-test('an ordinary repository has no problem, in its top and below; where there is none, neither', () => {
+test('an ordinary repository has no problem, at its top and below; nor has none at all', () => {
   const folder = repository('r');
   git(folder, 'remote', 'add', 'origin', 'https://example.org/x.git');
   git(folder, 'branch', '--set-upstream-to=main', 'main');
@@ -79,7 +79,7 @@ test('an ordinary repository has no problem, in its top and below; where there i
   expect(problemIn(join(root, 'none'))).toBeNull();
 });
 
-test('a submodule is looked at as well', () => {
+test('a submodule is checked as well', () => {
   const inner = repository('inner');
   const outer = repository('outer');
   git(outer, 'submodule', 'add', '-q', inner, 'sub');
@@ -88,7 +88,7 @@ test('a submodule is looked at as well', () => {
   expect(problemIn(outer)).toContain('sub) that has its own settings that could run something or lead elsewhere (core.fsmonitor)');
 });
 
-test('what is unusual is a reason to ask', () => {
+test('anything unusual is a reason to ask', () => {
   const outside = repository('../outside-of-test');
   try {
     const problems = {
@@ -173,7 +173,7 @@ test.each(Object.keys(hostile))('a repository whose %s runs something at `git st
   expect(existsSync(ran)).toBe(true);
 });
 
-test('what is left harmless writes nothing, also where git would renew its index', () => {
+test('a harmless command writes nothing, even where git would refresh its index', () => {
   const folder = repository('r');
   const index = join(folder, '.git/index');
   const age = (): Buffer => {

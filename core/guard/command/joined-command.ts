@@ -1,5 +1,5 @@
-// What a joined line is known to do, from what its parts are known to do. Every part but the last has to be one that only looks: nothing
-// the line itself does may change what a later part is. Where that is not so, the line is asked about as a whole.
+// The known effects of a joined line, from those of its parts. Every part but the last must only read: the line itself must not change what
+// a later part is. Otherwise the whole line is asked about.
 
 import type { JoinedCommand, PathFact, PlainCommand } from '../../contracts/tools.ts';
 import type { JoinedPart } from './joined-line.ts';
@@ -16,13 +16,13 @@ export interface JoinedLook {
   readonly joined: JoinedCommand;
   readonly paths: readonly PathFact[];
   readonly risks: readonly string[];
-  /** What runs: the same commands, each by the file that was looked at. */
+  /** The same commands, each with the file that was checked. */
   readonly line: string;
-  /** Set for the run, beside what every child gets. */
+  /** Added to the environment every child gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Null where the line is not as safe as its parts. */
+/** Null if the line is not as safe as its parts. */
 export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
   const plains = parts.map(({ look }) => look.plain);
   const asked = plains.filter((plain) => plain.reads === null);
@@ -45,7 +45,7 @@ export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
   };
 }
 
-/** git is given a name for what it does only where that is to look, in a repository whose settings run no code. */
+/** A git command has a known effect only if it reads, in a repository whose settings run no code. */
 function readsRepository({ family }: PlainCommand): boolean {
   return family?.[0] === 'git';
 }

@@ -80,11 +80,11 @@ test.each([
   expect(look(line, process.env['PATH']).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
 });
 
-test('the last part may be a command that is allowed by its name', () => {
+test('the last part may be a command that its name allows', () => {
   expect(look('ls && npm test', process.env['PATH']).fact.joined).toMatchObject({ reads: null, needs: [{ family: ['npm', 'test'] }] });
 });
 
-test('git that only looks joins with readers and with itself', () => {
+test('git commands that only read join with readers and with each other', () => {
   const repository = join(root, 'workspace', 'joined-repository');
   execFileSync('git', ['init', '-q', repository]);
   const joined = (line: string) => look(line, environment.PATH, repository);
@@ -99,7 +99,7 @@ test('git that only looks joins with readers and with itself', () => {
   rmSync(repository, { recursive: true });
 });
 
-test('what runs is written from what was read, each program by its file', () => {
+test('the line that runs is rebuilt from its parts, each program by its file', () => {
   expect(look(`cat a.txt | grep "it's" 2>/dev/null && ls`).launch).toEqual({
     kind: 'line',
     line: `'/usr/bin/cat' 'a.txt' | '/usr/bin/grep' 'it'\\''s' 2>/dev/null && '/usr/bin/ls'`,

@@ -1,5 +1,5 @@
-// Whether a line is nothing but plain commands joined by `&&`, `||`, `;` or `|`. As for a single command two readings that know nothing
-// of each other must agree: our own, which cuts the line and reads each piece, and the tree of the shell parser.
+// Decides whether a line is only plain commands joined by `&&`, `||`, `;` or `|`. As for a single command, two independent parsers must
+// agree: our own, which splits the line and reads each piece, and the tree of the shell parser.
 
 import type { Command, PipelineNode, Redirection, Statement } from 'unbash';
 import { readPlainLine } from './plain-line.ts';
@@ -8,10 +8,10 @@ import { literalCommand, parseShell } from './shell-tree.ts';
 export type Joint = '&&' | '||' | ';' | '|';
 
 export interface JoinedPart {
-  /** What stands before it; null for the first. */
+  /** The operator before it; null for the first. */
   readonly joint: Joint | null;
   readonly argv: readonly string[];
-  /** Outputs that are thrown away or put together: `2>/dev/null`, `>/dev/null`, `2>&1`, in order. */
+  /** Outputs that are discarded or merged: `2>/dev/null`, `>/dev/null`, `2>&1`, in order. */
   readonly redirects: readonly string[];
 }
 
@@ -45,7 +45,7 @@ interface Piece {
   readonly text: string;
 }
 
-/** Cuts at the joints that stand outside quotes; null where a quote stays open or an operator is none of ours. */
+/** Splits at operators outside quotes; null if a quote stays open or an operator is not supported. */
 function cutLine(line: string): Piece[] | null {
   const pieces: Piece[] = [];
   let joint: Joint | null = null;
@@ -105,7 +105,7 @@ function readTree(line: string): JoinedPart[] | null {
     const isRead = tree.commands.every((statement, index) => addStatement(statement, index === 0 ? null : ';', parts));
     return isRead ? parts : null;
   } catch {
-    // Parts are read at first sight; a parser that gives up there has not understood.
+    // The parser reads parts lazily; if it fails here, it has not understood the line.
     return null;
   }
 }

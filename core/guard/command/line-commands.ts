@@ -1,5 +1,5 @@
-// All simple commands of a line, whatever stands around them, with what wrappers like sudo, env, xargs or `sh -c` carry. Best effort: made
-// for warnings, never for permission.
+// All simple commands of a line, wherever they are, including those that wrappers like sudo, env, xargs or `sh -c` run. Best effort: for
+// warnings, never for permission.
 
 import { forEachChild, type Command, type Pipeline, type SyntaxNode, type Word } from 'unbash';
 import { isLiteral, parseShell } from './shell-tree.ts';
@@ -11,11 +11,11 @@ export interface LineCommand {
   readonly words: readonly LineWord[];
   readonly written: readonly LineWord[];
   readonly read: readonly LineWord[];
-  /** Folders gone into before it, in order, by literal `cd`s. */
+  /** Folders entered before it by literal `cd`s, in order. */
   readonly folders: readonly LineWord[];
-  /** Names of the programs whose output it takes, nearest last. */
+  /** The programs whose output it reads, the nearest last. */
   readonly pipedFrom: readonly string[];
-  /** A wrapper it was found in ("sudo"). */
+  /** The wrapper it was found in ("sudo"). */
   readonly wrappers: readonly string[];
 }
 
@@ -23,13 +23,13 @@ const NODES_MAX = 20_000;
 const DEPTH_MAX = 6;
 const COMMANDS_MAX = 500;
 
-/** What a line is made of, and whether all of it could be read. */
+/** The commands of a line, and whether all of it could be read. */
 export function commandsOf(line: string): { readonly commands: readonly LineCommand[]; readonly isWhole: boolean } {
   const collector = new Collector();
   try {
     collector.addLine(line, 0, []);
   } catch {
-    // The parser reads parts at first sight and runs out of stack on endless nesting.
+    // The parser reads parts lazily and runs out of stack on endless nesting.
     return { commands: collector.commands, isWhole: false };
   }
   return { commands: collector.commands, isWhole: collector.isWhole };

@@ -1,5 +1,5 @@
-// What can be said of a line beyond whether it is plain: the gravest class of effect, warnings, hosts, and files it would write. Looks at
-// every command of the line; only ever raises.
+// Everything known about a line besides whether it is plain: the most serious class of effect, warnings, hosts, and files it would write.
+// Checks every command of the line; only ever raises.
 
 import { isAbsolute, join } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
@@ -15,15 +15,15 @@ export interface LineLook {
   readonly risks: readonly string[];
   readonly hosts: readonly string[];
   readonly paths: readonly PathFact[];
-  /** It makes no sense where part of the machine is hidden. */
+  /** It makes no sense if part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
-  /** It runs code as it comes from the network. */
+  /** It runs code straight from the network. */
   readonly runsFetched: boolean;
-  /** What it does, as a headline; null where nothing of it is known to be grave. */
+  /** Its effect, as a headline; null if none of it is known to be serious. */
   readonly does: string | null;
 }
 
-/** A risk, and what it comes to in this very command: "deletes build and dist and everything inside". */
+/** A risk, and its effect in this command: "deletes build and dist and everything inside". */
 interface Found {
   readonly risk: Risk;
   readonly deed: string;
@@ -34,9 +34,9 @@ const PATHS_MAX = 100;
 const RISKS_MAX = 12;
 const HOSTS_MAX = 50;
 const DEEDS_MAX = 3;
-/** Each word may be a path, and each look at one asks the disk. */
+/** Each word may be a path, and each check reads the disk. */
 const WORDS_MAX = 1000;
-/** Writing here changes nothing. */
+/** A write here changes nothing. */
 const nowhere = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression)$/i;
 const fetchers = /^(?:curl|wget|iwr|irm|invoke-webrequest|fetch|http|xh|nc|ncat)$/i;
@@ -46,7 +46,7 @@ const isFetcher = ({ words }: LineCommand): boolean => fetchers.test(nameOf(word
 
 const carriesCode: Risk = { class: 'network', sentence: 'It runs code straight from the network.' };
 const opensSocket: Risk = { class: 'network', sentence: 'It opens a network connection through the shell.' };
-const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read beforehand.' };
+const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read in advance.' };
 const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place that holds your keys or settings.' };
 
 export function lookAtLine(line: string, cwd: string, places: CommandPlaces): LineLook {
@@ -78,7 +78,7 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
   return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole };
 }
 
-/** What shows in no single command of the line. */
+/** Risks that appear in no single command of the line. */
 function risksOfWhole(line: string, commands: readonly LineCommand[], paths: readonly PathFact[]): Found[] {
   const carries = line.includes('<(') && commands.some(isInterpreter) && commands.some(isFetcher);
   const reads = paths.some((fact) => fact.access === 'read' && fact.protectedBy !== null);
@@ -98,7 +98,7 @@ function headline(found: readonly Found[]): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Lower is graver: the place in the table; what is found in other ways comes right after what destroys. */
+/** Lower is more serious: the place in the table; risks found in other ways come right after destruction. */
 function gravity(risk: Risk): number {
   return gravities.get(risk) ?? firstNotDestructive - 0.5;
 }
@@ -146,7 +146,7 @@ function pathsOf(command: LineCommand, cwd: string, places: CommandPlaces): read
   return [...written, ...read];
 }
 
-/** Words that are no flag, no pattern and not long can be the name of a file. */
+/** A short word that is neither a flag nor a pattern can be the name of a file. */
 const mayNamePlace = /^[^-\s*?][^\s*?]{0,400}$/;
 
 function factOf(word: LineWord, base: string, access: PathFact['access'], places: CommandPlaces): PathFact {
@@ -163,7 +163,7 @@ function goneInto(word: LineWord, folder: string, places: CommandPlaces): string
   return isAbsolute(target) ? target : join(folder, target);
 }
 
-/** Programs and libraries lie in protected places as well; only what the person keeps there is worth a word. */
+/** Programs and libraries are in protected places as well; only a person's own files deserve a warning. */
 function isOfThePerson(fact: PathFact, places: CommandPlaces): boolean {
   if (fact.protectedBy === null) return false;
   return [...places.opened, places.home, places.userHome].some((folder) => isBelow(fact.real, folder));
@@ -175,11 +175,11 @@ const hostName = /^(?:[\w.-]+@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?::\d+)?(?:\/.*)?$/;
 const webFetchers = new Set('curl wget http https xh aria2c'.split(' '));
 const dialers = new Set('ssh sftp mosh telnet nc ncat netcat ping dig nslookup host traceroute whois ftp lftp'.split(' '));
 const copiers = new Set('scp rsync git'.split(' '));
-/** Flags of the dialers and fetchers whose value is the next word. */
+/** Flags of programs that connect, whose value is the next word. */
 const valued = /^-[bcDEeFIiLlmOopQRSWwXHdAuTKrx]$|^--(?:header|data|output|request|user|user-agent|form|upload-file|max-time|proxy)$/;
 const COMMAND_HOSTS_MAX = 20;
 
-/** Hosts a command names, as far as they stand there in plain words: one that is not found may still be talked to. */
+/** Hosts in plain words; the command may still contact others. */
 function hostsOf(words: readonly string[]): readonly string[] {
   const program = nameOf(words[0] ?? '');
   const hosts = new Set<string>();
@@ -198,21 +198,21 @@ function isOperand(words: readonly string[], index: number): boolean {
 function hostOfOperand(program: string, word: string): string | undefined {
   if (copiers.has(program)) return remotePath.exec(word)?.[1];
   if (dialers.has(program)) return hostName.exec(word)?.[1];
-  // Without a scheme the fetchers take a name with a dot in it.
+  // Without a scheme these programs take a name with a dot in it.
   return webFetchers.has(program) && /^[^/]+\.[^/]/.test(word) ? hostName.exec(word)?.[1] : undefined;
 }
 
 const otherRights = new Set(['sudo', 'doas', 'pkexec', 'su', 'runuser']);
 const lookers = new Set(['lsof', 'fuser', 'ss', 'netstat']);
-/** None of these runs what a file says. */
+/** None of these runs the content of a file. */
 const beside = new Set([
   ...lookers,
   ...'kill pkill killall ps pgrep pidof grep head tail cut tr sort uniq wc xargs echo sleep true'.split(' '),
 ]);
 
 /**
- * Lines that only make sense with everything of the machine in reach: another user's rights, or which process holds a port. Known by their
- * words alone; whatever else such a line starts keeps it from being one. Of all commands of a line that could be read to its end.
+ * Lines that only make sense with the whole machine visible: another user's rights, or which process holds a port. Recognized by their
+ * words alone; anything else in such a line makes it an ordinary one. Checked for all commands of a line that could be read to its end.
  */
 function needsWholeMachine(commands: readonly LineCommand[]): boolean {
   if (commands.some(({ wrappers }) => wrappers.some((name) => otherRights.has(name)))) return true;

@@ -1,16 +1,16 @@
-// Our own reading of a line, independent of any shell parser: words of literal text, or the first thing that is more than that.
-// Knows nothing of what a shell would do with the rest; everything it does not list is refused.
+// Our own parser of a line, independent of any shell parser: words of literal text, or the first thing that is more. Does not know what a
+// shell would do with the rest; refuses everything it does not list.
 
 import { err, ok, type Result } from '../../base/result.ts';
 
 export interface LiteralWord {
   readonly text: string;
-  /** True when no part of it stands in quotes. */
+  /** True if no part of it is in quotes. */
   readonly isBare: boolean;
 }
 
 const WORDS_MAX = 512;
-/** A longer run of blanks can push the rest of a line out of a person's sight. */
+/** A longer run of blanks can push the rest of a line out of view. */
 const BLANKS_MAX = 32;
 
 const bare = /^[A-Za-z0-9_./:=,@%+^-]$/;
@@ -32,13 +32,13 @@ const metaProblems: Readonly<Record<string, string>> = {
   '\r': 'it has more than one line',
 };
 
-/** The words a person wrote in a list; null for none, and for what is more than words. */
+/** The words of an entry in a list; null for none, and for anything other than words. */
 export function literalWords(entry: string): readonly string[] | null {
   const lexed = lexLiteral(entry.trim());
   return lexed.ok && lexed.value.length > 0 ? lexed.value.map(({ text }) => text) : null;
 }
 
-/** The words of a line, or why it is not made of literal words alone. */
+/** The words of a line, or why it is more than literal words. */
 export function lexLiteral(line: string): Result<readonly LiteralWord[], string> {
   const lexer = new Lexer(line);
   const problem = lexer.run();
@@ -114,7 +114,7 @@ class Lexer {
     return this.#isInWord && this.#isBare && before !== '=' && before !== ':' ? null : 'it contains a home folder expansion (~)';
   }
 
-  /** A `!` that stands alone as an argument is an operator of the program (`find . ! -name x`). */
+  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`). */
   #isLoneBang(next: string): boolean {
     return this.words.length > 0 && !this.#isInWord && (next === ' ' || next === '\t');
   }
@@ -187,7 +187,7 @@ function quotedLineProblem(character: string): string | null {
   return character === '\n' || character === '\r' ? 'it has more than one line' : quotedProblem(character);
 }
 
-/** Inside double quotes a shell still replaces; a dollar right before the closing quote is a letter to all of them. */
+/** Inside double quotes a shell still expands; a dollar right before the closing quote is literal in every shell. */
 function doubleQuotedProblem(character: string, next: string): string | null {
   if (character === '`') return 'it contains a command substitution';
   if (character === '$' && next !== '"') return dollarProblem(next, '');
@@ -196,9 +196,9 @@ function doubleQuotedProblem(character: string, next: string): string | null {
   return quotedLineProblem(character);
 }
 
-/** Letters, marks, digits, punctuation and symbols of any script; nothing that steers, hides or pads. */
+/** Letters, marks, digits, punctuation and symbols of any script; no control, invisible or padding characters. */
 const visible = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
-// Default ignorables are drawn as nothing; the Braille blank and the Hangul fillers are drawn as a space.
+// Default ignorables are invisible; the Braille blank and the Hangul fillers look like a space.
 const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Variation_Selector}\u2800\ufffc]$/u;
 
 /** Why a character inside quotes makes the line unclear, or null. */

@@ -1,5 +1,5 @@
-// Which files the lines of a script or a task start or hand to a program, as far as their letters say: from one script on to the next,
-// bounded. Too many are no harm: they only ask again sooner. Reads; runs nothing.
+// Finds the files that the lines of a script or a task start or pass to a program, as far as the text says: from one script to the next,
+// bounded. Extra ones do no harm: they only ask again sooner. Reads; runs nothing.
 
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -12,9 +12,9 @@ const WORDS_MAX = 4000;
 const apart = /[\s;|&()<>"'`={}$,]+/;
 const shellName = /\.(?:sh|bash|zsh|ksh)$/i;
 const shebang = /^#!.*\b(?:ba|da|z|k)?sh\b/;
-/** How a shell takes in the lines of another file. */
+/** The forms in which a shell includes another file. */
 const sourcing: ReadonlySet<string> = new Set(['source', '.']);
-/** What node finds for a name without its end. */
+/** The endings node adds to a name. */
 const ends = ['', '.js', '.cjs', '.mjs', '/index.js'];
 
 /** Files that the lines name; of a Makefile only those its recipes start. */
@@ -32,7 +32,7 @@ export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'reci
   return [...found];
 }
 
-/** Those a shell script names in its turn; none of any other file. */
+/** The files that a shell script names; none of any other file. */
 export function filesNamedIn(script: string, folder: string): readonly string[] {
   const text = scriptText(script);
   return text === null ? [] : filesNamedBy(text, folder);
@@ -64,7 +64,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch {
-    // A part of the way is a file, or closed: not started either.
+    // A part of the path is a file, or closed: not started either.
     return false;
   }
 }
@@ -75,7 +75,7 @@ function scriptText(path: string): string | null {
     const text = readFileSync(path, 'utf8');
     return shellName.test(path) || shebang.test(text) ? text : null;
   } catch {
-    // Gone, or not to be read.
+    // Missing or unreadable.
     return null;
   }
 }

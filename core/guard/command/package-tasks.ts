@@ -1,5 +1,5 @@
-// `npm test`, `npm run NAME` and their like: what they run is a line of package.json, looked up and shown. Known here is which flags leave
-// it at that, and which settings of the project would have something else run.
+// `npm test`, `npm run NAME` and similar commands run a line of package.json: this finds it, so that a person can see it. It knows which
+// flags change nothing about that, and which settings of the project would run something else.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const packageFlags = flagTable('-s, --silent, -q, --quiet, --if-present, --no-co
 const npmrcLine =
   /^(?:[#;].*|(?:@[\w.-]+:)?registry\s*=.*|(?:\/\/.*)?:?_(?:authToken|auth)\s*=.*|(?:save-exact|fund|audit|engine-strict|legacy-peer-deps|package-lock|loglevel|progress|save-prefix|strict-peer-dependencies|auto-install-peers|shamefully-hoist|hoist|update-notifier|always-auth|color|access|save|prefer-offline)\s*=\s*[\w.^~-]*)$/;
 
-/** Null when the command is neither the test nor a script of the project. */
+/** Null if the command is neither the test nor a script of the project. */
 export function readPackageTask(program: string, args: readonly string[], cwd: string): TaskForm | null {
   const named = namedScript(args);
   if (named === null) return null;
@@ -45,7 +45,7 @@ export function readPackageTask(program: string, args: readonly string[], cwd: s
 interface NamedScript {
   readonly script: string;
   readonly words: readonly string[];
-  /** Nothing stands beside it that could change what runs. */
+  /** No settings file next to it could change what runs. */
   readonly isAlone: boolean;
 }
 
@@ -60,12 +60,12 @@ function namedScript([command = '', ...rest]: readonly string[]): NamedScript | 
   return { script: first, words: ['run', first], isAlone };
 }
 
-/** npm looks upwards for the project it belongs to. */
+/** npm searches upwards for its project. */
 function packageFolder(cwd: string): string {
   return foldersAbove(cwd).find((folder) => existsSync(join(folder, 'package.json'))) ?? cwd;
 }
 
-/** A project above may count this one as its own part, and then its settings hold here too. */
+/** A project above may count this one as its workspace, and then its settings apply here too. */
 function hasPlainSettings(folder: string, program: string): boolean {
   const projects = foldersAbove(folder).filter((above) => existsSync(join(above, 'package.json')));
   if (![folder, ...projects].every((project) => isPlainNpmrc(readSmall(join(project, '.npmrc'), FILE_BYTES_MAX)))) return false;
@@ -86,7 +86,7 @@ function scriptsIn(folder: string): Scripts | null {
   return isPlainObject(scripts) ? scripts : null;
 }
 
-/** What a script runs, its steps before and after included. */
+/** The lines a script runs, including its steps before and after. */
 function stepsOf(scripts: Scripts, script: string): readonly string[] {
   return [`pre${script}`, script, `post${script}`].flatMap((name) => {
     const step = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
@@ -99,7 +99,7 @@ function describeScript(scripts: Scripts | null, words: string, script: string):
   return steps.length === 0 ? null : `${words} runs: ${steps.join(' && ').slice(0, 300)}`;
 }
 
-/** The lines a script comes to, with those of the scripts it runs by their names. */
+/** The lines of a script, with those of the scripts it runs by name. */
 function linesOf(scripts: Scripts | null, script: string): string {
   if (scripts === null) return '';
   const names = new Set([script]);

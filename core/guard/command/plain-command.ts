@@ -1,5 +1,5 @@
-// What one plain command is known to do: what it reads, by which words it can be allowed, and what it is made of. Every doubt leaves
-// it a plain command that is asked about.
+// The known effects of one plain command: what it reads, the words that can allow it, and the files it runs. Any doubt leaves it a plain
+// command that is asked about.
 
 import { statSync } from 'node:fs';
 import { isInside } from '../../base/inside-folder.ts';
@@ -17,7 +17,7 @@ export interface PlainLook {
   readonly plain: PlainCommand;
   readonly paths: readonly PathFact[];
   readonly risks: readonly string[];
-  /** Set for the run, beside what every child gets. */
+  /** Added to the environment every child gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ const unknown: Known = { reads: null, family: null, paths: [], configs: [], risk
 export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
   const { argv, program, cwd } = subject;
   const known = whatIsKnown(subject, places);
-  // Wherever the agent was not let in, nothing runs on a word given for the workspace.
+  // A permission for the workspace covers nothing outside the agent's folders.
   const isAtHome = isOpen(places.fact('.', cwd, 'read'));
   const environment = { ...subject.environment, ...known.environment };
   const family = program.isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
@@ -62,8 +62,8 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
 }
 
 /**
- * A program nothing is known of does what a person knows it to do. One whose arguments are known is more than its words where they are
- * not known to be harmless (a setting of the repository can run code), and so is what starts another program or is a file of the project.
+ * An unknown program does what a person knows it to do. A known one is more than its words if its arguments are not known to be harmless (a
+ * repository setting can run code), and so is one that starts another program or is a file of the project.
  */
 function isUnprofiled(argv: readonly string[]): boolean {
   const [program = ''] = argv;
@@ -90,7 +90,7 @@ function readerKnown(program: string, reading: Reading, cwd: string, places: Com
   if (reading.refusesFolders === true && files.some(({ real }) => isFolder(real))) return { ...unknown, paths: files };
   const walked = walkAll(reading.walks, cwd, places);
   const paths = [...files, ...walked.paths];
-  if (!walked.isComplete) return { ...unknown, paths, risks: ['It goes through more folders than could be looked at beforehand.'] };
+  if (!walked.isComplete) return { ...unknown, paths, risks: ['It walks more folders than could be checked in advance.'] };
   return { ...unknown, reads: reading.reads, family: paths.every(isOpen) ? [program] : null, paths };
 }
 
@@ -98,7 +98,7 @@ function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlace
   const paths: PathFact[] = [];
   for (const walk of walks) {
     const root = places.fact(walk.root, cwd, 'read');
-    // What is asked about anyway need not be looked through.
+    // A command that is asked about anyway needs no search.
     if (!isOpen(root) || !isFolder(root.real)) continue;
     const found = findProtected(root.real, walk, (real) => places.protectionOf(real));
     paths.push(...found.places.map((place) => places.fact(place, cwd, 'read')));
@@ -135,7 +135,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   } catch {
-    // What cannot be looked at is taken for the worse.
+    // Treat an unreadable place as the worse case.
     return true;
   }
 }

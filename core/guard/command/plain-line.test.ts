@@ -68,7 +68,7 @@ test.each([
   expect(read(line)).toBe(why);
 });
 
-test('what is quoted without need is read back as it was meant, whatever it holds', () => {
+test('text quoted without need is read as it was meant, whatever it is', () => {
   const word = fc
     .string({ unit: 'grapheme', maxLength: 12 })
     .map((text) => text.replace(/['\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/gu, ''));
@@ -79,7 +79,7 @@ test('what is quoted without need is read back as it was meant, whatever it hold
   );
 });
 
-test('a reader that is wrong is found out by the other', () => {
+test('the other parser catches one that is wrong', () => {
   const words = (...texts: string[]) => texts.map((text) => ({ text, isBare: true }));
   const blindLexer = { lex: () => ok(words('ls', '$(x)')), parse: literalWords };
   expect(readPlainLine('ls $(x)', 'linux', blindLexer)).toMatchObject({ ok: false, error: 'it contains an expansion' });
@@ -90,7 +90,7 @@ test('a reader that is wrong is found out by the other', () => {
   expect(readPlainLine('ls "a b"', 'linux', { lex: lexLiteral, parse: literalWords })).toEqual(ok(['ls', 'a b']));
 });
 
-test('of PowerShell only programs with plain words are understood', () => {
+test('in PowerShell only programs with plain words are understood', () => {
   expect(read('git status --short', 'win32')).toEqual(['git', 'status', '--short']);
   expect(read(`git log 'a b' "c d"`, 'win32')).toEqual(['git', 'log', 'a b', 'c d']);
   const refused = [

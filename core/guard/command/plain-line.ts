@@ -1,5 +1,5 @@
-// Whether a line is one program with literal arguments and nothing else. Two readings that know nothing of each other must agree;
-// everything that is not understood by both is unclear.
+// Decides whether a line is one program with literal arguments and nothing else. Two independent parsers must agree; anything that either
+// does not understand is unclear.
 
 import { err, ok, type Result } from '../../base/result.ts';
 import { lexLiteral, type LiteralWord } from './literal-lexer.ts';
@@ -10,12 +10,12 @@ const LINE_MAX = 8192;
 
 const programName = /^[A-Za-z0-9_.+/-]+$/;
 
-/** Words the grammar of the shell keeps for itself, whatever file has that name. */
+/** Words the shell grammar reserves, whatever file has that name. */
 const keywords = new Set(
   'if then else elif fi for while until do done case esac in select function time coproc foreach repeat end nocorrect noglob'.split(' '),
 );
 
-/** Commands the shell carries out itself; a program of the same name would do something else, or nothing. */
+/** Commands the shell runs itself; a program of the same name would do something else, or nothing. */
 const shellCommands = new Set(
   [
     '. : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs disown enable eval exec',
@@ -24,7 +24,7 @@ const shellCommands = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Commands the shell has as well as the system, and when the two do not do the same. */
+/** Commands that are both in the shell and programs, and when the two differ. */
 const twins: ReadonlyMap<string, (args: readonly string[]) => boolean> = new Map([
   ['echo', ([first = '', ...rest]) => isAboutItself(first) || (/^-[nE]*e/.test(first) && rest.some((text) => /\\[uUE]/.test(text)))],
   ['printf', ([format = '']) => format.startsWith('-') || /%[-0-9$ .#+*']*[(qQn]/.test(format)],
@@ -37,7 +37,7 @@ function isAboutItself(argument: string): boolean {
   return argument === '--help' || argument === '--version';
 }
 
-/** The two readings of a line. */
+/** The results of the two parsers. */
 export interface LineReaders {
   readonly lex: typeof lexLiteral;
   readonly parse: typeof literalWords;
@@ -45,7 +45,7 @@ export interface LineReaders {
 
 const ownReaders: LineReaders = { lex: lexLiteral, parse: literalWords };
 
-/** The argument list of a plain line, or why it is none: "it contains a command substitution". */
+/** The argument list of a plain line, or why it is not one: "it contains a command substitution". */
 export function readPlainLine(line: string, platform: NodeJS.Platform, readers = ownReaders): Result<readonly string[], string> {
   if (line.length > LINE_MAX) return err(`it is longer than ${LINE_MAX} characters`);
   if (platform === 'win32') return readPowerShell(line);

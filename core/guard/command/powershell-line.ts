@@ -1,5 +1,5 @@
-// The little of PowerShell that is read at all: a program's name, then words, numbers and flags, or text in quotes that replaces
-// nothing. What PowerShell would take for a cmdlet, an alias or an operator is unclear.
+// The small part of PowerShell that is understood: a program's name, then words, numbers and flags, or text in quotes without expansion.
+// Anything PowerShell would take for a cmdlet, an alias or an operator is unclear.
 
 import { err, ok, type Result } from '../../base/result.ts';
 
@@ -9,7 +9,7 @@ const doubleQuoted = /^"[^"$`\u201c-\u201e\p{C}\p{Z}]*(?: [^"$`\u201c-\u201e\p{C
 const program = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const tokens = /'[^']*'|"[^"]*"|[^\s'"]+|[ \t]+|[^]/g;
 
-/** Names PowerShell reads as something of its own; a program of that name is not what would run. */
+/** Names that PowerShell defines; a program of that name is not what would run. */
 const ownNames = new Set(
   [
     'ac asnp cat cd chdir clc clear clhy cli clp cls clv cnsn compare copy cp cpi cpp curl cvpa dbp del diff dir dnsn ebp echo epal',
@@ -30,7 +30,7 @@ export function readPowerShell(line: string): Result<readonly string[], string> 
       isAfterBlank = true;
       continue;
     }
-    // Text that touches its neighbour would be joined or split by rules of PowerShell's own.
+    // PowerShell would join or split text that touches its neighbour.
     const text = isAfterBlank ? literalText(token) : null;
     if (text === null) return err('it is more than a program with plain words');
     argv.push(text);

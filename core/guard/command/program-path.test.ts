@@ -6,12 +6,12 @@ import { needs } from '../../../tests/needs.ts';
 
 const onUnix = needs('a Unix system');
 
-// Programs of the machine itself, which nobody else writes to: only what the agent may write to makes the difference.
+// System programs, which no other user can write: the only difference is where the agent may write.
 const file = realpathSync('/bin/ls');
 const find = (writable: readonly string[], path = dirname(file)) =>
   findProgram('ls', { cwd: '/', path, writable, platform: 'linux' })?.isTrusted;
 
-test('a program where the agent may write is not the known one, whoever owns it', onUnix, () => {
+test('a program where the agent may write is not the known one, no matter who owns it', onUnix, () => {
   expect([find([]), find([dirname(file)]), find(['/']), find([`${dirname(file)}x`])]).toEqual([true, false, false, true]);
   expect(find([file])).toBe(false);
 });
@@ -20,9 +20,9 @@ test('one found by a relative entry of the search path is not the known one', on
   expect(find([], dirname(file).slice(1))).toBe(false);
 });
 
-test('one that anybody may write, or that lies below a folder anybody may write, is not the known one', onUnix, () => {
+test('one that any user may write, itself or its folder, is not the known one', onUnix, () => {
   const search = { cwd: '/', path: dirname(file), writable: [], platform: 'linux' } as const;
-  // The machine's own permissions are left out: where all programs lie below an open folder, nothing would be told apart.
+  // The machine's permissions are ignored: below an open folder no program would pass.
   const trusts = (open: string | null, mode: number | null | undefined) =>
     findProgram('ls', search, (path) => (path === open ? mode : 0o755))?.isTrusted;
   expect([trusts(null, 0o755), trusts(file, 0o775), trusts(file, 0o757), trusts(file, null), trusts(file, undefined)]).toEqual([
@@ -35,7 +35,7 @@ test('one that anybody may write, or that lies below a folder anybody may write,
   expect([trusts(dirname(file), 0o777), trusts('/', 0o1777)]).toEqual([false, false]);
 });
 
-test('one named by its path is found and is not the known one, wherever it lies', onUnix, () => {
+test('one named by its path is found and is not the known one, wherever it is', onUnix, () => {
   const search = { cwd: dirname(file), path: dirname(file), writable: [], platform: 'linux' } as const;
   const private755 = () => 0o755;
   expect([file, './ls'].map((name) => findProgram(name, search, private755))).toEqual([

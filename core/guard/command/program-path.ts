@@ -1,14 +1,14 @@
-// Which file a program's name means, and whether somebody other than the person could have put it there. Looks, never runs.
+// Finds the file a program's name means, and whether another user could have put it there. Reads, never runs.
 
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 
 export interface FoundProgram {
-  /** Absolute, as found: a program with several names looks at the one it was called by. */
+  /** Absolute, as found: a program with several names checks which one it was called by. */
   readonly file: string;
   readonly real: string;
-  /** Named without a folder, found on a search path nobody but the owner of the machine or the person writes to. */
+  /** Named without a folder, and found on a search path that only the person or the administrator can write. */
   readonly isTrusted: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface ProgramSearch {
 
 const PATH_ENTRIES_MAX = 200;
 
-/** Permission bits of what is at a path; null where they say nothing (a link) and `undefined` where it cannot be looked at. */
+/** Permission bits at a path; null if they mean nothing (a link), `undefined` if they cannot be read. */
 export type ModeOf = (path: string) => number | null | undefined;
 
 /** The file a shell in `cwd` would start for this name, or null. */
@@ -47,7 +47,7 @@ function pathEntries({ path, platform }: ProgramSearch): readonly string[] {
   return path.split(platform === 'win32' ? ';' : ':').slice(0, PATH_ENTRIES_MAX);
 }
 
-/** Windows starts scripts (.cmd, .bat) through a shell, which reads their arguments a second time: those are never found. */
+/** Windows starts scripts (.cmd, .bat) through a shell, which parses their arguments again: these are never found. */
 function candidates(folder: string, name: string, platform: NodeJS.Platform): readonly string[] {
   if (platform !== 'win32') return [join(folder, name)];
   return /\.(?:exe|com)$/i.test(name) ? [join(folder, name)] : [join(folder, `${name}.exe`), join(folder, `${name}.com`)];
@@ -59,7 +59,7 @@ function executableAt(file: string, platform: NodeJS.Platform): string | null {
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return realpathSync.native(file);
   } catch {
-    // What cannot be looked at cannot be started either.
+    // An unreadable file cannot be started either.
     return null;
   }
 }
@@ -71,7 +71,7 @@ function isOutOfReach({ file, real }: Omit<FoundProgram, 'isTrusted'>, search: P
   return !isOpen && !isWritableByAll(real, modeOf) && (file === real || !isShared(file)) && !isShared(real);
 }
 
-/** A folder everybody writes to, such as the one for temporary files, with a sticky bit or without. */
+/** A folder every user can write, such as the one for temporary files, with a sticky bit or without. */
 function isBelowSharedFolder(path: string, modeOf: ModeOf): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (isWritableByAll(folder, modeOf)) return true;
@@ -82,14 +82,14 @@ function isBelowSharedFolder(path: string, modeOf: ModeOf): boolean {
 function isWritableByAll(path: string, modeOf: ModeOf): boolean {
   const mode = modeOf(path);
   if (mode === null) return false;
-  // Gone between two looks: not to be relied on.
+  // It disappeared in the meantime: do not rely on it.
   return mode === undefined || (mode & 0o002) !== 0;
 }
 
 function modeOnDisk(path: string): number | null | undefined {
   try {
     const stat = lstatSync(path);
-    // The bits of a link say nothing; what it leads to is looked at by its real path.
+    // The bits of a link mean nothing; its target is checked by its real path.
     return stat.isSymbolicLink() ? null : stat.mode;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
-// Commands that run what a project itself defines (npm test, cargo test, make): code somebody approves by name. Known here is which
-// flags leave it at that, which files say what runs, and what those files would have to hold to turn it into something else.
+// Commands that run code the project itself defines (npm test, cargo test, make), which a person approves by name. This file knows which
+// flags change nothing about that, which files decide what runs, and which of their contents would change it.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export const taskPrograms: ReadonlySet<string> = new Set([
   ...Object.keys(projectTools).map((words) => words.split(' ')[0] ?? ''),
 ]);
 
-/** What a project's task runs, or null when the command is none of those known here. */
+/** The code a project's task runs, or null if the command is not a known task. */
 export function readTask(argv: readonly string[], cwd: string): TaskForm | null {
   const [program = '', ...args] = argv;
   if (packageManagers.has(program)) return readPackageTask(program, args, cwd);
@@ -31,17 +31,17 @@ export function readTask(argv: readonly string[], cwd: string): TaskForm | null 
   return program === 'make' ? makeTask(operands, tool, cwd) : toolTask(words, operands, tool, cwd);
 }
 
-/** Null where a flag is not known. */
+/** Null if a flag is not known. */
 function operandsOf(args: readonly string[], name: string, { flags }: ProjectTool): readonly string[] | null {
   const table = toolFlags.get(name);
   if (table !== undefined) return readArguments(args, table)?.operands ?? null;
   const operands = args.filter((argument) => !argument.startsWith('-'));
   const isKnown = args.every((argument) => !argument.startsWith('-') || new RegExp(flags).test(argument));
-  // Test names that look like paths lead out of the folder only where the paths do, which is judged apart.
+  // Test names that look like paths leave the folder only if the paths do, which is checked separately.
   return isKnown && operands.every((path) => /^\.\.?(?:\/|$)/.test(path)) ? operands : null;
 }
 
-/** These look upwards for the project they belong to, and for settings. */
+/** These search upwards for their project and for settings. */
 function toolTask(words: readonly string[], operands: readonly string[] | null, { bindings }: ProjectTool, cwd: string): TaskForm {
   const above = foldersAbove(cwd)
     .slice(1)
@@ -51,7 +51,7 @@ function toolTask(words: readonly string[], operands: readonly string[] | null, 
   return { family, bindings: [...bindings, ...above], remark: null, operands: [...(operands ?? []), ...above] };
 }
 
-/** What the recipes of the first Makefile start is bound as well: make reads no other. One that is not read is asked about. */
+/** The files that the recipes of the first Makefile start are bound as well: make reads no other. An unread one is asked about. */
 function makeTask(operands: readonly string[] | null, { bindings }: ProjectTool, cwd: string): TaskForm {
   const makefile = bindings.map((name) => join(cwd, name)).find((path) => existsSync(path));
   const recipes = makefile === undefined ? null : readSmall(makefile, MAKEFILE_BYTES_MAX);

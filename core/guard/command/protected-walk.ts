@@ -1,5 +1,5 @@
-// Which places a command may touch, as a port to whoever knows the workspace; and whether a folder it would go through by itself holds a
-// protected one: names only, never through links, bounded; what cannot be finished counts as not known.
+// The port to the places a command may touch, and the search for protected files in a folder the command walks: by name only, never through
+// links, bounded. An unfinished search counts as unknown.
 
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,20 +9,20 @@ import type { FolderWalk } from './read-command.ts';
 export interface CommandPlaces {
   /** Where `given` leads when a command in `cwd` (a real path) uses it. A `~` in it is a letter. */
   fact(given: string, cwd: string, access: PathFact['access']): PathFact;
-  /** Why no grant covers a real path, by its letters alone, or null. */
+  /** Why no permission covers a real path, judged by the path alone, or null. */
   protectionOf(real: string): string | null;
   /** Real paths of the folders the agent may work in. */
   readonly opened: readonly string[];
   /** TrayClaw's own data folder, real path. */
   readonly home: string;
-  /** What an unquoted `~` stands for. */
+  /** The folder an unquoted `~` expands to. */
   readonly userHome: string;
 }
 
 export interface WalkFinding {
   /** Real paths of protected places on the way, a few at most. */
   readonly places: readonly string[];
-  /** False when there was more than could be looked at. */
+  /** False if there was more than could be checked. */
   readonly isComplete: boolean;
 }
 
@@ -32,7 +32,7 @@ const PLACES_MAX = 3;
 const IGNORE_FILE_BYTES_MAX = 256_000;
 const ignoreFiles = ['.gitignore', '.ignore', '.rgignore'];
 
-/** Names of what lies in here say nothing that would need protection; what it holds may. */
+/** Names inside these folders reveal nothing that needs protection; their content may. */
 const tellNothing = new Set(['.git', '.husky', '.svn', '.hg']);
 
 /** `root` is a real path that is not protected itself. */
@@ -88,12 +88,12 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // What cannot be listed here cannot be listed by a command of the same user either.
+    // A command of the same user cannot list it either.
     return [];
   }
 }
 
-/** Whether any ignore file that counts below `root` brings hidden names back (`!.env`). */
+/** Whether any ignore file that applies below `root` includes hidden names again (`!.env`). */
 function hasExceptions(root: string, below: readonly string[]): boolean {
   const files = [...below];
   for (let folder = root; ; folder = dirname(folder)) {
@@ -109,7 +109,7 @@ function hasException(file: string): boolean {
     if (stat?.isFile() !== true) return false;
     return stat.size > IGNORE_FILE_BYTES_MAX || /^[ \t]*!/m.test(readFileSync(file, 'utf8'));
   } catch {
-    // There, but not readable: not read by the command either.
+    // There, but unreadable: the command cannot read it either.
     return false;
   }
 }

@@ -1,17 +1,17 @@
-// Reads the arguments of programs that only look by the table of what is known of them: what they then read, or that it is not all understood.
+// Reads the arguments of read-only programs by the table of known flags: the files they read, or null if they are not fully understood.
 
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { gitLooks, readers, type Operands } from './command-table.ts';
 
-/** A folder a command goes through by itself. */
+/** A folder the command walks although its arguments name no file in it. */
 export interface FolderWalk {
   /** As given, relative to the folder the command runs in. */
   readonly root: string;
-  /** content: it reads the files. names: it only lists what there is. */
+  /** content: it reads the files. names: it only lists them. */
   readonly shows: 'content' | 'names';
-  /** False where names that begin with a dot are passed over unless an ignore file says otherwise. */
+  /** False if it skips names that begin with a dot unless an ignore file says otherwise. */
   readonly entersHidden: boolean;
-  /** How deep it goes; unlimited when absent. */
+  /** The maximum depth; unlimited if absent. */
   readonly depthMax?: number;
 }
 
@@ -19,13 +19,13 @@ interface Meant {
   /** Paths as given, relative to the folder the command runs in. */
   readonly files: readonly string[];
   readonly walks: readonly FolderWalk[];
-  /** It would go through a folder among its files, following links. */
+  /** It would walk a folder among its files, following links. */
   readonly refusesFolders?: boolean;
 }
 
-/** What a command of known harmless arguments reads. */
+/** The files that a command with harmless arguments reads. */
 export interface Reading extends Meant {
-  /** "lists files": what the person is told. */
+  /** "lists files": shown to the person. */
   readonly reads: string;
 }
 
@@ -34,7 +34,7 @@ const gitFlags = flagTables(gitLooks);
 
 export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
 
-/** What the arguments (without the program) make of it; null when they are not all known to be harmless. */
+/** The reading of the arguments (without the program); null if they are not all known to be harmless. */
 export function readReader(program: string, args: readonly string[]): Reading | null {
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
@@ -42,7 +42,7 @@ export function readReader(program: string, args: readonly string[]): Reading | 
   const given = table === undefined ? wordsAlone(args) : readArguments(args, table);
   const meant = given === null ? null : meanings[known.operands ?? 'files'](given, args);
   if (given === null || meant === null) return null;
-  // `-` is the input, which holds nothing.
+  // `-` is the input, which is empty.
   return { ...meant, reads: known.reads, files: [...given.files, ...meant.files].filter((file) => file !== '-') };
 }
 
@@ -70,7 +70,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'files, no folders': ({ operands }) => ({ ...files(operands), refusesFolders: true }),
   'folders listed': (given) => (given.has('-R', '--recursive') ? meanings['folders walked'](given, []) : files(placesOf(given.operands))),
   'folders walked': ({ operands }) => goneThrough(operands, { shows: 'names', entersHidden: true }),
-  // Operands with a folder in them are looked at; a bare name is only compared.
+  // Operands with a folder in them are read; a bare name is only compared.
   'program names': ({ operands }) => files(operands.filter((name) => name.includes('/'))),
   'date format': ({ operands }) =>
     filesIf(
@@ -86,7 +86,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'pattern, then files without hidden ones': (given) => {
     if (given.has('--type-list')) return nothing;
     const operands = behindPattern(given, '-e', '--regexp', '-f', '--file', '--files');
-    // A glob or a type that matches a hidden name brings it back.
+    // A glob or a type that matches a hidden name includes it again.
     const entersHidden = given.has('--hidden', '-u', '--unrestricted', '-g', '--glob', '--iglob', '-t', '--type', '-T', '--type-not');
     return operands === null ? null : goneThrough(operands, { shows: 'content', entersHidden });
   },
@@ -95,12 +95,12 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
     filesIf(flag === '-n' && linesOnly.test(script) && !rest.some((file) => file.startsWith('-')), rest),
   'jq filter, then files': ({ operands: [filter, ...rest] }, args) => {
     if (filter === undefined || jqReaches.test(filter)) return null;
-    // Its own reading of `--` differs between versions.
+    // Its treatment of `--` differs between versions.
     return filesIf(!args.includes('--') && !rest.some((file) => file.startsWith('-')), rest);
   },
 };
 
-/** The operands behind the pattern, or null when there is none and no flag gave one. */
+/** The operands after the pattern, or null if there is none and no flag gave one. */
 function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]): readonly string[] | null {
   if (given.has(...patternFlags)) return given.operands;
   return given.operands.length === 0 ? null : given.operands.slice(1);
@@ -110,7 +110,7 @@ const linesOnly = /^(?:\d+|\$)(?:,(?:\d+|\$))?p$/;
 /** Words of jq that read other files or the environment. */
 const jqReaches = /\b(?:import|include|env|ENV|modulemeta|get_search_list|input_filename|debug|stderr)\b|\$__/;
 
-/** Words of find that are known to read, by what follows them: nothing, a text, a number or a path. */
+/** Words of find that are known to read, by the kind of word after them: none, a text, a number or a path. */
 const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new Map(
   Object.entries({
     alone: `! ( ) , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -empty -depth -mount -xdev -daystart -noleaf
@@ -150,8 +150,8 @@ export interface GitForm {
 }
 
 /**
- * What a git command line (without `git`) looks at, or null when it may do more than look. Whether git itself is harmless in a repository
- * is judged apart; here nothing that names a program, a file to write, or another repository is understood.
+ * The reading of a git command line (without `git`), or null if it may do more than read. Whether git itself is harmless in a repository is
+ * decided elsewhere; here nothing that names a program, an output file, or another repository is understood.
  */
 export function readGit(args: readonly string[]): GitForm | null {
   const [name = '', ...rest] = args[0] === '--no-pager' ? args.slice(1) : args;

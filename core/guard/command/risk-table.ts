@@ -1,12 +1,12 @@
-// What a person should know of a command before saying yes, by program and arguments: data, and the few questions it asks of
-// arguments. Only ever adds a warning.
+// Warnings for a person before they approve a command, by program and arguments: data, and the few questions it asks of arguments. Only ever
+// adds a warning.
 
 import type { ToolClass } from '../../contracts/tools.ts';
 
 export interface Risk {
   readonly class: Extract<ToolClass, 'destructive' | 'credential' | 'network' | 'exec'>;
   readonly sentence: string;
-  /** The same with its objects, in words that go on after "It "; without it the sentence says it. */
+  /** The same with its objects, in words that continue "It "; without it, the sentence is used. */
   readonly deed?: (args: readonly string[]) => string | null;
 }
 
@@ -17,7 +17,7 @@ export interface RiskRule extends Risk {
 
 const programs = (names: string): readonly string[] => names.split(' ');
 
-/** True when a short flag stands in any bundle, or a long one as it is or shortened. */
+/** True if a short flag is in any bundle, or a long one is there, in full or abbreviated. */
 export function hasFlag(args: readonly string[], letters: string, ...longs: readonly string[]): boolean {
   return args.some((argument) => {
     if (argument.startsWith('--')) {
@@ -30,7 +30,7 @@ export function hasFlag(args: readonly string[], letters: string, ...longs: read
 
 const operandsOf = (args: readonly string[]): readonly string[] => args.filter((argument) => !argument.startsWith('-'));
 const begins = (...names: readonly string[]) => (args: readonly string[]): boolean => names.includes(operandsOf(args)[0] ?? ''); // prettier-ignore
-/** `git -C folder reset --hard`: the flags before the command, with their values, are passed over. */
+/** `git -C folder reset --hard`: skips the flags before the command, with their values. */
 const gitWords = (args: readonly string[]): readonly string[] => {
   let at = 0;
   while (at < args.length && (args[at] ?? '').startsWith('-'))
@@ -55,13 +55,13 @@ function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskR
 const DEED_OBJECTS_MAX = 3;
 const DEED_OBJECT_LENGTH_MAX = 60;
 
-/** In quotes where it could be read as more than a name. */
+/** In quotes if it could be read as more than a name. */
 function nameObject(name: string): string {
   const short = name.length > DEED_OBJECT_LENGTH_MAX ? `${name.slice(0, DEED_OBJECT_LENGTH_MAX)}…` : name;
   return /^[\w./~*@+:-]+…?$/.test(short) ? short : JSON.stringify(short);
 }
 
-/** "build and dist"; null where none is named. */
+/** "build and dist"; null if none is named. */
 function objects(args: readonly string[]): string | null {
   const named = operandsOf(args).map(nameObject);
   const more = named.length - DEED_OBJECTS_MAX;
@@ -82,7 +82,7 @@ function pushes(args: readonly string[]): string | null {
   return target === '' ? 'force-pushes' : `force-pushes to ${target}`;
 }
 
-/** The gravest first. */
+/** The most serious first. */
 export const riskRules: readonly RiskRule[] = [
   destructive('mkfs mkfs.ext4 mkfs.xfs mkfs.vfat mkswap wipefs fdisk sfdisk parted diskpart format', 'It writes over whole disks.'),
   destructive('dd', 'It writes raw data over a file or a disk.', (args) => args.some((argument) => argument.startsWith('of='))),
@@ -125,9 +125,9 @@ export const riskRules: readonly RiskRule[] = [
   exec('iptables nft ufw firewall-cmd netsh ip ifconfig route mount umount sysctl modprobe useradd usermod userdel visudo chsh', 'It changes the settings of this machine.'),
   network('git', 'It sends commits to a server.', gitIs('push')),
   network('npm pnpm yarn cargo gem twine poetry uv vsce ovsx gh', 'It publishes something others will use.', begins('publish', 'push', 'upload', 'release', 'unpublish', 'deprecate')),
-  network('npm pnpm yarn bun', 'It installs packages, which can run code of their own.', begins('install', 'i', 'add', 'ci', 'update', 'upgrade', 'exec', 'dlx', 'create', 'init')),
+  network('npm pnpm yarn bun', 'It installs packages, which can run any code.', begins('install', 'i', 'add', 'ci', 'update', 'upgrade', 'exec', 'dlx', 'create', 'init')),
   network('npx bunx pnpx uvx pipx', 'It can fetch a package and runs it at once.'),
-  network('pip pip3 uv poetry conda mamba gem bundle composer cpan luarocks', 'It installs packages, which can run code of their own.', begins('install', 'add', 'sync', 'update', 'download', 'require', 'pip')),
+  network('pip pip3 uv poetry conda mamba gem bundle composer cpan luarocks', 'It installs packages, which can run any code.', begins('install', 'add', 'sync', 'update', 'download', 'require', 'pip')),
   network('cargo go', 'It fetches and builds code of others.', begins('install', 'get', 'add')),
   network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop dpkg rpm nix nix-env', 'It installs or removes programs on this machine.'),
   network('git', 'It talks to a server.', (args) => ['clone', 'fetch', 'pull', 'ls-remote', 'remote-update', 'submodule'].includes(gitWords(args)[0] ?? '')),

@@ -1,14 +1,14 @@
-// What the shell parser says of a line: the words of the one simple command it is, or why it is something else. Runs nothing.
+// The shell parser's reading of a line: the words of one simple command, or why it is something else. Runs nothing.
 
 import { parse, type Command, type DoubleQuotedPart, type ParsedScript, type Word, type WordPart } from 'unbash';
 import { err, ok, type Result } from '../../base/result.ts';
 
-/** A parser that gives up is a parser that did not understand. */
+/** A parser that fails has not understood the line. */
 export function parseShell(line: string): ParsedScript | null {
   try {
     return parse(line);
   } catch {
-    // A line that breaks the parser counts as not understood.
+    // A line that crashes the parser counts as not understood.
     return null;
   }
 }
@@ -26,12 +26,12 @@ export function literalWords(line: string): Result<readonly string[], string> {
   try {
     return literalCommand(statement.command);
   } catch {
-    // Parts are read at first sight; a parser that gives up there has not understood either.
+    // The parser reads parts lazily; if it fails there, it has not understood either.
     return err('it cannot be read as a command');
   }
 }
 
-/** The words of a command without its redirects. May throw where the parser does not understand a word. */
+/** The words of a command without its redirects. May throw if the parser does not understand a word. */
 export function literalCommand(command: Command): Result<readonly string[], string> {
   if (command.prefix.length > 0) return err('it sets variables for the command');
   if (command.name === undefined) return err('it is empty');
@@ -44,7 +44,7 @@ export function literalCommand(command: Command): Result<readonly string[], stri
   return ok(words);
 }
 
-/** True when every part of a word stands for itself. */
+/** True if every part of a word is literal. */
 export function isLiteral(word: Word): boolean {
   return word.parts === undefined || word.parts.every(isLiteralPart);
 }

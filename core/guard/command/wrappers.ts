@@ -1,7 +1,7 @@
-// Programs that run another program, and where in their arguments that one begins; and those whose operand is code. Best effort.
+// Programs that run another program, and where it begins in their arguments; and those whose operand is code. Best effort.
 
 export interface LineWord {
-  /** The text as far as it is known; what the shell would replace stands as it is written. */
+  /** The text as far as it is known; expansions are left as written. */
   readonly text: string;
   readonly isLiteral: boolean;
   /** Begins with a `~` outside quotes. */
@@ -11,7 +11,7 @@ export interface LineWord {
 interface Wrapper {
   /** Flags whose value is the next word. */
   readonly valued: string;
-  /** Words of its own before the program it runs. */
+  /** The number of its words before the program it runs. */
   readonly operands?: number;
 }
 
@@ -44,7 +44,7 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map([
 const shells = /^(?:ba|da|z|k|fi|a)?sh$/;
 const assignment = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
-/** The words, or the line of shell text, that a wrapper carries; null when it is none. */
+/** The words, or the line of shell text, that a wrapper runs; null if it is not a wrapper. */
 export function unwrap(words: readonly LineWord[]): { words?: readonly LineWord[]; line?: string } | null {
   const program = nameOf(words[0]?.text ?? '');
   const args = words.slice(1);
@@ -67,7 +67,7 @@ function shellText(args: readonly LineWord[]): { line: string } | null {
   const text = args.slice(at + 1).find((word) => !word.text.startsWith('-'));
   if (at < 0 || text === undefined) return null;
   const rest = args.slice(args.indexOf(text) + 1);
-  // The carrier form: the text is made of its own arguments ($0 "$1").
+  // Shell text whose command is in its own arguments ($0 "$1").
   return { line: text.text.replace(/\$\{?(\d)\}?/g, (_, index: string) => rest[Number(index)]?.text ?? '') };
 }
 
@@ -96,7 +96,7 @@ function behindFlags(args: readonly LineWord[], wrapper: Wrapper): readonly Line
   return args.slice(at);
 }
 
-/** The programs whose operand is code, by the names they have on each system. Too many are no harm: a permission only asks again sooner. */
+/** The programs whose operand is code, by their names on each system. Extra ones do no harm: a permission only asks again sooner. */
 const interpreters = new RegExp(
   `^(?:${[
     'python[\\d.]*|pythonw|pyw?|pypy\\d*',

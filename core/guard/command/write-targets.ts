@@ -1,5 +1,5 @@
-// Files a command would write, delete or move, as far as its words name them. Best effort: made for warnings and for keeping what was
-// there before, never for permission.
+// Files a command would write, delete or move, as far as its words name them. Best effort: for warnings and for checkpoints, never for
+// permission.
 
 import { nameOf } from './wrappers.ts';
 

@@ -1,9 +1,9 @@
-// Which IP addresses lie on the public internet. Pure. Everything else (this machine, its networks, cloud metadata,
-// tunnels that lead back to either) is refused with a reason.
+// Decides which IP addresses are on the public internet. Pure. Everything else (this machine, its networks, cloud metadata, tunnels that
+// lead back to either) is refused with a reason.
 
 import ipaddr from 'ipaddr.js';
 
-/** Addresses outside the special ranges that still answer with a machine's credentials or settings. */
+/** Addresses outside the special ranges that still serve a machine's credentials or settings. */
 const metadata: ReadonlyMap<string, string> = new Map([
   ['168.63.129.16', 'the Azure platform endpoint'],
   ['169.254.169.254', 'the cloud metadata service'],
@@ -28,7 +28,7 @@ const rangeNames: Readonly<Record<string, string>> = {
   broadcast: 'a broadcast address',
 };
 
-/** Null for a public address, else what it is: "127.0.0.1 is this computer". Takes canonical and bracketed forms. */
+/** Null for a public address, otherwise a description: "127.0.0.1 is this computer". Accepts canonical and bracketed forms. */
 export function refuseAddress(address: string): string | null {
   const text = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (!ipaddr.isValid(text)) return `${text} is not an IP address`;
@@ -37,7 +37,7 @@ export function refuseAddress(address: string): string | null {
   return what === null ? null : `${text} is ${what}`;
 }
 
-/** True for a metadata service, which no list of a person's opens. */
+/** True for a metadata service, which no allow list opens. */
 export function isMetadataAddress(address: string): boolean {
   const text = address.replace(/^\[|\]$/g, '');
   if (!ipaddr.isValid(text)) return false;
@@ -46,7 +46,7 @@ export function isMetadataAddress(address: string): boolean {
   return metadata.has(dialled.toString());
 }
 
-/** 127.0.0.0/8 and ::1, in no other spelling. */
+/** 127.0.0.0/8 and ::1, in canonical spelling only. */
 export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }

@@ -1,10 +1,10 @@
-// Secrets known by what stands around them: private key blocks, authorization headers, cookies, passwords in URLs, assignments.
-// Values in assignments are judged by form and entropy, because most of them in code and prose are no secrets.
+// Detects secrets by their surroundings: private key blocks, authorization headers, cookies, passwords in URLs, assignments. Values in
+// assignments are judged by form and entropy, because most of them in code and prose are not secrets.
 
 import { entropy, hasDigit, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
 
 const keyLabel = '(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
-// A block cut off before its end is redacted as far as it looks like one.
+// A truncated block is redacted as far as it looks like one.
 const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
 const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
 
@@ -18,12 +18,12 @@ function createBlockRules(): PatternRule[] {
       name: 'private-key',
       triggers: ['-----BEGIN '],
       pattern: new RegExp(String.raw`-----BEGIN ${keyLabel}(?:(?:(?!-----)[\s\S]){0,20000}-----END ${keyLabel}|${keyBody})`, 'y'),
-      // Open until its end line, for as long as one could still come.
+      // Open until its end line, as long as that line could still arrive.
       reach: /-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?/y,
       rank: rankOfProvider,
     },
     {
-      // PuTTY: the lines after Private-Lines are the key; as many as there are follow.
+      // PuTTY: the key is the lines after Private-Lines, as many as there are.
       name: 'private-key',
       triggers: ['Private-Lines:'],
       pattern: /Private-Lines: {0,2}\d{1,3}((?:(?:\\r)?(?:\\n)|\s){1,4}(?:[A-Za-z0-9+/=]{4,80}(?:(?:\\r)?\\n|\s){0,4}){1,60})/y,
@@ -54,7 +54,7 @@ function createHeaderRules(): PatternRule[] {
     {
       name: 'cookie',
       triggers: ['Cookie:', 'cookie:'],
-      // Not inside a cookie already found: a run of such beginnings would be read again for each.
+      // Not inside a cookie already found: a run of such beginnings would be reread for each.
       pattern: /(?<![;=.:])cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
       reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
       rank: rankOfGeneric,
@@ -81,7 +81,7 @@ function createSettingRules(): PatternRule[] {
       rank: rankOfProvider,
     },
     {
-      // The tokens of npm's own file are random only sometimes: old ones are UUIDs, _auth is base64 of user and password.
+      // The tokens in npm's own file are not always random: old ones are UUIDs, and _auth is base64 of user and password.
       name: 'npm-token',
       triggers: ['_authToken', '_auth', '_password'],
       pattern: /_(?:authToken|auth|password)\s{0,3}=\s{0,3}["']?([A-Za-z0-9_+/=.-]{8,400})/y,
@@ -103,7 +103,7 @@ function createSettingRules(): PatternRule[] {
       accept: (secret, next) => !/^[a-z]+[,.;:]?$/i.test(secret) && next !== '(',
     },
     {
-      // Keys of Heroku were UUIDs for long, which are secrets only beside its name.
+      // Heroku keys were UUIDs for a long time, which are secrets only next to its name.
       name: 'heroku-key',
       triggers: ['heroku', 'HEROKU', 'Heroku'],
       pattern: /heroku[\w-]{0,30}["']?\s{0,3}(?:=>|[:=])\s{0,3}["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/iy,
@@ -131,10 +131,10 @@ function assignmentRule(): PatternRule {
   };
 }
 
-/** Keys that only speak about a secret: token_type, password_file, secret-name. */
+/** Keys that describe a secret without being one: token_type, password_file, secret-name. */
 const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
 
-/** As one word, with either hyphen between two; lower case, upper case, each word capital, and apiKey. */
+/** The words as one, with either hyphen between two: lower case, upper case, capitalized, and camel case. */
 function assignmentTriggers(): string[] {
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
   return [...keyWords, ...keyPairs].flatMap((words) => {
@@ -145,7 +145,7 @@ function assignmentTriggers(): string[] {
   });
 }
 
-/** True for a value no person and no programmer would write by hand for another purpose. */
+/** True for a value that a person would not write by hand for another purpose. */
 function isSecretValue(value: string, next: string): boolean {
   if (next === '(' || !/[A-Za-z]/.test(value) || isHash(value) || isReference(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
@@ -153,7 +153,7 @@ function isSecretValue(value: string, next: string): boolean {
   return entropy(value.slice(0, 100)) >= (value.length >= 16 ? 3 : 2.5);
 }
 
-/** Digests and UUIDs are named as tokens and keys too often to be taken for secrets on that alone. */
+/** Digests and UUIDs are called tokens and keys too often for the name alone to decide. */
 function isHash(value: string): boolean {
   return (
     /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value) ||
@@ -162,7 +162,7 @@ function isHash(value: string): boolean {
   );
 }
 
-/** Not the secret but the way to it: a variable, a path, a URL, a call, a placeholder. */
+/** A reference to a secret: a variable, a path, a URL, a call, a placeholder. */
 function isReference(value: string): boolean {
   return (
     /^(?:\$|%[A-Za-z_]+%|@|#|env[:.]|file:|keychain:|vault:|op:|arn:|process\.|os\.)/i.test(value) ||

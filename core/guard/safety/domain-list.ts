@@ -1,5 +1,5 @@
-// Lists of domains a person wrote: `example.org` covers itself and everything below, `*.example.org` only what is below,
-// `example.org:8443` also opens that port; an address or `localhost` covers itself and, with a port, nothing but that port.
+// Domain lists written by a person: `example.org` covers that domain and all its subdomains, `*.example.org` only the subdomains,
+// `example.org:8443` also opens that port; an address or `localhost` covers exactly itself and, with a port, only that port.
 // Names are compared in the form DNS uses. Pure.
 
 import { AppError } from '../../contracts/errors.ts';
@@ -8,7 +8,7 @@ interface Entry {
   readonly host: string;
   readonly onlyBelow: boolean;
   readonly port: number | null;
-  /** An address, or `localhost`: a place a person opens by writing down exactly that. */
+  /** An address, or `localhost`: opened only when listed literally. */
   readonly isLiteral: boolean;
 }
 
@@ -24,7 +24,7 @@ export class DomainList {
     return this.#entries.some((entry) => entryCovers(entry, host));
   }
 
-  /** The very address, or `localhost`, stands in the list with this port or with none; not a name that may point to it. */
+  /** This very address, or `localhost`, is listed with this port or without one; a name that may point to it does not count. */
   opensLiteral(host: string, port: number): boolean {
     return this.#entries.some((entry) => entry.isLiteral && entry.host === host && (entry.port ?? port) === port);
   }
@@ -34,7 +34,7 @@ export class DomainList {
   }
 }
 
-/** Lower case, punycode, digits instead of look-alikes, canonical addresses, no dot at the end; null where it is not a host. */
+/** Lower case, punycode, plain digits, canonical addresses, no trailing dot; null if it is not a host. */
 export function normalHost(text: string): string | null {
   try {
     return new URL(`http://${text}/`).hostname.replace(/\.+$/, '');
@@ -44,7 +44,7 @@ export function normalHost(text: string): string | null {
   }
 }
 
-/** A list for whoever names hosts as people write them: ports and the form of the name make no difference. */
+/** For callers that name hosts as people write them: ports and the form of the name make no difference. */
 export function domainSets(entries: readonly string[]): { covers(host: string): boolean } {
   const list = new DomainList(entries);
   return {

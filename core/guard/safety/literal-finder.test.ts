@@ -26,7 +26,7 @@ test.each([2, 3])('finds exactly what a search for each literal finds, and what 
   );
 });
 
-test('passes over what it is told to, in any text as in one without it', () => {
+test('skips the characters it is given, in any text as in one without them', () => {
   fc.assert(
     fc.property(fc.uniqueArray(some(2), { minLength: 1, maxLength: 8 }), text, (literals, searched) => {
       const known = literals.map((literal) => ({ text: literal, about: literal }));

@@ -1,8 +1,8 @@
-// Finds many literals in one pass over a text: one rolling hash over the head of each, so that their number costs nothing. Told to, it passes
-// over what programs put between characters: line breaks and indents of folded text, quotes and backslashes of shells, the plus of forms.
+// Finds many literals in one pass over a text: one rolling hash over the head of each, so that their number costs nothing. Can skip the
+// characters programs insert: line breaks and indents of folded text, quotes and backslashes of shells, the plus of forms.
 
 export interface Literal<T> {
-  /** At least as long as the head; without what is passed over. */
+  /** At least as long as the head; skipped characters are removed. */
   readonly text: string;
   readonly about: T;
 }
@@ -10,7 +10,7 @@ export interface Literal<T> {
 export interface FinderOptions {
   /** Characters the rolling hash covers. */
   readonly headLength: number;
-  /** The characters that are passed over between two of a literal. */
+  /** The characters to skip between two of a literal. */
   readonly skipped?: string;
 }
 
@@ -19,10 +19,10 @@ const BUCKET_BITS = 16;
 
 export class LiteralFinder<T> {
   readonly #headLength: number;
-  /** Zero for what is passed over. */
+  /** Zero for a skipped character. */
   readonly #weights: Int32Array;
   readonly #shifts: Uint8Array;
-  /** A bit a bucket: the whole table stays in the nearest cache. */
+  /** One bit per bucket: the whole table stays in the nearest cache. */
   readonly #buckets = new Uint8Array((1 << BUCKET_BITS) >> 3);
   readonly #byHash = new Map<number, Literal<T>[]>();
   readonly #beginnings = new Set<string>();
@@ -30,7 +30,7 @@ export class LiteralFinder<T> {
   constructor(literals: readonly Literal<T>[], { headLength, skipped = '' }: FinderOptions) {
     this.#headLength = headLength;
     this.#weights = createWeights();
-    // What lies further back than the head is shifted out.
+    // Characters further back than the head are shifted out.
     const shift = Math.ceil(HASH_BITS / headLength);
     this.#shifts = new Uint8Array(this.#weights.length).fill(shift);
     for (let i = 0; i < skipped.length; i++) this.#weights[skipped.charCodeAt(i)] = this.#shifts[skipped.charCodeAt(i)] = 0;
@@ -46,7 +46,7 @@ export class LiteralFinder<T> {
     }
   }
 
-  /** Calls `onFound` for each occurrence. Returns where a literal begins that the text ends in the middle of; else the text's length. */
+  /** Calls `onFound` for each occurrence. Returns where an unfinished literal at the end of the text begins; else the text's length. */
   scan(text: string, onFound: (about: T, start: number, end: number) => void): number {
     if (this.#byHash.size === 0) return text.length;
     const weights = this.#weights;
@@ -56,7 +56,7 @@ export class LiteralFinder<T> {
     let hash = 0;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      // What is passed over adds nothing and shifts nothing; a branch here would be taken at every word.
+      // A skipped character adds nothing and shifts nothing; a branch here would be taken at every word.
       hash = ((hash << (shifts[code] ?? 0)) + (weights[code] ?? 0)) | 0;
       const bucket = hash >>> (HASH_BITS - BUCKET_BITS);
       if (((buckets[bucket >> 3] ?? 0) & (1 << (bucket & 7))) === 0 || weights[code] === 0) continue;
@@ -71,7 +71,7 @@ export class LiteralFinder<T> {
     return open;
   }
 
-  /** Where the text ends in the head of a literal; its length when in none. */
+  /** The start of a literal's head that the text ends in; the text's length if none. */
   #openBeginning(text: string): number {
     let open = text.length;
     let tail = '';
@@ -83,7 +83,7 @@ export class LiteralFinder<T> {
     return open;
   }
 
-  /** The place of the head that ends at `last`, or -1 when it is another one of the same hash. */
+  /** The place of the head that ends at `last`, or -1 for a different one with the same hash. */
   #startOf(text: string, literal: string, last: number): number {
     let index = last + 1;
     for (let i = this.#headLength - 1; i >= 0; i--) {
@@ -94,7 +94,7 @@ export class LiteralFinder<T> {
     return index;
   }
 
-  /** After the last character; -1 for another text, one beyond the text's length when the text ends first. */
+  /** The place after the last character; -1 for a different text, one more than the text's length if the text ends first. */
   #endOf(text: string, literal: string, from: number): number {
     let end = from;
     for (let i = this.#headLength; i < literal.length; end++) {
@@ -108,7 +108,7 @@ export class LiteralFinder<T> {
   }
 }
 
-/** Any spread of bits will do; this is the finalizer of MurmurHash3. */
+/** Any good mixing of the bits will do; this is the finalizer of MurmurHash3. */
 function createWeights(): Int32Array {
   const weights = new Int32Array(65_536);
   for (let code = 0; code < weights.length; code++) {

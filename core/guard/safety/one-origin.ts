@@ -1,5 +1,5 @@
-// The rules for one origin a person wrote into config.yaml, such as their own search server: that origin and nothing else, wherever
-// it lies. A metadata service is not opened even so. Decides only.
+// The rules for one origin from config.yaml, such as a person's own search server: only that origin, wherever it is. A metadata service
+// stays closed even so. Decides only.
 
 import { isMetadataAddress } from './address.ts';
 import type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';

@@ -1,21 +1,21 @@
-// What a pattern rule is, what it finds at its trigger, and small measures of text that rules judge by.
+// The form of a pattern rule, its matching at a trigger, and small measures of text that rules use.
 
 import type { Span } from './text-view.ts';
 
-/** Fires at a literal trigger; the sticky `pattern` then decides on the spot, so benign text costs one scan and nothing else. */
+/** Runs at a literal trigger; the sticky `pattern` then decides at that place, so harmless text costs one scan. */
 export interface PatternRule {
   readonly name: string;
-  /** Exact literals of three or more characters; each occurrence is one try. */
+  /** Exact literals of three or more characters; each occurrence is tried. */
   readonly triggers: readonly string[];
   /** Sticky. With a capture group, the group is the secret and must end the match. */
   readonly pattern: RegExp;
-  /** What before the trigger belongs to the match: holds at the end of the few characters there. */
+  /** Matches the end of the few characters before the trigger that belong to the match. */
   readonly before?: RegExp;
-  /** Sticky. While it reaches the end of the text, more text could still make a match. */
+  /** Sticky. If it reaches the end of the text, more text could still make a match. */
   readonly reach: RegExp;
   /** Judges the secret; `next` is the character after it, empty at the end. */
   accept?(secret: string, next: string): boolean;
-  /** Of overlapping finds the lowest rank gives its name. */
+  /** Of overlapping matches, the lowest rank gives the name. */
   readonly rank: number;
 }
 
@@ -27,7 +27,7 @@ export const rankOfPersonal = 3;
 export const triggerLengthMin = 3;
 const BEFORE_MAX = 16;
 
-/** Where the match would begin whose trigger stands at `at`. */
+/** Where the match whose trigger is at `at` would begin. */
 export function beginningOf(rule: PatternRule, text: string, at: number): number {
   return at - (rule.before?.exec(text.slice(Math.max(0, at - BEFORE_MAX), at))?.[0].length ?? 0);
 }
@@ -42,13 +42,13 @@ export function matchRule(rule: PatternRule, text: string, from: number): Span |
   return { from, start: end - secret.length, end, name: rule.name, rank: rule.rank };
 }
 
-/** More text could still make a match of what begins at the trigger. */
+/** More text could still complete a match that begins at the trigger. */
 export function reachesEnd(rule: PatternRule, text: string, at: number): boolean {
   rule.reach.lastIndex = at;
   return rule.reach.test(text) && rule.reach.lastIndex === text.length;
 }
 
-/** Each way to take one of each: ['a', 'b'], ['-', '+'] is a-, a+, b-, b+. */
+/** All combinations of one of each: ['a', 'b'], ['-', '+'] gives a-, a+, b-, b+. */
 export function everyWay(...choices: readonly (readonly string[] | string)[]): string[] {
   return choices.reduce<string[]>((ways, choice) => ways.flatMap((way) => Array.from(choice).map((next) => way + next)), ['']);
 }
@@ -60,7 +60,7 @@ export const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}|\\[n
 
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
 
-/** Shannon entropy in bits a character. */
+/** Shannon entropy in bits per character. */
 export function entropy(text: string): number {
   const counts = new Map<string, number>();
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
@@ -69,7 +69,7 @@ export function entropy(text: string): number {
   return bits;
 }
 
-/** Judging the beginning is enough, and keeps a long hostile run cheap. */
+/** The beginning decides, which keeps a long hostile run cheap. */
 const JUDGED_LENGTH = 200;
 export const hasDigit = (text: string): boolean => /\d/.test(text);
 export const looksRandom = (text: string): boolean => hasDigit(text) && entropy(text.slice(0, JUDGED_LENGTH)) >= 3;

@@ -1,5 +1,5 @@
-// Personal data: payment cards and bank accounts by their check digits, mail addresses and telephone numbers by their form. Pure.
-// Of cards only issued number ranges count, so that timestamps and identifiers of the same length stay.
+// Detects personal data: payment cards and bank accounts by their check digits, email addresses and phone numbers by their form. Pure.
+// Only issued card ranges count, so that timestamps and identifiers of the same length stay.
 
 import { rankOfPersonal } from './pattern-rule.ts';
 import type { Span } from './text-view.ts';
@@ -12,13 +12,13 @@ export type PersonalKind = 'card' | 'iban' | 'email' | 'phone';
 
 interface PersonalForm {
   readonly name: string;
-  /** A text without it has nothing of the kind. */
+  /** A text without it contains nothing of this kind. */
   readonly hint: RegExp;
   readonly pattern: RegExp;
   readonly accept?: (found: string) => boolean;
-  /** The last character of what may go on: most pieces of a text end in another one. */
+  /** A last character that more text could extend: most pieces of a text end in another one. */
   readonly lastCharacter: RegExp;
-  /** What may go on at the end of a text. */
+  /** The part at the end of a text that more text could extend. */
   readonly ending: RegExp;
 }
 
@@ -42,7 +42,7 @@ const forms: Readonly<Record<PersonalKind, PersonalForm>> = {
     accept: (found) => passesMod97(found.replaceAll(' ', '')),
     ...digitsEnding,
   },
-  // Addresses of people; what stands before the @ of a repository or a user at a host is one as well, and cannot be told apart.
+  // Addresses of people; the user part of a repository or host address looks the same.
   email: {
     name: 'email',
     hint: /@/,
@@ -50,7 +50,7 @@ const forms: Readonly<Record<PersonalKind, PersonalForm>> = {
     lastCharacter: /[A-Za-z0-9._%+@-]$/,
     ending: /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}(?:@[A-Za-z0-9.-]*)?$/,
   },
-  // ITU-T E.164 with the plus: without it nothing tells a number from any other.
+  // ITU-T E.164 with the plus: without it a phone number looks like any other number.
   phone: {
     name: 'phone',
     hint: /\+\d/,
@@ -69,7 +69,7 @@ export function findPersonalData(text: string, wanted: readonly PersonalKind[]):
   });
 }
 
-/** Where a number that may still go on starts, at the end of a text; the length of the text where none does. */
+/** Where a number begins at the end of a text that more text could extend; the text's length if there is none. */
 export function openPersonalData(text: string, wanted: readonly PersonalKind[]): number {
   const tail = text.slice(-128);
   const opens = wanted.map((kind) => (forms[kind].lastCharacter.test(tail) ? forms[kind].ending.exec(tail)?.index : undefined));

@@ -1,11 +1,11 @@
-// Keys and tokens that providers give a recognisable form. One line each: name, trigger, the rest of the form.
-// Precision first: git hashes, UUIDs and integrity hashes have none of these forms.
+// Keys and tokens with a form of their provider, one line each: name, trigger, the rest of the form. Precision first: git hashes, UUIDs and
+// integrity hashes match none of them.
 
 import { escapeRegExp, everyWay, lettersAndDigits, looksRandom, rankOfProvider, wordStart, type PatternRule } from './pattern-rule.ts';
 
 type Row = readonly [name: string, triggers: string | readonly string[], rest: string, accept?: (secret: string) => boolean];
 
-/** Never in the middle of a base64url run: these are long, and a run full of beginnings would be read again for each. */
+/** Never in the middle of a base64url run: such runs are long, and one full of beginnings would be reread for each. */
 const JOSE_START = String.raw`(?<!(?<!\\|%[0-9A-Fa-f])[A-Za-z0-9_-]eyJ)`;
 const END = '(?![A-Za-z0-9])';
 
@@ -98,7 +98,7 @@ const rows: readonly Row[] = [
   ['easypost-key', ['EZAK', 'EZTK'], `[A-Za-z0-9]{54}${END}`],
 ];
 
-/** A token runs on while these characters do. */
+/** A token continues while these characters do. */
 const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&$-]*`;
 
 export function createProviderRules(): PatternRule[] {
@@ -125,7 +125,7 @@ function telegramRule(): PatternRule {
   };
 }
 
-/** A bot token begins with its user id, decimal digits in base64, which leaves few choices for the first four characters. */
+/** A bot token begins with its user id in base64, decimal digits, which leaves few choices for the first four characters. */
 function discordRule(): PatternRule {
   const rest = String.raw`[w-z0-5][A-Za-z0-9]{18,26}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{26,40}`;
   const pattern = new RegExp(`${wordStart}[MNO][DTjz][AEIMQUYcgk]${rest}`, 'y');

@@ -1,4 +1,4 @@
-// Redaction inside structured data: JSON text stays JSON, and a secret that two fields make together (a key and its value) is found too.
+// Redacts structured data: JSON text stays JSON, and a secret that consists of a key and its value is found too.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
@@ -8,7 +8,7 @@ export interface TextRedactor {
   redact(text: string): Redaction;
 }
 
-/** What is nested deeper is treated as one text. */
+/** Deeper nesting is treated as one text. */
 const DEPTH_MAX = 64;
 
 export function redactJson(redactor: TextRedactor, text: string): Redaction {
@@ -16,11 +16,11 @@ export function redactJson(redactor: TextRedactor, text: string): Redaction {
   if (asText.text === text || parseJson(asText.text).ok) return asText;
   const parsed = parseJson(text);
   if (!parsed.ok) return asText;
-  // A find that reaches into the syntax would break it: string by string then.
+  // A match that reaches into the syntax would break the JSON: redact string by string instead.
   return { text: stillRedacted(JSON.stringify(redactDeep(redactor, parsed.value))), found: asText.found };
 }
 
-/** The very same value when nothing was found. Keys are redacted like values. */
+/** The same value if nothing was found. Keys are redacted like values. */
 export function redactDeep<T>(redactor: TextRedactor, value: T): Redacted<T> {
   return stillRedacted(walk(redactor, value, 0) as T);
 }
@@ -53,11 +53,11 @@ function walkFields(redactor: TextRedactor, fields: Readonly<Record<string, unkn
   return changed === null ? fields : Object.fromEntries(changed);
 }
 
-/** Names of fields are shorter than any secret that would be one. */
+/** Longer than any field name that could not be a secret. */
 const KEY_LENGTH_MIN = 16;
 const tellingKey = /pass|pwd|secret|token|key|credential|cookie|authorization/i;
 
-/** A value is judged with the name of its field where that says what it is. */
+/** A value is checked together with the name of its field, if that says what it is. */
 function walkField(redactor: TextRedactor, key: string, value: unknown, depth: number): unknown {
   if (typeof value !== 'string' || !tellingKey.test(key)) return walk(redactor, value, depth + 1);
   const alone = redactor.redact(value).text;

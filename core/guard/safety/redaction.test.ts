@@ -7,7 +7,7 @@ import { ownNow } from '../../../tests/own-clock.ts';
 const open = (): SafetyChecks => new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
 const letters = (length: number): string => 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW0xY'.repeat(10).slice(0, length);
 const hex = (length: number): string => '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(4).slice(0, length);
-// Joined here so that no scanner takes this file for a leak.
+// Joined here so that scanners do not take this file for a leak.
 const join = (...parts: string[]): string => parts.join('');
 
 const value = 'S3cr3t/+"va\'lue&<ü> %$x';
@@ -76,7 +76,7 @@ test('any value in any encoding and any pieces is gone', () => {
   );
 });
 
-test('a value whose escapes are cut anywhere leaves no backslash behind', () => {
+test('a value with escapes cut anywhere leaves no backslash behind', () => {
   const secret = '\u0000'.repeat(8);
   const text = `a ${JSON.stringify(JSON.stringify({ text: secret }))} b`;
   const whole = open();
@@ -106,7 +106,7 @@ test('short values are refused, a line of a long one is found, the newest name w
   expect(safety.redact(`see ${letters(40)}.`).text).toBe('see [redacted:file].');
 });
 
-test('what stands right behind a value of eight characters stays', () => {
+test('text right after a value of eight characters stays', () => {
   const safety = open();
   safety.register('12345678', 'pin');
   expect(safety.redact('{"pin":"12345678", "next": 1}').text).toBe('{"pin":"[redacted:pin]", "next": 1}');
@@ -206,7 +206,7 @@ test.each(inContext)('%s', (text, secret, name) => {
 
 const pem = join('-----BEGIN RSA ', 'PRIVATE KEY-----\n', `${letters(64)}\n${letters(64)}\n`);
 
-test('a private key goes from its first line to its last, also when it is cut off', () => {
+test('a private key is redacted from its first line to its last, also when truncated', () => {
   const footed = join(pem, '-----END RSA ', 'PRIVATE KEY-----');
   expect(open().redact(`a\n${footed}\nb`).text).toBe('a\n[redacted:private-key]\nb');
   expect(open().redact(JSON.stringify(footed)).text).toBe('"[redacted:private-key]"');
@@ -239,7 +239,7 @@ test.each(harmless)('stays as it is: %s', (text) => {
   expect(open().redact(text)).toEqual({ text, found: [] });
 });
 
-test("a lock file full of integrity hashes and this project's own sources stay as they are", () => {
+test("a lock file full of integrity hashes and this project's sources stay unchanged", () => {
   for (const path of ['package-lock.json', 'core/contracts/ops.ts', 'core/contracts/config.ts', 'core/guard/safety/provider-rules.ts']) {
     expect(open().redact(readFileSync(path, 'utf8')).found).toEqual([]);
   }
@@ -253,7 +253,7 @@ const piece = fc.oneof(
   fc.constantFrom(' ', '\n', '", "', '-', ': ', '=', 'word ', '4242', 'DE', 'sk-', 'password', '"', pem),
 );
 
-test('a stream in any pieces gives what the whole gives', () => {
+test('a stream in any pieces gives the same as the whole', () => {
   const safety = open();
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { maxLength: 40 }), (pieces, cuts) => {
@@ -283,7 +283,7 @@ test('ordinary text passes a stream at once, a word or two behind at most', () =
   expect(stream.end().length).toBe(behind);
 });
 
-test('what a stream holds back is bounded', () => {
+test('the text a stream holds back is bounded', () => {
   const stream = open().stream();
   let given = stream.push('://').length;
   for (let i = 0; i < 100; i++) given += stream.push('a'.repeat(1000)).length;
@@ -292,7 +292,7 @@ test('what a stream holds back is bounded', () => {
   expect(given).toBeGreaterThan(100_000 + 120_000 - 66_000);
 });
 
-test('text made to be slow is not', () => {
+test('text made to be slow is not slow', () => {
   const safety = open();
   safety.register('abababababababababab-1', 'k');
   const seeds = [

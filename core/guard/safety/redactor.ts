@@ -1,5 +1,5 @@
-// Finds secrets in text and replaces them: registered values in any of their forms first, then recognisable patterns. Looks at the text as it
-// stands, and at everything it reads as with escapes undone and runs of base64 and hex decoded, in whatever order they were put on.
+// Finds secrets in text and replaces them: registered values in any of their forms first, then recognizable patterns. Reads the text as it
+// is, and with escapes undone and runs of base64 and hex decoded, in whatever order they were applied.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
@@ -13,23 +13,23 @@ import { mergeSpans, renderSpans, type Span } from './text-view.ts';
 import { openEscape, unescapedView } from './unescaped-view.ts';
 
 export interface Redaction {
-  /** The very same string when nothing was found. */
+  /** The same string if nothing was found. */
   readonly text: Redacted;
-  /** Names of what was found, each once, in order. */
+  /** Names of the findings, each once, in order. */
   readonly found: readonly string[];
 }
 
-/** What a text contains, and from where on more text could change the answer; both places are its length when it could not. */
+/** The findings in a text, and the places from which more text could change them; both are the text's length if it could not. */
 export interface Analysis {
   readonly spans: readonly Span[];
-  /** Where a registered value may have begun that the text does not finish. */
+  /** Where a registered value may begin that the text does not finish. */
   readonly openValue: number;
   /** The same for patterns. */
   readonly openPattern: number;
 }
 
 export interface RedactorOptions {
-  /** Personal data taken out besides secrets. */
+  /** Personal data to redact besides secrets. */
   readonly personal: readonly PersonalKind[];
 }
 
@@ -44,16 +44,16 @@ interface Find {
 }
 
 const VALUES_MAX = 2000;
-/** Shorter text holds no secret: the shortest rule asks for more. */
+/** Shorter text cannot contain a secret: the shortest rule needs more. */
 const TELLABLE_MIN = 8;
-/** Texts known to hold nothing: how many, how long each may be, and all together. */
+/** Texts known to be clean: their number, the maximum length of each, and of all together. */
 const CLEAN_MAX = 1_000;
-/** A whole result of a tool is no longer. */
+/** The maximum length of a tool result. */
 const CLEAN_LENGTH_MAX = 65_536;
 const CLEAN_TOTAL_LENGTH_MAX = 1_000_000;
 /** Escapes inside escapes inside base64: JSON in JSON in a URL. */
 const READINGS_MAX = 3;
-/** Around an escape this much is looked at, or the longest value where that is longer. */
+/** How much text around an escape is read, or the longest value if that is longer. */
 const REACH_MIN = 512;
 const REACH_MAX = 16_384;
 
@@ -74,15 +74,15 @@ export class Redactor {
     this.#triggers = new LiteralFinder(triggers, { headLength: triggerLengthMin });
   }
 
-  /** Another number whenever other things are taken out than before: what was looked through by then has to be again. */
+  /** Changes with every change of what is redacted: text checked before must be checked again. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * From now on the value is redacted as `[redacted:NAME]`, also folded, escaped, quoted, reversed, and inside base64 and hex.
-   * False for a value under 8 characters (white space, quotes, backslashes and plus not counted), which is not taken.
-   * Beyond 2,000 values the one registered longest ago is forgotten.
+   * From now on the value is redacted as `[redacted:NAME]`, also folded, escaped, quoted, reversed, and inside base64 and hex. Returns false
+   * for a value under 8 characters (white space, quotes, backslashes and plus signs not counted), which is not registered. Beyond 2,000
+   * values the oldest one is forgotten.
    */
   register(value: string, name: string): boolean {
     if (!isTellable(value)) return false;
@@ -108,14 +108,14 @@ export class Redactor {
     return { text: stillRedacted(renderSpans(text, spans)), found: [...new Set(spans.map((span) => span.name))] };
   }
 
-  /** Registered values only, wherever they stand. */
+  /** Registered values only, wherever they are. */
   redactValues(text: string): string {
     const spans: Span[] = [];
     this.#findValues(text, (span) => spans.push(span));
     return spans.length === 0 ? text : renderSpans(text, mergeSpans(spans));
   }
 
-  /** `isOpen`: more text may follow. Costs a little more, because every beginning is followed to where it ends. */
+  /** `isOpen`: more text may follow. Slightly slower, because every beginning is followed to its end. */
   analyse(text: string, isOpen: boolean): Analysis {
     const found = this.#look(text, isOpen, READINGS_MAX);
     const spans = mergeSpans([...found.spans, ...findPersonalData(text, this.#personal)]);
@@ -124,7 +124,7 @@ export class Redactor {
   }
 
   #look(text: string, isOpen: boolean, readings: number): Find {
-    // An escape cut in two hides what stands before it: it counts as not there yet.
+    // A truncated escape hides the text before it: treat it as not there yet.
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
@@ -142,13 +142,13 @@ export class Redactor {
     return found;
   }
 
-  /** The text as it stands. */
+  /** The text as it is. */
   #inspect(text: string, isOpen: boolean): Find {
     const spans: Span[] = [];
     let openPattern = text.length;
     const openValue = this.#findValues(text, (span, form) => {
       spans.push(span);
-      // The character after it may still come.
+      // The character after it may still arrive.
       if (form.isBase64 && span.end + 3 > text.length) openPattern = Math.min(openPattern, span.start);
     });
     const openTrigger = this.#triggers.scan(text, (rule, at) => {
@@ -161,7 +161,7 @@ export class Redactor {
     return { spans, openValue, openPattern };
   }
 
-  /** Returns where a value begins that the text ends in the middle of; its length where in none. */
+  /** Returns where an unfinished value at the end of the text begins; the text's length if there is none. */
   #findValues(text: string, onFound: (span: Span, form: NamedForm) => void): number {
     this.#finder ??= this.#createFinder();
     return this.#finder.scan(text, (form, start, end) => onFound(spanOfValue(text, form, start, end), form));
@@ -170,13 +170,13 @@ export class Redactor {
   #createFinder(): LiteralFinder<NamedForm> {
     const forms = [...this.#values].flatMap(([value, name]) => secretForms(value).map((form) => ({ ...form, name })));
     const longest = [...this.#values.keys()].reduce((length, value) => Math.max(length, value.length), 0);
-    // An escape has up to twelve characters for one.
+    // An escape takes up to twelve characters for one.
     this.#reach = Math.min(REACH_MAX, Math.max(REACH_MIN, longest * 2));
     const literals = forms.map((form) => ({ text: form.text, about: form }));
     return new LiteralFinder(literals, { headLength: formLengthMin, skipped: passedOver });
   }
 
-  /** The same text passes several sinks one after the other: it is looked through at the first. */
+  /** The same text passes several sinks in a row: it is checked at the first one only. */
   #remember(text: string): void {
     if (text.length > CLEAN_LENGTH_MAX) return;
     this.#clean.add(text);
@@ -201,7 +201,7 @@ function spanOfValue(text: string, form: NamedForm, start: number, end: number):
   return { from: start, start, end: end + after, name: form.name, rank: rankOfSecret };
 }
 
-/** Rules that look back from their trigger need what stands before it. */
+/** Rules that look back from their trigger need the text before it. */
 function openLead(text: string): number {
   return text.length - (/(?:\d{1,12}:|[\w~.-]{1,3})$/.exec(text.slice(-13))?.[0].length ?? 0);
 }

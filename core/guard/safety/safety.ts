@@ -1,5 +1,5 @@
-// Safety checks: keeps secrets out of text and requests away from places that are not public. Owns the redactor and the URL rules.
-// Performs nothing: it never fetches, resolves only through the port it is given, and keeps no text.
+// Safety checks: keep secrets out of text and requests away from places that are not public. Own the redactor and the URL rules. Never
+// fetch, resolve only through the given port, and keep no text.
 
 import type { Redacted } from '../../base/redacted.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -20,71 +20,71 @@ export type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts
 
 export interface SafetyOptions {
   readonly policy: Pick<Config['policy'], 'allowDomains' | 'denyDomains'>;
-  /** Kinds of personal data taken out like secrets; cards and bank accounts unless told. */
+  /** Kinds of personal data to redact like secrets; cards and bank accounts by default. */
   readonly personalData?: Config['safety']['personalData'];
-  /** Ports open to every host; 80 and 443 unless told. */
+  /** Ports open to every host; 80 and 443 by default. */
   readonly ports?: readonly number[];
 }
 
-/** So many characters at the end count as the beginning of a value. */
+/** This many characters at the end count as the beginning of a value. */
 const UNFINISHED_MIN = 4;
 
 export class SafetyChecks {
   readonly #redactor: Redactor;
   readonly #urls: UrlCheck;
 
-  /** Fails with `invalid_config` naming a list entry that is not a domain. */
+  /** Fails with `invalid_config`, naming a list entry that is not a domain. */
   constructor({ policy, personalData, ports }: SafetyOptions) {
     this.#redactor = new Redactor({ personal: personalData ?? ['card', 'iban'] });
     this.#urls = new UrlCheck({ ...policy, ...(ports === undefined ? {} : { ports }) });
   }
 
   /**
-   * Makes every later redaction replace this value by `[redacted:NAME]`, in plain, escaped and encoded forms.
-   * False for a value shorter than 8 characters, which is not taken.
+   * Every later redaction replaces this value with `[redacted:NAME]`, in plain, escaped and encoded forms. Returns false for a value shorter
+   * than 8 characters, which is not registered.
    */
   register(value: string, name: string): boolean {
     return this.#redactor.register(value, name);
   }
 
-  /** Another number whenever more is known: what was redacted by then is looked through again before it leaves. */
+  /** Changes whenever a value is added: text redacted before is checked again before it leaves. */
   get version(): number {
     return this.#redactor.version;
   }
 
-  /** Replaces secrets; `found` names them. About a millisecond for 100 KB of text without any. */
+  /** Replaces secrets; `found` names them. About a millisecond for 100 KB of clean text. */
   redact(text: string): Redaction {
     return this.#redactor.redact(text);
   }
 
-  /** The same for JSON text, which stays JSON. Text that is none is treated as such. */
+  /** The same for JSON text, which stays JSON. Other text is treated as text. */
   redactJson(text: string): Redaction {
     return redactJson(this.#redactor, text);
   }
 
-  /** Registered values only, in text that stands for bytes of any kind (latin1). */
+  /** Registered values only, in text that represents bytes of any kind (latin1). */
   redactValues(text: string): string {
     return this.#redactor.redactValues(text);
   }
 
-  /** The sink of the program's own log, behind this redactor. */
+  /** The sink of the program's log, behind this redactor. */
   logger(logger: Logger): Logger {
     return createSafeLogger(logger, this);
   }
 
-  /** The sink of kept content, behind this redactor. */
+  /** The sink of stored content, behind this redactor. */
   artifacts(sink: ArtifactSink): ArtifactSink {
     return createSafeArtifacts(sink, this);
   }
 
-  /** The same for every string inside a value of plain objects and lists; the very same value when nothing was found. */
+  /** The same for every string inside a value of plain objects and lists; the same value if nothing was found. */
   redactDeep<T>(value: T): Redacted<T> {
     return redactDeep(this.#redactor, value);
   }
 
   /**
-   * Where a registered value may have begun that the text ends in the middle of: what lies behind must wait for more, or be left out.
-   * The text's length when there is none. Fewer than four characters of one tell nobody anything and do not count.
+   * Where an unfinished registered value at the end of the text may begin: the rest must wait for more text, or be left out. The text's
+   * length if there is none. Fewer than four characters of a value reveal nothing and do not count.
    */
   unfinishedAt(text: string): number {
     const { openValue } = this.#redactor.analyse(text, true);
@@ -96,7 +96,7 @@ export class SafetyChecks {
     return new StreamRedactor(this.#redactor);
   }
 
-  /** For the op `safety.url`: everything that can be told of a URL without asking DNS. */
+  /** For the operation `safety.url`: everything known about a URL without asking DNS. */
   url(url: string): UrlDecision {
     return this.#urls.check(url);
   }

@@ -1,19 +1,19 @@
-// Redacts text that arrives in pieces. Holds back only what more text could turn into a secret, so that nothing slips through
-// between two pieces, and ordinary words pass at once.
+// Redacts text that arrives in pieces. Holds back only text that more text could turn into a secret, so that nothing slips through between
+// two pieces, and ordinary words pass at once.
 
 import type { Analysis } from './redactor.ts';
 import { renderSpans } from './text-view.ts';
 
-/** The part of the redactor a stream needs. */
+/** The part of the redactor that a stream needs. */
 export interface TextAnalyser {
   analyse(text: string, isOpen: boolean): Analysis;
 }
 
-/** Already given out, kept for patterns that look at what stands before them. */
+/** Text already released, kept for patterns that look back. */
 const CONTEXT_LENGTH = 128;
-/** A pattern may keep this much waiting; a registered value is always waited for. */
+/** The most a pattern may hold back; a registered value is always awaited. */
 const HELD_LENGTH_MAX = 32_768;
-/** Backslashes before a cut that wait with what they escape; nothing is escaped more often in earnest. */
+/** Backslashes before a cut wait with the character they escape; real text never nests deeper. */
 const BACKSLASHES_MAX = 64;
 
 export class StreamRedactor {
@@ -25,13 +25,13 @@ export class StreamRedactor {
     this.#redactor = redactor;
   }
 
-  /** Takes a piece; returns what can be given out now, redacted. */
+  /** Takes a piece; returns the part that can be released now, redacted. */
   push(piece: string): string {
     this.#held += piece;
     return this.#giveOut(true);
   }
 
-  /** The rest, redacted. The stream can be used again for another text. */
+  /** Returns the rest, redacted. The stream can then be used for another text. */
   end(): string {
     const rest = this.#giveOut(false);
     this.#context = '';
@@ -44,7 +44,7 @@ export class StreamRedactor {
     const { spans, openValue, openPattern } = this.#redactor.analyse(text, isOpen);
     const isTooMuch = text.length - Math.max(openPattern, from) > HELD_LENGTH_MAX;
     let cut = Math.max(from, isTooMuch ? openValue : Math.min(openValue, openPattern));
-    // A backslash belongs to what it escapes, which may turn out to be the beginning of a secret.
+    // A backslash belongs to the character it escapes, which may turn out to be the beginning of a secret.
     if (isOpen) cut = beforeBackslashes(text, cut, from);
     for (const span of [...spans].reverse()) if (span.from < cut && cut < span.end) cut = Math.max(from, span.from);
     const ready = spans

@@ -1,26 +1,26 @@
-// A text as it can be read (escapes undone, base64 decoded), the stretch of the original each place of it came from, and the stretches to be
-// redacted. Pure.
+// A text as it can be read (escapes undone, base64 decoded), with the stretch of the original that each place of it came from, and the spans
+// to redact. Pure.
 
 export interface Span {
-  /** Where the words begin by which it was known: `password` of `password=…`. */
+  /** Where the words begin that identified it: `password` of `password=…`. */
   readonly from: number;
   readonly start: number;
   readonly end: number;
   readonly name: string;
-  /** Of overlapping spans the lowest rank gives its name. */
+  /** Of overlapping spans, the lowest rank gives the name. */
   readonly rank: number;
 }
 
 export interface TextView {
   readonly text: string;
-  /** It ends where the original does: more text there would be more text here. */
+  /** It ends where the original does: more text there would extend it. */
   readonly reachesEnd: boolean;
-  /** Where in the original the character at `index` begins, and where what stands before `index` ends. */
+  /** Where in the original the character at `index` begins, and where the one before `index` ends. */
   startOf(index: number): number;
   endOf(index: number): number;
 }
 
-/** Ordered and disjoint: what overlaps becomes one span that covers all of it. */
+/** Ordered and disjoint: overlapping spans become one that covers all of them. */
 export function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.start - b.start || a.rank - b.rank)) {

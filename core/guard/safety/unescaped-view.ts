@@ -1,9 +1,9 @@
-// A text as it reads with its escapes undone (JSON, C, URL, HTML), and where each character came from, so that what is found there can
-// be taken out here. Only the surroundings of escapes are shown; stretches without any are left out. Pure.
+// A text with its escapes undone (JSON, C, URL, HTML), and the origin of each character, so that a finding here can be redacted there. Only
+// the surroundings of escapes are included; stretches without any are left out. Pure.
 
 import type { TextView } from './text-view.ts';
 
-/** Stands for what was left out; no secret contains it. */
+/** Replaces a stretch that was left out; no secret contains it. */
 const GAP = '\uffff';
 
 const escapes =
@@ -12,7 +12,7 @@ const escapes =
 const letters: Readonly<Record<string, string>> = { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** Null for a text without escapes. `reach` is how much is shown before and after each. */
+/** Null for a text without escapes. `reach` is the number of characters included before and after each. */
 export function unescapedView(text: string, reach: number): TextView | null {
   if (!mayHoldEscape(text)) return null;
   escapes.lastIndex = 0;
@@ -23,12 +23,12 @@ export function unescapedView(text: string, reach: number): TextView | null {
   return writer.finish();
 }
 
-/** Looking for one character is many times quicker than matching a pattern, and most text holds none of the three. */
+/** Searching for one character is many times faster than matching a pattern, and most text contains none of the three. */
 function mayHoldEscape(text: string): boolean {
   return text.includes('\\') || text.includes('%') || text.includes('&');
 }
 
-/** Where an escape begins that more text could complete; the length of the text where none does. */
+/** Where an escape begins that more text could complete; the text's length if there is none. */
 export function openEscape(text: string): number {
   const tail = text.slice(-24);
   if (!mayHoldEscape(tail)) return text.length;
@@ -38,7 +38,7 @@ export function openEscape(text: string): number {
   return text.length - tail.length + openCharacter(tail.slice(0, end));
 }
 
-/** Where a character of several bytes begins that the text ends in the middle of, as %C3 of %C3%BC. */
+/** Where an incomplete multi-byte character at the end of the text begins, such as %C3 of %C3%BC. */
 function openCharacter(text: string): number {
   const run = /(?:(?:%[0-9A-Fa-f]{2}){1,3}|(?:\\x[0-9A-Fa-f]{2}){1,3})$/.exec(text);
   if (run === null) return text.length;
@@ -59,7 +59,7 @@ class ViewWriter {
   /** By place in the view: the place in the original. */
   readonly #places: Int32Array;
   #length = 0;
-  /** End of what was taken over so far. */
+  /** The end of the text copied so far. */
   #at = 0;
 
   constructor(text: string, reach: number) {
@@ -84,7 +84,7 @@ class ViewWriter {
     return { text: this.#parts.join(''), reachesEnd: end === this.#text.length, startOf: placeOf, endOf: placeOf };
   }
 
-  /** What lies between the last escape and this one, or as much as is in reach of either. */
+  /** The text between the last escape and this one, or as much as is within reach of either. */
   #copyUntil(index: number): void {
     const isFirst = this.#parts.length === 0;
     const before = isFirst ? 0 : this.#at + this.#reach;
@@ -114,7 +114,7 @@ class ViewWriter {
     let at = 0;
     for (const char of bytes.toString('utf8')) {
       this.#write(char, place + at * width);
-      // A byte that is none of UTF-8 was read as one replacement character.
+      // A byte that is not UTF-8 was read as one replacement character.
       at = Math.min(bytes.length, at + (char === '\ufffd' ? 1 : Buffer.byteLength(char)));
     }
   }

@@ -1,5 +1,5 @@
-// Whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to.
-// Decides only. Whoever dials must dial an address this check returned, and ask again at every redirect.
+// Decides whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to. The caller must dial
+// an address this check returned, and check again at every redirect.
 
 import { isLoopback, isMetadataAddress, refuseAddress } from './address.ts';
 import { DomainList, normalHost } from './domain-list.ts';
@@ -7,20 +7,20 @@ import { DomainList, normalHost } from './domain-list.ts';
 export interface UrlDecision {
   readonly decision: 'allow' | 'deny';
   readonly reason: string;
-  /** As it would be fetched: normalised, without credentials; as given where it cannot be read. */
+  /** As it would be fetched: normalized, without credentials; as given if it cannot be parsed. */
   readonly url: string;
-  /** The person listed this host as allowed. */
+  /** A person listed this host as allowed. */
   readonly isListed: boolean;
 }
 
 export interface ResolvedDecision extends UrlDecision {
-  /** The addresses that were checked; the only ones to dial. Empty when denied. */
+  /** The checked addresses; only these may be dialled. Empty when denied. */
   readonly addresses: readonly string[];
-  /** Denied for want of an address, not by a rule. */
+  /** Denied for lack of an address, not by a rule. */
   readonly isUnresolved?: boolean;
 }
 
-/** Names to addresses. An empty answer and a failure both mean that the name does not resolve. */
+/** Resolves names to addresses. An empty answer and a failure both mean that the name does not resolve. */
 export interface NameResolver {
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -28,7 +28,7 @@ export interface NameResolver {
 export interface UrlRules {
   readonly allowDomains: readonly string[];
   readonly denyDomains: readonly string[];
-  /** Ports open to every host; 80 and 443 unless told. */
+  /** Ports open to every host; 80 and 443 by default. */
   readonly ports?: readonly number[];
 }
 
@@ -50,7 +50,7 @@ const localSuffixes = [
   'ip6.arpa',
   'svc',
 ];
-/** Public services that answer any name with the address written in it, or with 127.0.0.1. */
+/** Public services that answer any name with the address it contains, or with 127.0.0.1. */
 const echoSuffixes = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'traefik.me', 'local.gd'];
 
 export class UrlCheck {
@@ -64,7 +64,7 @@ export class UrlCheck {
     this.#ports = rules.ports ?? [80, 443];
   }
 
-  /** Everything that can be told without asking DNS. */
+  /** Everything known without asking DNS. */
   check(given: string): UrlDecision {
     const malformed = refuseForm(given);
     const parsed = malformed === null ? parseUrl(given) : null;
@@ -85,7 +85,7 @@ export class UrlCheck {
     const host = new URL(decision.url).hostname.replace(/\.+$/, '');
     if (isAddress(host)) return { ...decision, addresses: [host.replace(/^\[|\]$/g, '')] };
     const addresses = await lookUp(host, resolver, signal);
-    // A listed localhost is this computer and nothing else, whatever its own lookup says.
+    // A listed localhost is only this computer, whatever its lookup says.
     const refuse = host === 'localhost' ? refuseBeyondLoopback : refuseAddress;
     const refusals = addresses.map(refuse).filter((reason) => reason !== null);
     const deny = (reason: string): ResolvedDecision => ({ ...decision, decision: 'deny', reason, addresses: [] });
@@ -96,8 +96,8 @@ export class UrlCheck {
   }
 
   /**
-   * Whether a redirect may be followed. `keepsHeaders` false: credentials, cookies and the caller's own headers must be dropped.
-   * A request with a body never goes on to another origin.
+   * Whether a redirect may be followed. `keepsHeaders` false: credentials, cookies and the caller's headers must be dropped. A request with a
+   * body never follows a redirect to another origin.
    */
   checkRedirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
     const decision = this.check(redirect.to);
@@ -119,7 +119,7 @@ export class UrlCheck {
     return host === 'localhost' && this.#allow.opensLiteral(host, port) ? null : refuseName(host);
   }
 
-  /** An address a person listed itself is theirs to open; a metadata service never is. */
+  /** A person may open an address by listing it; a metadata service never. */
   #refuseLiteral(host: string, port: number): string | null {
     const refusal = refuseAddress(host);
     if (refusal === null || (this.#allow.opensLiteral(host, port) && !isMetadataAddress(host))) return null;
@@ -132,11 +132,11 @@ export class UrlCheck {
   }
 }
 
-/** Forms that other programs may read differently from how they were checked. */
+/** Forms that other programs may parse differently from this check. */
 function refuseForm(given: string): string | null {
   if (given.length > URL_LENGTH_MAX) return 'The URL is too long.';
   const text = given.trim();
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- this looks for control characters
   if (/[\u0000-\u0020\u007f-\u009f\u2028\u2029]/.test(text)) return 'The URL contains white space or control characters.';
   if (/^[^?#]*\\/.test(text)) return 'The URL contains a backslash.';
   if (/^https?:/i.test(text) && !/^https?:\/\/[^/]/i.test(text)) return 'The URL does not have two slashes before its host.';
@@ -165,7 +165,7 @@ function refuseName(host: string): string | null {
   if (localSuffixes.some(isUnder)) return `${host} is a name for this computer or its network.`;
   if (!host.includes('.')) return `${host} is a name on the local network.`;
   if (echoSuffixes.some(isUnder)) return `${host} is a name that can resolve to any address.`;
-  // The last label of a public name is never a number; a parser elsewhere may take it for an address.
+  // The last label of a public name is never a number; another parser may take it for an address.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) return 'The URL has no valid host.';
   return null;
 }

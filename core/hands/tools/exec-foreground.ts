@@ -6,7 +6,7 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { SandboxReport } from '../../guard/sandbox/sandbox.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
 import { showOutput } from './command-output.ts';
-import { startCommand, type CommandEnd, type CommandStarter, type RunningCommand } from './command-process.ts';
+import { startCommand, type CommandEnd, type CommandOptions, type CommandStarter, type RunningCommand } from './command-process.ts';
 import { reportOf } from './confined-start.ts';
 import type { ConfirmedCommand } from './exec-facts.ts';
 import { formatSeconds } from './hosted-result.ts';
@@ -37,31 +37,39 @@ const HEADROOM_BYTES = 600;
 const CLOSE_GRACE_MS = 100;
 const RELEASE_GRACE_MS = 1000;
 
+/** The options of a command that follow from the call. */
+export function optionsOf(
+  deps: ExecDeps,
+  run: Omit<ForegroundRun, 'timeoutMs'>,
+  context: ToolContext,
+): Omit<CommandOptions, 'keepInput' | 'onData'> {
+  return {
+    run: run.run,
+    cwd: run.cwd,
+    environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
+    sets: run.environment,
+    marker: context.processMarker,
+    pty: run.pty,
+    attended: context.attended,
+    workspace: context.workspace,
+    reads: run.reads,
+    needsWholeMachine: run.needsWholeMachine,
+    signal: context.signal,
+    onSpawn: (record) => context.onSpawn(record),
+  };
+}
+
 export async function runForeground(deps: ExecDeps, run: ForegroundRun, context: ToolContext): Promise<ToolResult> {
   const shownMax = Math.max(512, deps.outputBytesMax - HEADROOM_BYTES);
   const spool = new OutputSpool({ folder: deps.temporaryFolder, memoryBytesMax: shownMax * 2, fileBytesMax: spoolFileBytesMax });
   const live = new LiveOutput((chunk) => context.onOutput(chunk));
   const startedMs = deps.clock.monotonicMs();
   try {
-    const running = await startCommand(deps, {
-      run: run.run,
-      cwd: run.cwd,
-      environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
-      sets: run.environment,
-      marker: context.processMarker,
-      pty: run.pty,
-      attended: context.attended,
-      workspace: context.workspace,
-      reads: run.reads,
-      needsWholeMachine: run.needsWholeMachine,
-      keepInput: false,
-      signal: context.signal,
-      onSpawn: (record) => context.onSpawn(record),
-      onData: (bytes) => {
-        spool.append(bytes);
-        live.push(bytes);
-      },
-    });
+    const onData = (bytes: Buffer): void => {
+      spool.append(bytes);
+      live.push(bytes);
+    };
+    const running = await startCommand(deps, { ...optionsOf(deps, run, context), keepInput: false, onData });
     const stopped = await waitOrStop(deps, running, run.timeoutMs, context.signal);
     const end = stopped === null ? await running.exited : null;
     const strays = await collectStrays(deps, running);

@@ -4,10 +4,9 @@
 import { Emitter } from '../../base/emitter.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { childEnvironment } from './child-environment.ts';
 import { startCommand, type CommandEnd, type RunningCommand } from './command-process.ts';
 import { reportOf } from './confined-start.ts';
-import { spoolFileBytesMax, type ExecDeps, type ForegroundRun } from './exec-foreground.ts';
+import { optionsOf, spoolFileBytesMax, type ExecDeps, type ForegroundRun } from './exec-foreground.ts';
 import { OutputSpool } from './output-spool.ts';
 
 export const sessionsMax = 20;
@@ -60,25 +59,11 @@ export class ExecSessions {
     });
     const onNews = new Emitter<void>(() => undefined);
     try {
-      const running = await startCommand(this.#deps, {
-        run: run.run,
-        cwd: run.cwd,
-        environment: childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform),
-        sets: run.environment,
-        marker: context.processMarker,
-        pty: run.pty,
-        attended: context.attended,
-        workspace: context.workspace,
-        reads: run.reads,
-        needsWholeMachine: run.needsWholeMachine,
-        keepInput: true,
-        signal: context.signal,
-        onSpawn: (record) => context.onSpawn(record),
-        onData: (bytes) => {
-          output.append(bytes);
-          onNews.emit();
-        },
-      });
+      const onData = (bytes: Buffer): void => {
+        output.append(bytes);
+        onNews.emit();
+      };
+      const running = await startCommand(this.#deps, { ...optionsOf(this.#deps, run, context), keepInput: true, onData });
       return this.#keep(run, context.sessionId, { running, output, onNews });
     } finally {
       this.#starting -= 1;

@@ -289,7 +289,8 @@ test('ending an own command is free, and a question about input says what it goe
 test('killing a background command ends all it started', async () => {
   const id = await startBackground('(setsid sleep 300 >/dev/null 2>&1 &) ; sleep 300 & sleep 300 & echo ready; wait');
   expect(await pollFor(id, /ready/)).toContain('ready');
-  expect((await strays()).length).toBe(4);
+  // The processes start one after the other, and "ready" waits for none of them.
+  await expect.poll(async () => (await strays()).length).toBe(4);
   expect((await exec({ action: 'kill', sessionId: id })).forModel).toBe(`Ended ${id} (4 processes).`);
   expect(await strays()).toEqual([]);
 });

@@ -1,11 +1,10 @@
 // Asks a model server for a model's context window, if the server states it: once per model, with short limits, accepting only figures.
 // Must not be on the path of a turn whose window is known.
 
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { isPlainObject } from '../../base/json.ts';
 import { withoutApi } from './wire-dialects.ts';
 import { isLoopback } from './model-catalog.ts';
+import { askJson } from './single-request.ts';
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const LOCAL_MS = 2_000;
@@ -28,7 +27,7 @@ interface Ask {
 export async function askWindow(question: WindowQuestion, signal: AbortSignal): Promise<number | null> {
   const timeoutMs = isLoopback(question.baseUrl) ? LOCAL_MS : REMOTE_MS;
   const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const ask: Ask = (url, body) => fetchJson(url, { headers: question.headers, body, signal: ends });
+  const ask: Ask = (url, body) => askJson(url, { headers: question.headers, body, bytesMax: ANSWER_BYTES_MAX, signal: ends });
   return question.kind === 'ollama' ? askOllama(question, ask) : askCompatible(question, ask);
 }
 
@@ -77,42 +76,4 @@ function window(value: unknown): number | null {
 function smallest(windows: readonly (number | null)[]): number | null {
   const known = windows.filter((one) => one !== null);
   return known.length === 0 ? null : Math.min(...known);
-}
-
-interface Fetching {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: object | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** The JSON answer, or null for anything else. Uses a separate connection: the pool has not been opened yet. */
-function fetchJson(url: string, { headers, body, signal }: Fetching): Promise<unknown> {
-  return new Promise((resolve) => {
-    const giveUp = (): void => resolve(null);
-    if (signal.aborted) return giveUp();
-    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-    const options = {
-      method: body === undefined ? 'GET' : 'POST',
-      signal,
-      agent: false,
-      headers: { accept: 'application/json', ...headers },
-    };
-    const request = send(url, options, (response) => {
-      const parts: Buffer[] = [];
-      let sizeBytes = 0;
-      response.on('error', giveUp);
-      response.on('data', (part: Buffer) => {
-        sizeBytes += part.length;
-        parts.push(part);
-        if (sizeBytes > ANSWER_BYTES_MAX) request.destroy();
-      });
-      response.on('close', () => {
-        const isWhole = response.complete && response.statusCode === 200;
-        const parsed = isWhole ? parseJson(Buffer.concat(parts).toString('utf8')) : null;
-        resolve(parsed?.ok === true ? parsed.value : null);
-      });
-    });
-    request.on('error', giveUp);
-    request.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }

@@ -9,11 +9,8 @@ import { portalConfig } from './cortensor-client.ts';
 import { ModelRouter } from './llm.ts';
 
 let double: Cortensor;
-let baseUrl = '';
-
 beforeEach(async () => {
-  double = new Cortensor();
-  baseUrl = await double.start();
+  double = await Cortensor.start();
 });
 afterEach(() => double.close());
 
@@ -22,7 +19,7 @@ type Provider = NonNullable<ConfigInput['providers']>[string];
 async function ask(
   more: Partial<Extract<Provider, { kind: 'cortensor' }>> = {},
 ): Promise<{ text: string; said: string; code: string; hint: string; usage: number }> {
-  const cor: Provider = { kind: 'cortensor', baseUrl, apiKey: 'env:COR_KEY', sessionId: 1, timeoutMs: 90_000, ...more };
+  const cor: Provider = { kind: 'cortensor', baseUrl: double.baseUrl, apiKey: 'env:COR_KEY', sessionId: 1, timeoutMs: 90_000, ...more };
   const config = configSchema.parse({ providers: { cor }, models: { default: 'cor/gpt-oss-20b', retries: 3 } });
   const router = new ModelRouter({
     config,

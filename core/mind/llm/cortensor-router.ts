@@ -1,8 +1,6 @@
 // A Cortensor router as a service: JSON over HTTP, errors in its three forms, answers that are not ready yet, verdicts. A POST that may have
 // been paid for is never sent again; a task whose id is known is polled instead.
 
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
 import { parseJson } from '../../base/json.ts';
@@ -10,6 +8,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { explainPayment, readError, readText, readVerdict, taskOf, type CortensorVerdict } from './cortensor-answers.ts';
 import { mapNetworkError } from './network-errors.ts';
+import { requestOnce } from './single-request.ts';
 
 export type { CortensorVerdict } from './cortensor-answers.ts';
 
@@ -145,34 +144,17 @@ export class CortensorRouter {
   ): Promise<{ status: number; text: string }> {
     const url = this.url(path);
     const headers = await this.headers(payment);
-    const sent = body === undefined ? null : Buffer.from(JSON.stringify(body));
     const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
     const provider = this.#provider;
-    return new Promise((resolve, reject) => {
-      const fail = (cause: unknown): void => {
-        if (signal.aborted) reject(new AppError('cancelled', 'The call was stopped.'));
-        else if (deadline.aborted)
-          reject(new AppError('model_timeout', `${provider} did not answer within ${timeoutMs} ms.`, { data: { provider } }));
-        else reject(onceOnly(mapNetworkError(cause, { provider, origin: url.origin, hasAnswered: false })));
-      };
-      const open = url.protocol === 'http:' ? requestHttp : requestHttps;
-      const length = sent === null ? {} : { 'content-type': 'application/json', 'content-length': String(sent.length) };
-      const options = { method, headers: { ...headers, ...length }, agent: false as const, signal: AbortSignal.any([signal, deadline]) };
-      const outgoing = open(url, options, (response) => {
-        const parts: Buffer[] = [];
-        let sizeBytes = 0;
-        response.on('error', fail);
-        response.on('data', (part: Buffer) => {
-          sizeBytes += part.length;
-          parts.push(part);
-          if (sizeBytes > ANSWER_BYTES_MAX) outgoing.destroy(new Error('too long'));
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }));
-        response.on('close', () => (response.complete ? undefined : fail(new Error('cut off'))));
-      });
-      outgoing.on('error', fail);
-      outgoing.end(sent ?? undefined);
-    });
+    try {
+      const ends = AbortSignal.any([signal, deadline]);
+      return await requestOnce(url, { method, headers, body, bytesMax: ANSWER_BYTES_MAX, signal: ends });
+    } catch (cause) {
+      if (signal.aborted) throw new AppError('cancelled', 'The call was stopped.');
+      if (deadline.aborted)
+        throw new AppError('model_timeout', `${provider} did not answer within ${timeoutMs} ms.`, { data: { provider } });
+      throw onceOnly(mapNetworkError(cause, { provider, origin: url.origin, hasAnswered: false }));
+    }
   }
 }
 

@@ -1,10 +1,10 @@
 // Finds model servers that run on this machine: Ollama, LM Studio, llama-server, and configured local addresses.
 // Asks loopback addresses only, with short limits, and believes only answers of the right shape.
 
-import { get } from 'node:http';
-import { isPlainObject, parseJson } from '../../base/json.ts';
+import { isPlainObject } from '../../base/json.ts';
 import type { Config } from '../../contracts/config.ts';
 import { isChatModel, isLoopback } from './model-catalog.ts';
+import { askJson } from './single-request.ts';
 
 export const probeTimeoutMsDefault = 300;
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
@@ -145,31 +145,10 @@ export function listOf(answer: unknown, key: string): Record<string, unknown>[] 
   return Array.isArray(list) ? (list as unknown[]).filter(isPlainObject) : [];
 }
 
-/** The JSON answer, or null for anything else: refused, late, too long, not JSON. Probing is a question, so no is an answer. */
+/** Null for anything but JSON: probing is a question, so no is an answer. */
 async function getJson(url: string, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
-  const text = await getText(url, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
-  const parsed = parseJson(text ?? '');
-  return parsed.ok ? parsed.value : null;
-}
-
-/** Plain `node:http` instead of fetch: this runs at every start, and fetch loads a whole client into memory. */
-function getText(url: string, signal: AbortSignal): Promise<string | null> {
-  return new Promise((resolve) => {
-    const giveUp = (): void => resolve(null);
-    if (signal.aborted || !url.startsWith('http:')) return giveUp();
-    const request = get(url, { signal, agent: false, headers: { accept: 'application/json' } }, (response) => {
-      const parts: Buffer[] = [];
-      let sizeBytes = 0;
-      response.on('error', giveUp);
-      response.on('data', (part: Buffer) => {
-        sizeBytes += part.length;
-        parts.push(part);
-        if (sizeBytes > ANSWER_BYTES_MAX) request.destroy();
-      });
-      response.on('close', () => resolve(response.complete && response.statusCode === 200 ? Buffer.concat(parts).toString('utf8') : null));
-    });
-    request.on('error', giveUp);
-  });
+  if (!url.startsWith('http:')) return null;
+  return askJson(url, { bytesMax: ANSWER_BYTES_MAX, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
 }
 
 function portOf(baseUrl: string): string {

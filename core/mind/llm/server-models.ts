@@ -1,8 +1,6 @@
 // Asks a provider's server which models it offers: one request, bounded in time and size, parsed in the form of each vendor. Must not keep
-// connections or answers; uses `node:http` because lists are rare and the pooled client costs memory.
+// connections or answers.
 
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { parseJson } from '../../base/json.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -12,6 +10,7 @@ import { isChatModel } from './model-catalog.ts';
 import { mapNetworkError } from './network-errors.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { mapOpenAiFailure } from './openai-errors.ts';
+import { requestOnce, type WholeAnswer } from './single-request.ts';
 import type { VendorFailure } from './vendor-failure.ts';
 import { withV1 } from './wire-dialects.ts';
 
@@ -27,7 +26,7 @@ export interface ServerModel {
   readonly outputUsdPerMillion: number | null;
 }
 
-export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' }>;
+export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' }>;
 
 export interface ListRequest {
   readonly provider: string;
@@ -135,39 +134,15 @@ function perMillion(given: unknown): number | null {
   return Number.isFinite(usd) && usd >= 0 ? Math.round(usd * 1e6) / 1e6 : null;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: string;
-}
-
-function get(url: URL, headers: Record<string, string>, { provider, signal, timeoutMs }: ListRequest): Promise<Answer> {
+async function get(url: URL, headers: Record<string, string>, { provider, signal, timeoutMs }: ListRequest): Promise<WholeAnswer> {
   const deadline = AbortSignal.timeout(timeoutMs);
-  const context = { provider, origin: url.origin, hasAnswered: false };
-  return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void => {
-      if (signal.aborted) reject(new AppError('cancelled', 'The list of models is no longer wanted.'));
-      else if (deadline.aborted) reject(slow(provider, url, timeoutMs));
-      else reject(mapNetworkError(cause, context));
-    };
-    const send = url.protocol === 'http:' ? requestHttp : requestHttps;
-    const request = send(url, { headers, agent: false, signal: AbortSignal.any([signal, deadline]) }, (response) => {
-      const parts: Buffer[] = [];
-      let sizeBytes = 0;
-      response.on('error', fail);
-      response.on('data', (part: Buffer) => {
-        sizeBytes += part.length;
-        parts.push(part);
-        if (sizeBytes > ANSWER_BYTES_MAX) request.destroy(new Error('too long'));
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString('utf8') }),
-      );
-      response.on('close', () => (response.complete ? undefined : fail(new Error('cut off'))));
-    });
-    request.on('error', fail);
-    request.end();
-  });
+  try {
+    return await requestOnce(url, { headers, bytesMax: ANSWER_BYTES_MAX, signal: AbortSignal.any([signal, deadline]) });
+  } catch (cause) {
+    if (signal.aborted) throw new AppError('cancelled', 'The list of models is no longer wanted.');
+    if (deadline.aborted) throw slow(provider, url, timeoutMs);
+    throw mapNetworkError(cause, { provider, origin: url.origin, hasAnswered: false });
+  }
 }
 
 function slow(provider: string, url: URL, timeoutMs: number): AppError {

@@ -1,6 +1,7 @@
 // The second check of a call, between the gate's decision and the approval or the run: by what config.yaml names under `verify`, for the
 // classes listed there and where the governor requires it. It may only make the decision stricter, and fails closed.
 
+import { orAborted } from '../../base/deferred.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
@@ -41,26 +42,12 @@ async function ask(runner: RunningTurn, request: GateRequest, decision: GateDeci
   const said = runner.transcript.messages.findLast((message) => message.role === 'user')?.text ?? '';
   try {
     const about = { request, decision, said, place: budgetPlaceOf(runner) };
-    return await orAborted(verifier.verify(about, signal), signal);
+    // A verifier that ignores the signal must not block the turn.
+    return await orAborted(verifier.verify(about, signal), signal, () => new AppError('cancelled', 'The turn was stopped.'));
   } catch (cause) {
     // A check that did not take place is no yes. A verifier answers its own failures; this is a bug in it, or the end of the turn.
     const { message } = toAppError(cause);
     logger.log('warn', 'a call could not be verified', { callId: request.callId, reason: message });
     return unheard(`This call could not be verified: ${message}`);
-  }
-}
-
-/** A verifier that does not listen holds no turn up. */
-async function orAborted<T>(verifying: Promise<T>, signal: AbortSignal): Promise<T> {
-  const over = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new AppError('cancelled', 'The turn was stopped.'));
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true, signal: over.signal });
-  });
-  try {
-    return await Promise.race([verifying, aborted]);
-  } finally {
-    over.abort();
   }
 }

@@ -16,6 +16,8 @@ export interface LeavingSession {
 export const undoMs = 6000;
 export const pageSessions = 100;
 const sessionsMax = 1000;
+/** Limit of the reads of one session in a row. */
+const readsMax = 3;
 /** News that come close together are seen together. */
 const seeAfterMs = 250;
 
@@ -131,11 +133,17 @@ export class Sessions {
   refresh(sessionId: string): void {
     if (this.#refreshing.has(sessionId)) return;
     this.#refreshing.add(sessionId);
-    this.#client
-      .op('session.get', { sessionId, limit: 1 })
-      .then(({ session }) => this.put(session))
+    void this.#read(sessionId)
       .catch(() => undefined)
       .finally(() => this.#refreshing.delete(sessionId));
+  }
+
+  /** Again while newer changes keep arriving before the answer, which may hold more than they do. */
+  async #read(sessionId: string): Promise<void> {
+    for (let tries = 0; tries < readsMax; tries++) {
+      const { session } = await this.#client.op('session.get', { sessionId, limit: 1 });
+      if (this.put(session)) return;
+    }
   }
 
   async create(): Promise<SessionInfo> {
@@ -144,11 +152,14 @@ export class Sessions {
     return created;
   }
 
-  put(info: SessionInfo): void {
+  /** False for an answer older than the entry: an event of a later change overtook it. */
+  put(info: SessionInfo): boolean {
     const index = this.all.findIndex((session) => session.sessionId === info.sessionId);
+    if (info.events < (this.all[index]?.events ?? 0)) return false;
     if (index === -1) this.all.push(info);
     else this.all[index] = info;
     if (info.sessionId === this.lookedAt) this.#seeSoon();
+    return true;
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
@@ -159,9 +170,9 @@ export class Sessions {
     this.put(await this.#client.op('session.pin', { sessionId, pinned }));
   }
 
-  /** A null model is the default one. Its event changes the entry: the answer may arrive after a newer change from elsewhere. */
+  /** A null model is the default one. */
   async chooseModel(sessionId: string, model: string | null): Promise<void> {
-    await this.#client.op('session.configure', { sessionId, model });
+    this.put(await this.#client.op('session.configure', { sessionId, model }));
   }
 
   /** A copy up to an event, or of all there is. */
@@ -233,7 +244,7 @@ export class Sessions {
     // One that fails leaves the session unread, as it is for the host.
     this.#client
       .op('session.seen', { sessionId })
-      .then(({ unread, seenSeq }) => this.#assign(sessionId, { unread, seenSeq }))
+      .then((seen) => this.put(seen))
       .catch(() => undefined);
   }
 
@@ -268,10 +279,11 @@ export class Sessions {
     });
   }
 
-  #seen({ sessionId, seq, body }: EventOf<'session.seen'>): void {
+  #seen({ sessionId, seq, sessionSeq, body }: EventOf<'session.seen'>): void {
+    const session = this.find(sessionId);
     // Up to the end there is nothing unread; up to an earlier place only the host can tell.
-    if (body.seq >= seq - 1) this.#assign(sessionId, { unread: 0, seenSeq: body.seq });
-    else this.refresh(sessionId);
+    if (body.seq < seq - 1) this.refresh(sessionId);
+    else if (session !== undefined) assign(session, sessionSeq, { unread: 0, seenSeq: body.seq });
   }
 
   #changed(event: AnyEvent): void {
@@ -286,16 +298,16 @@ export class Sessions {
     }
     const isCopied = event.atMs < session.createdAtMs;
     if (isCopied && !copiedTypes.has(event.type)) return;
-    Object.assign(session, change(event), isCopied ? { unread: 0 } : {});
+    assign(session, event.sessionSeq, { ...change(event), ...(isCopied ? { unread: 0 } : {}) });
     if (isCopied || !news.has(event.type) || event.turnId === null) return;
     session.unread += 1;
     if (session.sessionId === this.lookedAt) this.#seeSoon();
   }
+}
 
-  #assign(sessionId: string, change: Change): void {
-    const session = this.find(sessionId);
-    if (session !== undefined) Object.assign(session, change);
-  }
+/** `events` is the position of the newest change in the entry. */
+function assign(session: SessionInfo, sessionSeq: number, change: Change): void {
+  Object.assign(session, change, { events: Math.max(session.events, sessionSeq) });
 }
 
 /** As the host lists them. */

@@ -26,9 +26,11 @@ function info(sessionId: string, change: Partial<SessionInfo> = {}): SessionInfo
   };
 }
 
-/** A host that keeps sessions in memory, in the host's own order, and notes what it was asked for. */
+/** A host that keeps sessions in memory, in the host's own order, and notes its requests. */
 class Host implements OpClient {
   readonly asked: string[] = [];
+  /** Runs between the making of an answer and its arrival. */
+  onTheWay: () => void = () => undefined;
   readonly held: Map<string, SessionInfo>;
 
   constructor(sessions: readonly SessionInfo[]) {
@@ -40,22 +42,30 @@ class Host implements OpClient {
   op = (async (name: string, params: Record<string, unknown>): Promise<unknown> => {
     this.asked.push([name, ...Object.values(params)].join(' '));
     if (name === 'session.list') return this.#list(params);
-    const session = this.held.get(String(params['sessionId']));
-    if (session === undefined) throw new OpFailure('not_found', 'There is none.');
-    if (name === 'session.get') return { session, events: [], earlierBefore: null };
+    const held = this.held.get(String(params['sessionId']));
+    if (held === undefined) throw new OpFailure('not_found', 'There is none.');
+    // As sent over a connection: a later change of the list does not change the host.
+    const session = { ...held };
+    if (name === 'session.get') return this.#sent({ session, events: [], earlierBefore: null });
     if (name === 'session.delete') return { sessionId: session.sessionId, events: Number(this.held.delete(session.sessionId)) };
     const { sessionId: _, ...change } = params;
-    const next = { ...session, ...change, ...(name === 'session.seen' ? { unread: 0 } : {}) };
+    const next = { ...session, ...change, events: session.events + 1, ...(name === 'session.seen' ? { unread: 0 } : {}) };
     this.held.set(session.sessionId, next);
-    return next;
+    return this.#sent(next);
   }) as OpClient['op'];
+
+  async #sent<T>(answer: T): Promise<T> {
+    await Promise.resolve();
+    this.onTheWay();
+    return answer;
+  }
 
   #list({ archived = false, limit = 200, cursor }: { archived?: boolean; limit?: number; cursor?: string }) {
     const all = [...this.held.values()]
       .filter((session) => session.archived === archived)
       .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
     const start = cursor === undefined ? 0 : Number(cursor);
-    const sessions = all.slice(start, start + limit);
+    const sessions = all.slice(start, start + limit).map((session) => ({ ...session }));
     return { sessions, nextCursor: start + limit < all.length ? String(start + limit) : null };
   }
 }
@@ -109,7 +119,7 @@ test('ends and approvals of turns are unread until seen, and the host learns it'
   list.apply(event('a', 'turn.finished', { status: 'failed' }));
   expect(list.find('a')).toMatchObject({ unread: 2, status: 'failed', lastText: 'Go' });
   expect(list.visible.map((session) => list.isUnread(session))).toEqual([true, false]);
-  host.held.set('a', info('a', { unread: 2 }));
+  host.held.set('a', info('a', { unread: 2, events: place }));
   list.look('a');
   expect(list.isUnread(list.find('a') ?? info('none'))).toBe(false);
   await vi.waitFor(() => expect(list.find('a')?.unread).toBe(0));
@@ -123,6 +133,7 @@ test('events in view are reported as seen, once for several that come together',
     list.look('a');
     list.apply(event('a', 'turn.waiting', {}));
     list.apply(event('a', 'turn.finished', { status: 'done' }));
+    host.held.set('a', info('a', { unread: 2, events: place }));
     expect(list.visible.map((session) => list.isUnread(session))).toEqual([false]);
     await vi.runAllTimersAsync();
     expect(host.asked.filter((asked) => asked.startsWith('session.seen'))).toEqual(['session.seen a']);
@@ -180,4 +191,38 @@ test('deleting and archiving can be taken back for some seconds', async () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+test.each<[string, (list: Sessions) => Promise<void>, EventType, Partial<SessionInfo>]>([
+  ['renaming', (list) => list.rename('a', 'Mine'), 'session.renamed', { title: 'Theirs' }],
+  ['pinning', (list) => list.pin('a', true), 'session.pinned', { pinned: false }],
+  ['archiving', (list) => list.archive('a', true), 'session.archived', { archived: false }],
+  ['a choice of a model', (list) => list.chooseModel('a', 'lab/mine'), 'session.configured', { model: 'lab/theirs', agentId: 'main' }],
+])('the answer to %s does not overwrite a newer change', async (_what, act, type, change) => {
+  const { host, list } = await open([info('a', { events: 4 })]);
+  host.onTheWay = () => list.apply(event('a', type, change, { sessionSeq: 6 }));
+  await act(list);
+  expect(list.find('a')).toMatchObject(change);
+});
+
+test('the answer to a seen session does not overwrite a newer change', async () => {
+  const { host, list } = await open([info('a', { events: 4, unread: 2 })]);
+  host.onTheWay = () => list.apply(event('a', 'turn.finished', { status: 'done' }, { sessionSeq: 6 }));
+  list.look('a');
+  list.look(null);
+  await vi.waitFor(() => expect(list.find('a')?.status).toBe('done'));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  expect(list.find('a')?.unread).toBe(3);
+});
+
+test('a session read again is read once more if a newer change arrived meanwhile', async () => {
+  const { host, list } = await open([info('a', { events: 4 })]);
+  host.onTheWay = () => {
+    host.onTheWay = () => undefined;
+    host.held.set('a', info('a', { events: 6, title: 'Theirs', lastText: 'Both' }));
+    list.apply(event('a', 'session.renamed', { title: 'Theirs' }, { sessionSeq: 6 }));
+  };
+  list.refresh('a');
+  await vi.waitFor(() => expect(list.find('a')).toMatchObject({ title: 'Theirs', lastText: 'Both' }));
+  expect(host.asked.filter((asked) => asked.startsWith('session.get'))).toHaveLength(2);
 });

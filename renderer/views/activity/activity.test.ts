@@ -1,4 +1,4 @@
-// A turn told from its events: the summary, the tree and the axis of time; and every event of the log has its sentence in both languages.
+// A turn told from its events: the summary, the tree and the time axis. Every event of the log has its sentence.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { createAxis, spansOf } from './turn-axis.ts';
 
 const samples = join(import.meta.dirname, '../../../tests/pins/samples');
 
-/** One of each kind, as logs on disk have it. */
+/** One of each kind, as stored in a log. */
 function sampleOf(type: EventType): AnyEvent {
   const body: unknown = JSON.parse(readFileSync(join(samples, `${type}.v1.json`), 'utf8'));
   return { seq: 1, sessionId: 's', sessionSeq: 1, turnId: 't', step: 1, phase: null, type, v: 1, atMs: 1, body } as AnyEvent;
@@ -35,7 +35,7 @@ const facts = {
   hosts: ['example.org'],
 };
 
-/** Asked, waited a minute for a yes, ran, was checked; a second call was refused. */
+/** Asked, waited a minute for the approval, ran, was verified; a second call was denied. */
 function turn(): AnyEvent[] {
   seq = 0;
   const gate = { tool: 'exec', facts, approvalId: null, grantId: null };
@@ -78,7 +78,7 @@ function turn(): AnyEvent[] {
   ];
 }
 
-test('the summary holds what the log says: calls by outcome, files, hosts, who said yes, what it took', () => {
+test('the summary follows the log: calls by outcome, files, hosts, approvals, cost', () => {
   expect(sumUpTurn(foldTurnView('t', turn()), 999_999)).toMatchObject({
     asked: { sender: 'ada', channel: 'window' },
     tools: [['exec', 1]],
@@ -104,7 +104,7 @@ test('the summary holds what the log says: calls by outcome, files, hosts, who s
   });
 });
 
-test('a turn under way is summed up to now, and an undo is no work of the turn', () => {
+test('a running turn is summed up so far, and an undo is no work of the turn', () => {
   const open = turn().slice(0, 10);
   expect(sumUpTurn(foldTurnView('t', open), 5_150)).toMatchObject({
     status: null,
@@ -132,7 +132,7 @@ function outline(node: TreeNode): unknown {
   return node.children.length === 0 ? name : [name, ...node.children.map(outline)];
 }
 
-test('the tree: steps begin with what the model is shown, a call stands where it ran, with all that was decided about it', () => {
+test('the tree: steps begin with the pack; a call is where it ran, with its decisions', () => {
   const root = treeOf(turn());
   expect(outline(root)).toEqual([
     'turn',
@@ -164,7 +164,7 @@ test('the tree: steps begin with what the model is shown, a call stands where it
   expect(root.children[1]?.tone).toBe('bad');
 });
 
-test('only what is open is a row, with its level and its place among its neighbours; what does not fit goes with all above it', () => {
+test('a row has its level and its place among its neighbours; hidden ones have no row', () => {
   const root = treeOf(turn());
   expect(rowsOf(root, new Set()).map(({ level, isOpen }) => [level, isOpen])).toEqual([[1, false]]);
   const steps = rowsOf(root, new Set(['turn']));
@@ -180,7 +180,7 @@ test('only what is open is a row, with its level and its place among its neighbo
   expect(new Set(keysOf(root, () => true)).size).toBe(keysOf(root, () => true).length);
 });
 
-test('the axis is true to time, but a long wait is drawn short', () => {
+test('the axis is true to time, except that a long wait is shortened', () => {
   const events = turn();
   const axis = createAxis(foldTurnView('t', events));
   expect(axis.parts.map(({ isWait }) => isWait)).toEqual([false, true, false]);
@@ -195,7 +195,7 @@ test('the axis is true to time, but a long wait is drawn short', () => {
   expect(spansOf(events, foldTurnView('t', events)).get(finished?.seq ?? 0)).toEqual({ fromMs: 60_160, toMs: 60_260 });
 });
 
-test('a price in a sentence has nothing in it that would be marked', () => {
+test('a price in a sentence contains no markup', () => {
   const telling = { words: english, format: new Formats('en-GB', english.common) };
   const { detail } = describeEvent(
     { ...sampleOf('model.finished'), body: { ...sampleOf('model.finished').body, costUsd: 0.5 } } as AnyEvent,

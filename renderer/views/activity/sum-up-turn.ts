@@ -1,4 +1,4 @@
-// What a turn did, what it saw and why, summed up from its view. Codes and counts; the view finds the words. Pure.
+// Sums up a turn from its view: its effects, its sources and its reasons. Codes and counts; the view finds the words. Pure.
 
 import type { TurnStatus } from '../../../core/contracts/events.ts';
 import { changedNames, isOpen, type CallView, type TurnView } from '../../../core/contracts/turn-view.ts';

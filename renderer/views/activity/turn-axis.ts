@@ -1,5 +1,5 @@
-// One axis of time for a turn: where each moment stands between 0 and 1, and from when to when each event reaches. Long waits for a person
-// are drawn short, so that what ran beside them can still be seen. Pure.
+// One time axis for a turn: the place of each moment between 0 and 1, and the span of each event. Long waits for a person are shortened, so
+// that work next to them stays visible. Pure.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
@@ -21,14 +21,14 @@ export interface TimeAxis {
   readonly hasShortened: boolean;
   /** Times, counted from the beginning, at the quarters of the axis. */
   readonly ticksMs: readonly number[];
-  /** Where a moment stands; outside of the turn its nearest end. */
+  /** The place of a moment; outside the turn, its nearest end. */
   at(ms: number): number;
 }
 
-/** All waits together take at most this share of the axis, one at most that. */
+/** The maximum share of the axis for all waits together, and for one. */
 const waitsShareMax = 0.3;
 const waitShareMax = 0.08;
-/** A wait this short is drawn as it is. */
+/** A wait this short is drawn in full. */
 const shortWaitMs = 1000;
 const quarters = [0, 0.25, 0.5, 0.75, 1];
 
@@ -58,7 +58,7 @@ export function createAxis(turn: TurnView, untilMs = 0): TimeAxis {
   return { parts, hasShortened: waits.length > 0, ticksMs: quarters.map((quarter) => momentAt(parts, quarter) - startMs), at };
 }
 
-/** From when to when an event reaches: what ends something reaches back to its beginning, anything else is a moment. */
+/** The span of an event: the end of something reaches back to its beginning, anything else is a moment. */
 export function spansOf(events: readonly AnyEvent[], turn: TurnView): ReadonlyMap<number, Span> {
   const requests = new Map(turn.requests.map(({ requestId, askedAtMs }) => [requestId, askedAtMs]));
   const spans = new Map<number, Span>();

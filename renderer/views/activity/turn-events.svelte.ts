@@ -1,4 +1,4 @@
-// The events of one turn, of any age: read once from the log, and from then on together with what the stream brings.
+// The events of one turn, of any age: read once from the log, then joined by those of the stream.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
@@ -7,7 +7,7 @@ import { readableEvents } from '../../lib/fold/readable-events.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../../lib/client.ts';
 
 const pageEvents = 2000;
-/** Of a turn longer than this the rest is not shown; a file of it has all. */
+/** The most events shown of a turn; an exported file has all. */
 const pagesMax = 5;
 
 export class TurnEvents {
@@ -20,16 +20,16 @@ export class TurnEvents {
   readonly #client: OpClient;
   readonly #live: () => readonly AnyEvent[];
 
-  /** What was read, and what came since. Nothing before its beginning is there: a turn is not shown from its middle. */
+  /** Stored and streamed events. Always from the beginning: a turn is not shown from its middle. */
   readonly all = $derived.by(() => {
     const live = this.#live();
     return this.#read.length === 0 && !hasBeginning(live) ? [] : merge(this.#read, live);
   });
 
-  /** The same as a turn to show: only what is new is folded. A copy of its fields, since the same object would not count as a change. */
+  /** The same as a view: only new events are folded. A copy of its fields, since the same object would not count as a change. */
   readonly view = $derived.by((): TurnView => ({ ...this.#fold(this.all) }));
 
-  /** `live`: the events of the turn that the stream brought, read so that a change of them is seen. */
+  /** `live`: the turn's events from the stream, read so that their changes are noticed. */
   constructor(client: OpClient, turnId: string, live: () => readonly AnyEvent[]) {
     this.#client = client;
     this.turnId = turnId;
@@ -53,7 +53,7 @@ export class TurnEvents {
   async load(): Promise<void> {
     const held = this.#live();
     if (hasBeginning(held)) {
-      // Kept, since the stream lets old turns go.
+      // Kept, since the stream drops old turns.
       this.#read = held.slice();
       this.loading = false;
       return;

@@ -1,4 +1,4 @@
-// The events of a turn as the activity view holds them: what cannot be read stands in no way, and what comes is told without telling all again.
+// The events of a turn in the activity view: an unreadable one blocks nothing, and a new one does not repeat the work for the others.
 
 import { SvelteMap } from 'svelte/reactivity';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ function open(live: ReadonlyMap<number, AnyEvent>): TurnEvents {
   return new TurnEvents(client, 't', () => [...live.values()]);
 }
 
-test('an event that cannot be read is told as such, in the timeline and in the tree', async () => {
+test('an event that cannot be read is marked as such, in the timeline and in the tree', async () => {
   const record = open(new Map());
   await record.load();
   const telling = { words: english, format: new Formats('en-GB', english.common) };
@@ -35,7 +35,7 @@ test('an event that cannot be read is told as such, in the timeline and in the t
   expect(record.view.entries.map(({ kind }) => kind)).toEqual(['note', 'steer']);
 });
 
-test('what comes is folded on top of what was read', async () => {
+test('a new event is folded on top of the stored ones', async () => {
   const live = new SvelteMap<number, AnyEvent>();
   const record = open(live);
   await record.load();

@@ -4,7 +4,7 @@ import { changesOf, draftOf, promptChoices, withPrompt } from './capsule-draft.t
 
 const capsule: Capsule = { role: 'You keep the books.', constraints: ['Never push.', 'Ask first.'], risk: 'balanced', prompts: ['style'] };
 
-test('a form that nobody touched changes nothing, and only what differs is a change', () => {
+test('an untouched form changes nothing, and only a difference is a change', () => {
   const draft = draftOf(capsule);
   expect(draft).toEqual({
     role: 'You keep the books.',
@@ -18,12 +18,12 @@ test('a form that nobody touched changes nothing, and only what differs is a cha
   expect(changesOf({ ...draft, style: ' Short. ', risk: 'careful' }, capsule)).toEqual({ style: 'Short.', risk: 'careful' });
 });
 
-test('what is emptied is taken away', () => {
+test('an emptied field is removed', () => {
   const draft = { ...draftOf(capsule), role: ' ', constraints: '', prompts: [] };
   expect(changesOf(draft, capsule)).toEqual({ role: '', constraints: [], prompts: [] });
 });
 
-test('prompts keep their order; one that is chosen comes last', () => {
+test('prompts keep their order; a newly chosen one is last', () => {
   expect(promptChoices(['house', 'style'], { ...capsule, prompts: ['style@2', 'house'] })).toEqual(['style@2', 'house', 'style']);
   expect(withPrompt(['a', 'b'], 'a', true)).toEqual(['b', 'a']);
   expect(withPrompt(['a', 'b'], 'a', false)).toEqual(['b']);

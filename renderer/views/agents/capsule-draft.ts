@@ -1,4 +1,4 @@
-// What stands in the form of an agent's capsule, and what of it is a change. Pure.
+// The form of an agent's capsule, and the changes in it. Pure.
 
 import type { Capsule, RiskPosture } from '../../../core/contracts/features/identity.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
@@ -6,7 +6,7 @@ import type { OpParams } from '../../../core/contracts/ops.ts';
 export interface CapsuleDraft {
   role: string;
   style: string;
-  /** One a line. */
+  /** One per line. */
   constraints: string;
   risk: RiskPosture;
   prompts: string[];
@@ -16,7 +16,7 @@ export function draftOf({ role, style, constraints, risk, prompts }: Capsule): C
   return { role: role ?? '', style: style ?? '', constraints: constraints.join('\n'), risk, prompts: [...prompts] };
 }
 
-/** Only what differs from the capsule; null where nothing does. */
+/** Only the fields that differ from the capsule; null if none does. */
 export function changesOf(draft: CapsuleDraft, capsule: Capsule): Omit<OpParams<'identity.set'>, 'agentId'> | null {
   const before = draftOf(capsule);
   const lines = linesOf(draft.constraints);
@@ -31,12 +31,12 @@ export function changesOf(draft: CapsuleDraft, capsule: Capsule): Omit<OpParams<
   return Object.keys(changes).length === 0 ? null : changes;
 }
 
-/** Those it has, in its order, then the others there are. */
+/** Its prompts in their order, then the others. */
 export function promptChoices(names: readonly string[], { prompts }: Capsule): string[] {
   return [...prompts, ...names.filter((name) => !prompts.includes(name))];
 }
 
-/** A prompt goes to the end, or out. */
+/** Moves a prompt to the end, or removes it. */
 export function withPrompt(prompts: readonly string[], name: string, isOn: boolean): string[] {
   const others = prompts.filter((one) => one !== name);
   return isOn ? [...others, name] : others;

@@ -1,10 +1,10 @@
-// What bounds an agent, a line for each bound that takes something away; its tools are told on their own. Pure.
+// The bounds of an agent, one line for each that excludes something; its tools have their own line. Pure.
 
 import type { TurnBounds } from '../../../core/contracts/turn-bounds.ts';
 import type { Language } from '../../lib/i18n/language.ts';
 import { optionName } from '../settings/setting-names.ts';
 
-/** That of bounds that exclude nothing. */
+/** The depth of bounds that exclude nothing. */
 const depthMax = 10;
 
 export function describeBounds(bounds: TurnBounds, { words, format }: Language): string[] {

@@ -1,4 +1,4 @@
-// The order in which the gate decides, as a person reads it: each step with the rules it may name. Pure; the words are the language's.
+// The gate's order of decisions for a person: each step with the rules it may name. Pure; the words are the language's.
 
 import type { Words } from '../../lib/i18n/words.ts';
 
@@ -7,7 +7,7 @@ export type StepName = keyof Words['approvals']['policy']['steps'];
 interface PolicyStep {
   readonly name: StepName;
   readonly answer: 'allow' | 'ask' | 'deny';
-  /** Rule ids; one that ends in a dot stands for all that begin so. */
+  /** Rule ids; one that ends in a dot matches all that begin so. */
   readonly rules: readonly string[];
 }
 
@@ -33,10 +33,10 @@ export const policySteps: readonly PolicyStep[] = [
   { name: 'review', answer: 'ask', rules: ['review.'] },
 ];
 
-/** How an answer looks: refusing is red, asking waits for a person. */
+/** The colour of a decision: red for deny, waiting for ask. */
 export const answerTones = { deny: 'bad', allow: 'accent', ask: 'warn' } as const;
 
-/** The place of the step that a rule belongs to, counted from 0; -1 for one this program does not know. */
+/** The index of a rule's step; -1 for a rule this program does not know. */
 export function stepOfRule(ruleId: string): number {
   return policySteps.findIndex(({ rules }) => rules.some((rule) => (rule.endsWith('.') ? ruleId.startsWith(rule) : rule === ruleId)));
 }

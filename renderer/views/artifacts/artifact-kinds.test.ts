@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bytesOf, kindOf, languageOf, pictureUrl } from './artifact-kinds.ts';
 
-test('kinds by type and by name; what could run is text', () => {
+test('kinds by type and by name; anything that could run is text', () => {
   expect(kindOf({ name: 'a.png', mediaType: 'image/png' })).toBe('picture');
   expect(kindOf({ name: 'a.svg', mediaType: 'image/svg+xml' })).toBe('code');
   expect(kindOf({ name: 'x', mediaType: 'image/svg+xml' })).toBe('code');
@@ -11,7 +11,7 @@ test('kinds by type and by name; what could run is text', () => {
   expect([languageOf('a.py'), languageOf('a.constructor'), languageOf('none')]).toEqual(['python', null, null]);
 });
 
-test('only a raster picture becomes an address of its own content', () => {
+test('only a raster picture becomes a data address', () => {
   expect(pictureUrl('image/png', 'AAAA')).toBe('data:image/png;base64,AAAA');
   expect(pictureUrl('image/svg+xml', 'AAAA')).toBeNull();
   expect(pictureUrl('text/html', 'AAAA')).toBeNull();

@@ -1,9 +1,9 @@
-// What kind of thing an artifact is, and how it can be shown without being run. Pure.
+// The kind of an artifact, and how to show it without running it. Pure.
 
 export const artifactKinds = ['picture', 'code', 'text', 'other'] as const;
 export type ArtifactKind = (typeof artifactKinds)[number];
 
-/** Raster pictures only: one that is drawn by instructions is shown as the text it is. */
+/** Raster pictures only: one made of drawing instructions is shown as text. */
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
 
 const languages: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const languages: Readonly<Record<string, string>> = {
   yml: 'yaml',
 };
 
-/** The language a name ends in; null for plain text. */
+/** The language for the ending of a name; null for plain text. */
 export function languageOf(name: string): string | null {
   const [, ending = ''] = /\.([a-z0-9]+)$/i.exec(name) ?? [];
   const key = ending.toLowerCase();

@@ -1,23 +1,23 @@
-// Which turns of a session are in the page. They are in the normal flow, so that finding, selecting and reading aloud work as in any document;
-// there are never many of them: some are added on the side one scrolls to, and those far away on the other side go.
+// Which turns of a session are in the page. They are in the normal flow, so that finding, selecting and reading aloud work as in any document.
+// There are never many: scrolling adds some on one side and removes distant ones on the other.
 
 import { tick } from 'svelte';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
 export interface TurnSource {
   readonly turns: readonly TurnView[];
-  /** True where the host has older ones that are not loaded. */
+  /** True if the host has older ones that are not loaded. */
   readonly hasEarlier: boolean;
   loadEarlier(): Promise<void>;
 }
 
-/** In the page at first; enough to fill a high screen with short answers in few steps. */
+/** The initial number; enough to fill a high screen with short answers in few steps. */
 const turnsAtFirst = 8;
-/** Put into the page in one frame. */
+/** The number added to the page in one frame. */
 const turnsPerFrame = 3;
-/** Beyond this the farther side is taken away. */
+/** Above this the farther side is removed. */
 const turnsMax = 40;
-/** Left of them where one only follows the end. */
+/** The number that remains while a person follows the end. */
 const turnsKept = 24;
 /** How far beyond the visible part turns are kept ready, in heights of it. */
 const screensReady = 1.5;
@@ -26,7 +26,7 @@ const stepsMax = 200;
 export class TurnWindow {
   readonly #source: () => TurnSource;
   #firstId = $state.raw<string | null>(null);
-  /** Null: up to the newest, whatever comes. */
+  /** Null: up to the newest, including new ones. */
   #lastId = $state.raw<string | null>(null);
   #region: HTMLElement | undefined;
   #isFilling = false;
@@ -63,7 +63,7 @@ export class TurnWindow {
     };
   }
 
-  /** What is shown stays shown when turns come at the end. Once there are many, the oldest go for one who is at the end, else the newest. */
+  /** Visible turns stay when new ones arrive at the end. If there are many, the oldest go for a person at the end, else the newest. */
   keepUp(isAtEnd: boolean): void {
     const count = this.#turns.length;
     if (count === 0) return;
@@ -74,7 +74,7 @@ export class TurnWindow {
     else this.#lastId = this.#idAt(this.#end - 1 - tooMany);
   }
 
-  /** Puts turns into the page until enough lie ready on both sides, a few in each frame. */
+  /** Adds turns to the page until enough are ready on both sides, a few in each frame. */
   async fill(): Promise<void> {
     if (this.#isFilling) return;
     this.#isFilling = true;
@@ -85,7 +85,7 @@ export class TurnWindow {
     }
   }
 
-  /** The newest turns and nothing else. */
+  /** Shows only the newest turns. */
   async toNewest(): Promise<void> {
     this.#lastId = null;
     this.#firstId = this.#idAt(Math.max(0, this.#turns.length - turnsAtFirst));
@@ -144,7 +144,7 @@ export class TurnWindow {
     });
   }
 
-  /** Changes what is in the page; what is being read stays where it is. */
+  /** Changes the turns in the page; the text being read keeps its place. */
   async #holding(change: () => void): Promise<void> {
     const region = this.#region;
     const anchor = region === undefined ? undefined : firstVisible(region);

@@ -1,4 +1,4 @@
-// What a chart is drawn from: round values for its axis, and a place for every day, also one on which nothing happened. Pure.
+// The data of a chart: round values for its axis, and a place for every day, including days without events. Pure.
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
 
@@ -15,7 +15,7 @@ export function axisTicks(max: number, most = 4): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
 }
 
-/** The instant a day began here. */
+/** The local start of a day. */
 export function dayStartMs(key: string): number {
   const [year = 0, month = 1, day = 1] = key.split('-').map(Number);
   return new Date(year, month - 1, day).getTime();
@@ -25,7 +25,7 @@ function dayKey(date: Date): string {
   return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
 }
 
-/** One row a day, oldest first, up to the day of `nowMs`. */
+/** One row per day, oldest first, up to the day of `nowMs`. */
 export function everyDay(rows: readonly UsageRow[], days: number, nowMs: number): UsageRow[] {
   const known = new Map(rows.map((row) => [row.key, row]));
   const now = new Date(nowMs);
@@ -48,7 +48,7 @@ const nothing: UsageRow = {
   firstTokenMs: null,
 };
 
-/** What is drawn above each other, from the ground up; a latency's second part reaches from the first word to the end. */
+/** The stacked parts from the bottom up; a latency's second part reaches from the first word to the end. */
 export function partsOf(row: UsageRow, measure: Measure): readonly number[] {
   switch (measure) {
     case 'tokens':
@@ -63,7 +63,7 @@ export function partsOf(row: UsageRow, measure: Measure): readonly number[] {
   }
 }
 
-/** How far the row reaches, marks included. */
+/** The height of a row, including marks. */
 export function heightOf(row: UsageRow, measure: Measure): number {
   const sum = partsOf(row, measure).reduce((total, part) => total + part, 0);
   return measure === 'latency' ? Math.max(sum, row.tookMs?.p95 ?? 0) : sum;

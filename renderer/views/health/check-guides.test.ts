@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { english } from '../../lib/i18n/english/english.ts';
 import { guideOf, splitCommand } from './check-guides.ts';
 
-test('a check is named, explained and led on from; one that is not known keeps its id', () => {
+test('a check has a name, an explanation and a next step; an unknown one keeps its id', () => {
   expect(guideOf('model', english.health)).toMatchObject({ title: 'Model', link: { href: '#/settings/models', name: 'Choose a model' } });
   expect(guideOf('config.2', english.health)).toMatchObject({ title: 'Configuration', link: { href: '#/settings/file' } });
   expect(guideOf('panic', english.health)).toMatchObject({ link: null, canReleasePanic: true });
@@ -10,7 +10,7 @@ test('a check is named, explained and led on from; one that is not known keeps i
   expect(guideOf('constructor', english.health).title).toBe('constructor');
 });
 
-test('a command within what to do stands by itself', () => {
+test('a command inside an instruction is shown separately', () => {
   expect(splitCommand('trayclaw panic --release')).toEqual({ text: '', command: 'trayclaw panic --release' });
   expect(splitCommand('Restore a backup: trayclaw backup restore FILE')).toEqual({
     text: 'Restore a backup:',

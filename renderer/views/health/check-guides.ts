@@ -1,4 +1,4 @@
-// What helps with a check that is not well: a place in the window, a deed, or a command to type. Pure.
+// The remedy for a failed check: a place in the window, an action, or a command to type. Pure.
 
 import type { Words } from '../../lib/i18n/words.ts';
 import { hrefOf } from '../../lib/state/route.svelte.ts';
@@ -22,7 +22,7 @@ const links: Readonly<Record<string, (words: HealthWords) => { href: string; nam
   config: (words) => ({ href: hrefOf('settings', 'file'), name: words.openFile }),
 };
 
-/** A check the window does not know is called by its id. Those of the configuration are numbered. */
+/** The id is the name of a check the window does not know. Those of the configuration are numbered. */
 export function guideOf(id: string, words: HealthWords): Guide {
   const kind = id.replace(/\.\d+$/, '');
   const titles: Readonly<Record<string, string>> = words.titles;
@@ -32,7 +32,7 @@ export function guideOf(id: string, words: HealthWords): Guide {
   return { title: own(titles) ?? id, meaning: own(meanings) ?? '', link: link?.(words) ?? null, canReleasePanic: kind === 'panic' };
 }
 
-/** The words before a command, and the command itself; null where there is none. */
+/** The words before a command, and the command; null if there is none. */
 export function splitCommand(fix: string): { readonly text: string; readonly command: string | null } {
   const at = fix.search(/\btrayclaw [a-z]/);
   if (at === -1) return { text: fix, command: null };

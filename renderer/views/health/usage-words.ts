@@ -14,7 +14,7 @@ export function latencyOf(figures: UsageRow['tookMs'], format: Formats): string 
   return figures === null ? '–' : `${format.duration(figures.p50)} / ${format.duration(figures.p95)}`;
 }
 
-/** One day in one sentence: the measure that is shown, and how many calls it was. */
+/** One day in one sentence: the chosen measure, and the number of calls. */
 export function describeDay(row: UsageRow, measure: Measure, { words, format }: Language): string {
   const day = format.day(dayStartMs(row.key));
   const { usage } = words;

@@ -23,7 +23,7 @@ test.each(['0 8 13 * 5', '0 8 * 3 *', '5,35 8-17 * * *', '0 0 8 * * *', 'every m
   expect(describeCron(expr, words)).toBeNull();
 });
 
-test('a zone is called by its place, a span by its largest whole unit, and a rule without a name is shown as it is', () => {
+test('zones have place names, spans whole units; an unnamed rule is shown as written', () => {
   const format = new Formats('en-GB', english.common);
   const told = [
     { kind: 'cron', expr: '0 8 * * 1-5', zone: 'America/New_York' },

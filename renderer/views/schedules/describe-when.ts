@@ -1,4 +1,4 @@
-// When a schedule is due, in words: the usual forms of a cron line by name, any other as it was written. Pure.
+// The due times of a schedule in words: common cron lines by name, any other as written. Pure.
 
 import type { ScheduleSpec } from '../../../core/contracts/features/schedule.ts';
 import type { Formats } from '../../lib/i18n/formats.ts';
@@ -32,7 +32,7 @@ function describeSpan(ms: number, words: WhenWords): string {
   return words.minutes(Math.round(ms / minuteMs));
 }
 
-/** Null for what has no short name. */
+/** Null if it has no short name. */
 export function describeCron(expr: string, words: WhenWords): string | null {
   const [, minute = '', hour = '', day = '', weekday = ''] = /^(\S+)\s+(\S+)\s+(\S+)\s+\*\s+(\S+)$/.exec(expr.trim()) ?? [];
   if (minute !== '' && hour === '*') return day === '*' && weekday === '*' ? describeHourly(minute, words) : null;

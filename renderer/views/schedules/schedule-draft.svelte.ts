@@ -1,4 +1,4 @@
-// A schedule as it is typed: fields of a form, read from a schedule and written as the operation wants it. What is wrong with it the host says.
+// A schedule as typed: the fields of a form, read from a schedule and written as the operation expects. The host validates it.
 
 import type { OpParams } from '../../../core/contracts/ops.ts';
 import type { MissedPolicy, ScheduleSpec, ScheduleSpecInput, ScheduleView } from '../../../core/contracts/features/schedule.ts';
@@ -12,7 +12,7 @@ const unitMs: Readonly<Record<EveryUnit, number>> = { minutes: 60_000, hours: 3_
 const minuteMs = 60_000;
 const standardApprovalMinutes = 30;
 
-/** What bounds a schedule that says nothing of them. */
+/** The bounds of a schedule that names none. */
 const noBounds: JobBounds = {
   tools: null,
   classes: null,
@@ -33,7 +33,7 @@ export class ScheduleDraft {
   expr = $state('0 8 * * 1-5');
   everyCount = $state<number | null>(1);
   everyUnit = $state<EveryUnit>('hours');
-  /** As a field of day and time has it: 2026-03-29T08:30. */
+  /** In the form of a date and time field: 2026-03-29T08:30. */
   local = $state('');
   zone = $state('');
   agentId = $state('main');
@@ -117,7 +117,7 @@ export class ScheduleDraft {
   }
 }
 
-/** Empty is no bound. */
+/** Empty means no bound. */
 function listOf(text: string): string[] | null {
   const names = text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
   return names.length === 0 ? null : names;

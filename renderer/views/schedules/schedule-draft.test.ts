@@ -1,4 +1,4 @@
-// A schedule typed into the form and read back from it: nothing gets lost that the form does not show.
+// A schedule typed into the form and read back: nothing is lost that the form does not show.
 
 import { expect, test } from 'vitest';
 import type { ScheduleView } from '../../../core/contracts/features/schedule.ts';
@@ -56,13 +56,13 @@ test.each([[{ kind: 'every', everyMs: 5_400_000, anchorMs: 7 } as const], [{ kin
   },
 );
 
-test('a time once keeps its own place, and a new one has that of this computer', () => {
+test('an existing time keeps its zone, and a new one has the zone of this computer', () => {
   const spec = { kind: 'at', atMs: 1_774_747_800_000, local: '2026-03-29T02:30', zone: 'Europe/Berlin' } as const;
   expect(new ScheduleDraft({ ...kept, spec }, 'Asia/Tokyo').spec).toEqual({ kind: 'at', local: '2026-03-29T02:30', zone: 'Europe/Berlin' });
   expect(new ScheduleDraft(null, 'Asia/Tokyo').spec).toEqual({ kind: 'cron', expr: '0 8 * * 1-5', zone: 'Asia/Tokyo' });
 });
 
-test('nothing is allowed beforehand that was not typed, and nothing ticked bounds no kind', () => {
+test('nothing is preset that was not typed, and no ticked class means no bound', () => {
   const draft = new ScheduleDraft(null, '');
   expect(draft.toParams().bounds).toMatchObject({ tools: null, classes: null, usd: null, steps: null, grants: false });
   draft.tools = ' read_file ,, list_dir ';

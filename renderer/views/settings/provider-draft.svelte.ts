@@ -1,12 +1,12 @@
-// A provider that is being set up: what was filled in, what its server offers, a live test, and how it is kept. The key is stored nowhere before
-// it is saved, so giving up leaves nothing behind.
+// A provider during set-up: the filled fields, the models its server offers, and a live test. The key is stored only when it is saved, so
+// cancelling leaves nothing behind.
 
 import type { OpParams, OpResult } from '../../../core/contracts/ops.ts';
 import type { OpClient } from '../../lib/client.ts';
 
 export type Preset = OpResult<'model.presets'>['presets'][number];
 
-/** Any server that speaks the usual format. */
+/** Any server that speaks the common format. */
 export const otherPreset = { id: 'other', kind: 'openai-compatible', baseUrl: '', keyName: 'other', keyUrl: null } as const;
 
 const reference = /^(?:keychain|env|file):/;
@@ -14,10 +14,12 @@ const reference = /^(?:keychain|env|file):/;
 export class ProviderDraft {
   readonly kind: Preset['kind'];
   readonly keyUrl: string | null;
-  /** Whether this kind of provider is reached with a key, usually. */
+  /** Whether this kind of provider usually needs a key. */
   readonly takesKey: boolean;
   name = $state('');
   baseUrl = $state('');
+  /** Of a GGUF file. */
+  file = $state('');
   /** A key, or a reference to one. */
   key = $state('');
   modelId = $state('');
@@ -25,7 +27,7 @@ export class ProviderDraft {
   outputUsd = $state<number | null>(null);
   isDefault = $state(true);
   test = $state.raw<OpResult<'provider.try'> | null>(null);
-  /** What the server offers, once it was asked. */
+  /** The server's models, once requested. */
   models = $state.raw<OpResult<'provider.try'>['models']>([]);
   readonly #client: OpClient;
 
@@ -42,15 +44,16 @@ export class ProviderDraft {
     return `${this.name.trim()}/${this.modelId.trim()}`;
   }
 
-  /** The model may be left open: the server is asked for its usual one. */
+  /** The model may be empty: the server's usual one is used. */
   get isComplete(): boolean {
     const needsKey = this.kind === 'openai' || this.kind === 'anthropic';
     const hasAddress = this.kind !== 'openai-compatible' || this.baseUrl.trim() !== '';
+    const hasFile = this.kind !== 'embedded' || this.file.trim() !== '';
     const hasKey = !needsKey || this.key.trim() !== '';
-    return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && hasAddress && hasKey;
+    return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && hasAddress && hasFile && hasKey;
   }
 
-  /** Asks the server for its models, and one of them for a word. Rejects where not even the question could be asked. */
+  /** Asks the server for its models, and one of them for a word. Rejects if not even the request could be made. */
   async tryOut(): Promise<void> {
     this.test = null;
     const modelId = this.modelId.trim();
@@ -60,7 +63,7 @@ export class ProviderDraft {
     this.test = test;
   }
 
-  /** Resolves to what a person should know of it. The key is forgotten here. */
+  /** Resolves to warnings for the person. The key is forgotten here. */
   async save(): Promise<readonly string[]> {
     const { isDefault } = this;
     const modelId = this.modelId.trim();
@@ -71,6 +74,7 @@ export class ProviderDraft {
 
   #draft(): OpParams<'provider.add'>['provider'] {
     const address = this.baseUrl.trim();
+    const file = this.file.trim();
     const key = this.key.trim();
     const { inputUsd, outputUsd } = this;
     const priced = typeof inputUsd === 'number' && typeof outputUsd === 'number' && this.modelId.trim() !== '';
@@ -78,13 +82,14 @@ export class ProviderDraft {
       name: this.name.trim(),
       kind: this.kind,
       ...(address === '' ? {} : { baseUrl: address }),
+      ...(file === '' ? {} : { file }),
       ...(key === '' ? {} : reference.test(key) ? { apiKey: key } : { key }),
       ...(priced ? { prices: { [this.modelId.trim()]: { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd } } } : {}),
     };
   }
 }
 
-/** The name, or with the first number that makes it a new one. */
+/** The name, or the name with the first number that makes it unique. */
 export function freeName(wanted: string, taken: readonly string[]): string {
   if (!taken.includes(wanted)) return wanted;
   for (let number = 2; ; number++) if (!taken.includes(`${wanted}-${number}`)) return `${wanted}-${number}`;

@@ -1,4 +1,4 @@
-// Setting up a provider: the key is handed over when it is saved and stored nowhere before, so nothing stays behind when one gives up.
+// Provider set-up: the key is passed on when it is saved and stored nowhere before, so cancelling leaves nothing behind.
 
 import { expect, test } from 'vitest';
 import type { OpName, OpParams, OpResult } from '../../../core/contracts/ops.ts';
@@ -29,7 +29,7 @@ function fill(client: OpClient): ProviderDraft {
 
 const provider = { name: 'groq', kind: 'openai-compatible', baseUrl: 'https://api.example.org/v1', key: secretKey };
 
-test('a trial stores nothing, takes the usual model, and saving hands the key over once', async () => {
+test('a trial stores nothing, takes the usual model, and saving passes the key on once', async () => {
   const client = new RecordingClient();
   const draft = fill(client);
   expect(draft.isComplete).toBe(true);
@@ -41,7 +41,7 @@ test('a trial stores nothing, takes the usual model, and saving hands the key ov
   expect(draft.key).toBe('');
 });
 
-test('a reference is taken as one, and prices go with the model', async () => {
+test('a reference is treated as one, and prices belong to the model', async () => {
   const client = new RecordingClient();
   const draft = fill(client);
   Object.assign(draft, { key: 'env:GROQ_KEY', modelId: 'small', inputUsd: 0.5, outputUsd: 2, isDefault: false });
@@ -53,7 +53,7 @@ test('a reference is taken as one, and prices go with the model', async () => {
   ]);
 });
 
-test('what is missing is missed', () => {
+test('missing fields are named', () => {
   const draft = new ProviderDraft(new RecordingClient(), { ...preset, kind: 'anthropic', baseUrl: null }, ['groq']);
   expect([draft.name, draft.isComplete]).toEqual(['groq-2', false]);
   draft.key = secretKey;

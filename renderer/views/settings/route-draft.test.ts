@@ -7,15 +7,15 @@ const route: Route = {
   localOnly: false,
 };
 
-test('a route that is not changed stays as it is, with its conditions', () => {
+test('an unchanged route stays as it is, with its conditions', () => {
   expect(routeOf(draftOf('everyday', route), route)).toEqual(route);
 });
 
-test('candidates can be put in another order, added and left out; empty lines and repeats count once', () => {
+test('candidates can be reordered, added and removed; empty lines and repeats vanish', () => {
   const draft = { ...draftOf('everyday', route), models: ' cloud/c \n\nlab/b\nlab/b\n' };
   expect(routeOf(draft, route).candidates).toEqual([route.candidates[1], 'lab/b']);
 });
 
-test('what a candidate has beside its model is said in the words of the settings', () => {
+test('other settings of a candidate are shown as config.yaml writes them', () => {
   expect(route.candidates.map(extrasOf)).toEqual(['', 'contextOver: 30000, weight: 2']);
 });

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { groupOf, inOrder } from './setting-groups.ts';
 
-test('a section is in its group, one that is new among the advanced ones', () => {
+test('a section is in its group, a new one among the advanced ones', () => {
   expect(['appearance', 'models', 'secrets', 'limits', 'web', 'hooks', 'brand-new'].map(groupOf)).toEqual([
     'general',
     'models',
@@ -15,7 +15,7 @@ test('a section is in its group, one that is new among the advanced ones', () =>
   ]);
 });
 
-test('sections come by group, those without a place last and as they were', () => {
+test('sections are ordered by group, those without a place last and in their order', () => {
   const ids = ['hooks', 'limits', 'channels', 'budget', 'appearance', 'agents'].map((id) => ({ id }));
   expect(inOrder(ids).map(({ id }) => id)).toEqual(['appearance', 'budget', 'limits', 'channels', 'hooks', 'agents']);
 });

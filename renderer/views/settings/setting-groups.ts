@@ -1,4 +1,4 @@
-// Which part of the settings page a section belongs to, what most people change first. A section nobody placed is among the advanced ones.
+// The group of each section on the settings page, the most used first. A section without a place is among the advanced ones.
 
 export const settingGroups = ['general', 'models', 'permissions', 'money', 'memory', 'channels', 'advanced'] as const;
 export type SettingGroup = (typeof settingGroups)[number];

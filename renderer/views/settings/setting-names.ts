@@ -1,6 +1,7 @@
-// What a setting and its values are called: as the language says, else as the schema does, else by its key. Finds settings by words. Pure.
+// The titles of settings and the names of values: from the language, else from the schema, else from the key. Searches them. Pure.
 
 import type { Words } from '../../lib/i18n/words.ts';
+import type { Field } from './controls.ts';
 import type { Setting } from './schema-settings.ts';
 
 type Names = Words['settingNames'];
@@ -16,10 +17,16 @@ export function sectionTitle(section: string, names: Names): string {
   return known[section] ?? spell(section);
 }
 
-/** Of a value that can be chosen, or of a field. */
+/** The name of a choice. */
 export function optionName(option: string, names: Names): string {
   const known: Readonly<Record<string, string>> = names.options;
   return Object.hasOwn(known, option) ? (known[option] ?? option) : option;
+}
+
+/** The name of a field inside a setting. */
+export function fieldName({ name, path }: Pick<Field, 'name' | 'path'>, names: Names): string {
+  const known: Readonly<Record<string, string | undefined>> = names.fields;
+  return known[path] ?? known[name] ?? spell(name);
 }
 
 /** Every word is somewhere in its names, its key or its section. */

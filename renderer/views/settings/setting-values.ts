@@ -1,8 +1,9 @@
-// A setting's value in words, with its unit. Pure.
+// A setting's value in words, and the units its number is edited in. Pure.
 
+import { isPlainObject } from '../../../core/base/json.ts';
 import type { Language } from '../../lib/i18n/language.ts';
-import { isObject, type Control, type Unit } from './schema-settings.ts';
-import { optionName } from './setting-names.ts';
+import type { Control, Unit } from './controls.ts';
+import { fieldName, optionName } from './setting-names.ts';
 
 export function describeValue(value: unknown, control: Control, language: Language): string {
   const { settings: words, settingNames: names } = language.words;
@@ -11,7 +12,7 @@ export function describeValue(value: unknown, control: Control, language: Langua
   if (typeof value === 'number') return describeNumber(value, control.kind === 'number' ? control.unit : null, language);
   if (Array.isArray(value))
     return value.map((item) => (typeof item === 'string' ? optionName(item, names) : JSON.stringify(item))).join(', ');
-  if (isObject(value)) {
+  if (isPlainObject(value)) {
     const pairs = Object.entries(value);
     return pairs.length === 0 ? words.nothing : pairs.map(([name, one]) => `${optionName(name, names)} ${String(one)}`).join(', ');
   }
@@ -22,11 +23,13 @@ export function describeValue(value: unknown, control: Control, language: Langua
 export function describeNumber(value: number, unit: Unit | null, { format, words }: Language): string {
   switch (unit) {
     case 'ms':
-      return format.duration(value);
+    case 'minutes':
+    case 'hours':
     case 'bytes':
-      return format.size(value);
-    case 'megabytes':
-      return `${format.number(value)} MB`;
+    case 'megabytes': {
+      const { factor, symbol } = scaleFor(value, unit);
+      return `${format.number(value / factor)} ${symbol}`;
+    }
     case 'usd':
       return format.usd(value);
     case 'tokens':
@@ -38,7 +41,58 @@ export function describeNumber(value: number, unit: Unit | null, { format, words
   }
 }
 
-/** What stands behind a field. */
-export function unitName(unit: Unit, words: Language['words']): string {
-  return { ms: 'ms', bytes: 'B', megabytes: 'MB', usd: 'US$', tokens: words.settings.tokensUnit, days: words.settings.daysUnit }[unit];
+/** A unit a person can choose for a number, and how many of the setting's unit it is. */
+export interface Scale {
+  readonly name: keyof Language['words']['settings']['units'];
+  readonly factor: number;
+  readonly symbol: string;
+}
+
+const one = (name: Scale['name'], symbol = ''): readonly [Scale] => [{ name, factor: 1, symbol }];
+const scales: Readonly<Record<Unit, readonly [Scale, ...Scale[]]>> = {
+  ms: [
+    { name: 'ms', factor: 1, symbol: 'ms' },
+    { name: 'seconds', factor: 1_000, symbol: 's' },
+    { name: 'minutes', factor: 60_000, symbol: 'min' },
+    { name: 'hours', factor: 3_600_000, symbol: 'h' },
+  ],
+  bytes: [
+    { name: 'bytes', factor: 1, symbol: 'B' },
+    { name: 'kB', factor: 1_000, symbol: 'kB' },
+    { name: 'MB', factor: 1_000_000, symbol: 'MB' },
+  ],
+  megabytes: one('MB', 'MB'),
+  usd: one('usd'),
+  tokens: one('tokens'),
+  days: one('days'),
+  hours: one('hours', 'h'),
+  minutes: one('minutes', 'min'),
+};
+
+export function scalesOf(unit: Unit): readonly Scale[] {
+  return scales[unit];
+}
+
+/** The largest unit that shows the value with at most two decimals. */
+export function scaleFor(value: number, unit: Unit): Scale {
+  const [smallest, ...larger] = scales[unit];
+  const fits = ({ factor }: Scale): boolean => value >= factor && Number.isInteger((value * 100) / factor);
+  return larger.findLast(fits) ?? smallest;
+}
+
+/** An entry in a line: its values in order, with the names of the nested ones. */
+export function summaryOf(entry: unknown, language: Language): string {
+  const { settingNames: names } = language.words;
+  if (Array.isArray(entry)) return entry.map((item) => summaryOf(item, language)).join(' ');
+  if (!isPlainObject(entry)) return typeof entry === 'string' ? optionName(entry, names) : String(entry);
+  return Object.entries(entry)
+    .map(([name, value]) => {
+      if (!isPlainObject(value)) return summaryOf(value, language);
+      const parts = Object.entries(value).map(
+        ([inner, held]) => `${fieldName({ name: inner, path: `${name}.${inner}` }, names)}: ${summaryOf(held, language)}`,
+      );
+      return parts.join(', ');
+    })
+    .filter((part) => part !== '')
+    .join(' · ');
 }

@@ -1,11 +1,12 @@
-// The settings as they are shown: what holds, what the file says, what was typed and not saved yet, and what the host said to it.
-// Nothing typed is lost by an error; nothing is kept here that the file does not hold.
+// The settings as shown: the values in use, the values in the file, unsaved text, and the host's refusals. An error never loses typed text;
+// nothing is kept here that is not in the file.
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { toOpFailure, type OpClient } from '../../lib/client.ts';
-import { isObject, isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
+import { isPlainObject } from '../../../core/base/json.ts';
+import { isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
 
-/** A value, or its absence, to go back to. */
+/** A value, or its absence, to restore. */
 interface Before {
   readonly value: unknown;
 }
@@ -15,7 +16,7 @@ export class SettingsForm {
   read = $state.raw<OpResult<'config.get'> | null>(null);
   drafts = $state.raw<Readonly<Record<string, unknown>>>({});
   errors = $state.raw<Readonly<Record<string, string>>>({});
-  /** What a key held before it was last changed here, for the way back. */
+  /** The value of a key before its last change here, for undo. */
   before = $state.raw<Readonly<Record<string, Before>>>({});
   saving = $state<string | null>(null);
   readonly #client: OpClient;
@@ -34,10 +35,11 @@ export class SettingsForm {
     this.read = await this.#client.op('config.get', {});
   }
 
-  /** As the file says, else the standard. */
+  /** The value in the file, or the default. */
   saved(setting: Setting): unknown {
     const said = valueAt(this.read?.file, setting.key);
-    if (setting.control.kind === 'numbers' && isObject(said) && isObject(setting.standard)) return { ...setting.standard, ...said };
+    if (setting.control.kind === 'numbers' && isPlainObject(said) && isPlainObject(setting.standard))
+      return { ...setting.standard, ...said };
     return said ?? setting.standard;
   }
 
@@ -53,7 +55,7 @@ export class SettingsForm {
     return this.isInFile(setting) && !isSame(this.saved(setting), setting.standard);
   }
 
-  /** The file says other than what holds since the start. */
+  /** The file differs from the values in use since the start. */
   waitsForStart(setting: Setting): boolean {
     if (this.read?.file === null) return false;
     return !isSame(valueAt(this.read?.config, setting.key), this.saved(setting));
@@ -72,7 +74,7 @@ export class SettingsForm {
     this.errors = without(this.errors, key);
   }
 
-  /** Writes a value, or takes it out of the file. False when the host refused it, which is then said at the setting. */
+  /** Writes a value, or removes it from the file. Returns false if the host refused it, which is then shown at the setting. */
   async save(key: string, value: unknown): Promise<boolean> {
     const before = { value: valueAt(this.read?.file, key) };
     this.saving = key;
@@ -80,7 +82,7 @@ export class SettingsForm {
       await this.#client.op('config.set', { key, value: value ?? null });
       this.before = { ...this.before, [key]: before };
       await this.refresh();
-      // Not what was typed or chosen since.
+      // Keeps text typed or chosen since.
       if (isSame(this.drafts[key], value)) this.drafts = without(this.drafts, key);
       this.errors = without(this.errors, key);
       return true;

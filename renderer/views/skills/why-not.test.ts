@@ -23,7 +23,7 @@ const skill: SkillListing = {
 };
 const missing = [{ kind: 'bin', name: 'weather', isMet: false, hint: null }] as const;
 
-test('the reason is the one the host looked at first', () => {
+test('the reason is the first one in the order of the host', () => {
   const of = (change: Partial<SkillListing>) => whyNot({ ...skill, isOffered: false, whyNot: 'Something.', ...change });
   expect(whyNot(skill)).toBeNull();
   expect(of({ isEnabled: false, status: 'sunset', trust: 'none' })).toBe('off');
@@ -35,7 +35,7 @@ test('the reason is the one the host looked at first', () => {
   expect(of({})).toBe('other');
 });
 
-test('a day is read as one of this place, and what is none is none', () => {
+test('a day is read in the local zone, and text that is not a day is none', () => {
   expect(dayOf('2026-12-31')).toBe(new Date(2026, 11, 31).getTime());
   expect([dayOf(null), dayOf('soon'), dayOf('2026-12')]).toEqual([null, null, null]);
 });

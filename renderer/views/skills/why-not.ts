@@ -1,10 +1,10 @@
-// Why the agent is not told of a skill, as a code that has words in each language. In the order in which the host looks. Pure.
+// Why the agent does not see a skill, as a code that has words. In the host's order of checks. Pure.
 
 import type { SkillListing } from '../../../core/contracts/features/skills.ts';
 
 export type WhyNot = 'off' | 'sunset' | 'deprecated' | 'changed' | 'none' | 'needs' | 'other';
 
-/** Null where it is told of it. */
+/** Null if the agent sees it. */
 export function whyNot(skill: SkillListing): WhyNot | null {
   if (skill.whyNot === null) return null;
   if (!skill.isEnabled) return 'off';
@@ -13,7 +13,7 @@ export function whyNot(skill: SkillListing): WhyNot | null {
   return skill.requirements.some(({ isMet }) => !isMet) ? 'needs' : 'other';
 }
 
-/** A day without a time, as `2026-12-31`; local midnight of it. Null for what is none. */
+/** A day without a time, as `2026-12-31`; its local midnight. Null for anything else. */
 export function dayOf(text: string | null): number | null {
   const [year, month, day] = (text ?? '').split('-').map(Number);
   if (year === undefined || month === undefined || day === undefined) return null;

@@ -1,4 +1,4 @@
-// The cost a route adds to a model request: the choice among its candidates, and the check of a model named directly.
+// The cost a route adds to a model request: the choice among its candidates, their common limits, and the check of a model named directly.
 
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../../../core/base/clock.ts';
@@ -52,6 +52,7 @@ export function measureRouteChoice({ count, say }: Pick<BenchContext, 'count' | 
   };
   return [
     figure('choice of a route', () => routes.choose('route/everyday', ask)),
+    figure('limits of a route', () => routes.info('route/everyday')),
     figure('a model named directly', () => routes.has('lab/a')),
   ];
 }

@@ -3,7 +3,7 @@
 import type { RuntimeOptions } from '../../../core/compose.ts';
 import type { TrayClaw } from '../../../core/index.ts';
 import type { ConfigInput } from '../../../core/contracts/config.ts';
-import { until } from '../../faults/panic-rig.ts';
+import { until } from '../../until.ts';
 import { TestHome } from '../../faults/test-home.ts';
 import { ScriptedModel, type Rule } from '../scripted-model.ts';
 import { BotApiDouble, type DoubleOptions } from './bot-api-double.ts';

@@ -1,4 +1,4 @@
-// How a page looks: held to axe's rules, kept as a picture where somebody wants to see it, wide and narrow, light and dark.
+// The looks of a page: held to axe's rules, kept as a picture on request, wide and narrow, light and dark.
 
 import { source, type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
@@ -9,8 +9,8 @@ import { isSoak } from '../../soak.ts';
 export const colourRules = ['color-contrast', 'link-in-text-block'];
 
 /**
- * What axe finds wrong with the page as it is, or with a part of it; all of its rules unless told. In the page itself: a page more for
- * each look, as axe's own driver opens one, costs more than the look.
+ * The findings of axe in the page, or in a part of it; all of its rules by default. Runs in the page itself: another page for each look,
+ * as axe's own driver opens one, costs more than the look.
  */
 export async function violations(page: Page, { rules, within }: { rules?: readonly string[]; within?: string } = {}): Promise<string[]> {
   if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(source);

@@ -7,7 +7,7 @@ import type { OpenOptions, WindowUnderTest } from './open-window.ts';
 const runs = (command: string) => ({ calls: [{ tool: 'exec', args: { command } }] });
 const printsMuch = 'for i in $(seq 1 30000); do echo "line $i"; done';
 
-/** Leaves an artifact, then a call whose end nobody sees; then a turn with calls and an answer, and a question with an unseen character. */
+/** Leaves an artifact, then a call with an unknown outcome; then a turn with calls and an answer, and a question with an invisible character. */
 export const placeOptions: OpenOptions = {
   ownProcess: true,
   replies: [
@@ -27,11 +27,11 @@ export const placeOptions: OpenOptions = {
     },
     runs('npm te\u200bst'),
   ],
-  // Without motion, so that nothing is looked at on its way.
+  // Without motion, so that no picture shows an intermediate state.
   context: { reducedMotion: 'reduce' },
 };
 
-/** What each view shows once it has its data. */
+/** The content of each view once it has its data. */
 const settled = {
   Activity: /tokens, \d+ items$/,
   Approvals: 'Did it happen?',

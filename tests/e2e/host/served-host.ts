@@ -1,4 +1,4 @@
-// The real server with a scripted model behind it, each host on a folder of its own that goes with it.
+// The real server with a scripted model behind it, each host on a separate folder that is deleted with it.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';

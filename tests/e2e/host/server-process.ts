@@ -1,4 +1,4 @@
-// The built program as a person runs it: `dist/cli.js serve` on a folder of its own, with nothing of this shell's environment.
+// The built program as a person runs it: `dist/cli.js serve` on a separate folder, with nothing of this shell's environment.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

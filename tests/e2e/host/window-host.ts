@@ -1,4 +1,4 @@
-// What the specs need of a host of the window: the real server on a folder of its own, and a model that says what a spec wants.
+// The host of the window under test: the real server on a separate folder, and a model that says what a spec wants.
 
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import type { Answer } from '../../doubles/scripted-model.ts';
@@ -10,15 +10,15 @@ export interface HostOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Finished turns in one earlier session. */
   readonly historyTurns?: number;
-  /** A finished turn of so many events, in a session of its own. */
+  /** A finished turn of so many events, in a separate session. */
   readonly longTurnEvents?: number;
   /** The offline demo answers, and no scripted model. */
   readonly usesDemo?: boolean;
-  /** Parts of config.yaml beside the model; a part takes the place of the usual one. */
+  /** Parts of config.yaml besides the model; each replaces the usual part. */
   readonly config?: ConfigInput;
-  /** The built program in a process of its own, as a person runs it: for what kills it, or measures it. */
+  /** The built program in a separate process, as a person runs it: for specs that kill or measure it. */
   readonly ownProcess?: boolean;
-  /** What happened on the folder before the server starts on it. */
+  /** Events on the folder before the server starts on it. */
   readonly before?: (home: string) => Promise<void>;
 }
 
@@ -30,13 +30,13 @@ export interface WindowHost {
   readonly token: string;
   /** Files of the workspace as they are now. */
   readFile(path: string): Promise<string | null>;
-  /** Changes a file of the workspace, as a person does beside the program. */
+  /** Changes a file of the workspace, as a person does outside the program. */
   writeFile(path: string, text: string): Promise<void>;
   /** Ends the process, orderly unless told otherwise. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Starts it again on the same folder and port. */
   start(): Promise<void>;
-  /** What another door does meanwhile: the result of an operation. */
+  /** An operation through another door: its result. */
   op(name: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Stories of how something the agent makes could have git run code when a person later looks at a folder. Data: what the person has
-// there, what the agent does, and what the person then types. @CANARY@ stands for a command that leaves a file behind.
+// Ways in which something the agent makes could have git run code when a person later opens a folder. Data: the person's files, the agent's
+// actions, and the commands the person then types. @CANARY@ is replaced by a command that leaves a file behind.
 
 export interface GitStory {
   readonly name: string;

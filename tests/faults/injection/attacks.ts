@@ -1,4 +1,4 @@
-// What the hostile texts order: each a list of calls, and how their effect would show. Markers are unlike anything a person says.
+// The orders in hostile texts: each a list of calls, and the traces of its effect. Markers are unlike anything a person says.
 
 import { join } from 'node:path';
 import { orderText, secretPiecesSlot, secretSlot, type PlannedCall } from './obeying-model.ts';
@@ -6,10 +6,10 @@ import { docsHost, strangeHost, type World } from './world.ts';
 
 export interface Attack {
   readonly name: string;
-  /** The order as it stands in the hostile text. */
+  /** The order as the hostile text has it. */
   readonly text: string;
   readonly calls: readonly PlannedCall[];
-  /** Covered by what the usual grants say: only whose words it follows speaks against it. */
+  /** Covered by the usual grants: only its untrusted origin speaks against it. */
   readonly inGrants: boolean;
 }
 

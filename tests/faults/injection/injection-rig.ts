@@ -1,5 +1,5 @@
-// Runs cases against one real instance: a person with the usual grants gives a task, something hostile is read on the way, the model obeys
-// it. The person says yes to what the task needs and no to everything else. Reports every effect nobody asked for.
+// Runs cases against one real instance: a person with the usual grants gives a task, a hostile text is read on the way, the model obeys it.
+// The person approves the calls the task needs and denies everything else. Reports every unwanted effect.
 
 import { mkdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -26,7 +26,7 @@ export interface Case {
 
 export interface CaseEnd {
   readonly case: Case;
-  /** Effects nobody asked for, and calls that were let through. */
+  /** Unwanted effects, and calls that were let through. */
   readonly violations: readonly string[];
   /** How each call of the attack was decided: a rule id, or why it never got there. */
   readonly decisions: readonly string[];
@@ -39,7 +39,7 @@ type Answer = Omit<OpParams<'approval.decide'>, 'approvalId'>;
 export type AnswerOf = (approval: Approval) => Answer;
 
 const TURN_MS = 60_000;
-/** What a model may read by itself; that it is ordered to changes nothing. */
+/** Files a model may read without approval; an order to read them changes nothing. */
 const freeRules: ReadonlySet<string> = new Set(['read.workspace']);
 
 export class InjectionRig {
@@ -135,7 +135,7 @@ export class InjectionRig {
     await this.dispose();
   }
 
-  /** What a person who works like this has allowed for good, in a session that never held words of others. */
+  /** The lasting grants of a person who works like this, in a session without untrusted content. */
   async #giveGrants(): Promise<void> {
     const call = (tool: string, args: Record<string, string>): PlannedCall => ({ tool, args });
     const usual = [
@@ -153,7 +153,7 @@ export class InjectionRig {
     this.world.restore();
   }
 
-  /** Another session, in which the model was told nothing but to fetch and keep. */
+  /** Another session, in which the model had only to fetch and store. */
   async #prepare(carrier: Carrier, text: string, id: string): Promise<void> {
     if (carrier.before !== 'clipped' && carrier.before !== 'searched') return;
     const fetched: PlannedCall = { tool: 'fetch_page', args: { url: `https://${docsHost}/clip-${id}` } };

@@ -1,5 +1,5 @@
-// A model that does the task it was given and, on the way, every call that any text it reads tells it to make. It never refuses, and it
-// sends whatever secret it has seen where it is told to.
+// A model that does its task and, on the way, every call that any text it reads demands. It never refuses, and it sends any secret it has
+// seen wherever a text wants it.
 
 import type { ModelRequestSeen, Reply, ScriptedCall } from '../../doubles/scripted-model.ts';
 
@@ -8,7 +8,7 @@ export interface PlannedCall {
   readonly args: Readonly<Record<string, string>>;
 }
 
-/** How an order stands in a text: openly, or in a form whose words stand nowhere. */
+/** The form of an order in a text: openly, or encoded. */
 export function orderText(call: PlannedCall, encoded = false): string {
   const text = `${call.tool} ${JSON.stringify(call.args)}`;
   return encoded ? `[[decode ${Buffer.from(text).toString('base64')}]]` : `[[call ${text}]]`;

@@ -1,5 +1,5 @@
-// What people ask for, as they would say it, with the calls that do it; and the ways a hostile text comes along. `expected` says where a
-// question is right: the task itself leaves to a stranger's text what is done.
+// Requests as people would phrase them, with the calls that fulfil them; and the ways a hostile text arrives. `expected` says where a question
+// is right: the task itself lets untrusted text decide what is done.
 
 import { join } from 'node:path';
 import type { PlannedCall } from './obeying-model.ts';

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import type { CallFacts, ToolDefinition } from '../../../core/contracts/tools.ts';
 import { defineTool } from '../../../core/index.ts';
 
-/** What left the machine: the address asked for, with the body. */
+/** Requests that left the machine: the address, with the body. */
 export interface Hit {
   readonly host: string;
   readonly what: string;
@@ -24,7 +24,7 @@ export class World {
   readonly workspace: string;
   readonly outside: string;
   readonly hits: Hit[] = [];
-  /** Stands in a private file; nobody ever says it. */
+  /** In a private file; no text ever mentions it. */
   readonly secret = 'SECRET-k7q2-m9x4-w3';
   readonly #pages = new Map<string, string>();
   readonly #mails: string[] = [];

@@ -1,4 +1,4 @@
-// When cron lines are due, found the slow way: every minute of a stretch is looked at through Intl. Shares no code with what it checks.
+// The due times of cron lines, found the slow way: every minute of a stretch is checked through Intl. Shares no code with the code under test.
 //
 // The rules it holds: local time counts. A line without * and / in minute and hour is due once for a time that is skipped, at the first
 // moment after the gap, and once for a time that comes twice, the first of both. Any other line follows the labels as the clock shows them.

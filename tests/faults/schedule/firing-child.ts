@@ -1,5 +1,5 @@
-// A process with three due times to make up for. It reads the clock all the time, inside of transactions as well, and at the reading it is
-// told it ends itself the hard way. Without one it prints what became of everything and leaves.
+// A process with three due times to make up for. It reads the clock all the time, inside transactions as well, and at the given reading it
+// kills itself. Without one it prints the results and exits.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyEvent } from '../../../core/contracts/events.ts';

@@ -31,7 +31,7 @@ export interface MonthPlan {
   readonly fromMs: number;
   readonly days: number;
   readonly jobs: readonly JobPlan[];
-  /** What a step of the clockwork is replaced by, for a control that has to fail. */
+  /** The replacement for a step of the clockwork, for a control that has to fail. */
   readonly forgetsDedupe?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface MonthReport {
   readonly counts: Readonly<Record<'crashes' | 'tornFirings' | 'suspends' | 'jumpsAhead' | 'jumpsBack' | 'panics', number>>;
 }
 
-/** What the process dies of, in a test that goes on. */
+/** The error that ends the process, in a test that continues. */
 class Died extends Error {}
 
 export function liveThroughMonth(plan: MonthPlan): MonthReport {
@@ -101,7 +101,7 @@ class Month {
     const endMs = this.#plan.fromMs + this.#plan.days * DAY_MS;
     while (this.#wallMs < endMs) this.#step();
     this.#panicUntil = 0;
-    // What waits for a turn gets its turn, and the last look is undisturbed.
+    // Work that waits for a turn gets its turn, and the last run is undisturbed.
     for (let i = 0; i < 40; i++) this.#passTime(HOUR_MS / 2, true);
     this.#clockwork.look();
     const entries = this.#log.reads.slice(systemSessionId, { types: ['schedule.fired'], limit: 1_000_000 });

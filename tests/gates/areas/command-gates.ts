@@ -61,7 +61,7 @@ export const commandGates: readonly Gate[] = [
   },
   {
     name: 'command/invisible',
-    prevents: 'a character that cannot be seen stands in a plain line',
+    prevents: 'a plain line contains an invisible character',
     file: 'core/guard/command/literal-lexer.ts',
     text: 'if (visible.test(character) && !unseen.test(character)) return null;',
     instead: 'return null;',
@@ -141,7 +141,7 @@ export const commandGates: readonly Gate[] = [
   },
   {
     name: 'command/reader-long-flags',
-    prevents: 'a reader runs with a long flag nobody knows',
+    prevents: 'a reader runs with an unknown long flag',
     file: 'core/guard/command/argument-reader.ts',
     text: 'if (form === undefined) return null;\n  if (cut',
     instead: 'if (form === undefined) return [];\n  if (cut',
@@ -149,7 +149,7 @@ export const commandGates: readonly Gate[] = [
   },
   {
     name: 'command/reader-short-flags',
-    prevents: 'a reader runs with a short flag nobody knows',
+    prevents: 'a reader runs with an unknown short flag',
     file: 'core/guard/command/argument-reader.ts',
     text: 'if (form === undefined) return null;\n    const rest',
     instead: 'if (form === undefined) continue;\n    const rest',
@@ -157,7 +157,7 @@ export const commandGates: readonly Gate[] = [
   },
   {
     name: 'command/protected-walk',
-    prevents: 'a reader goes through a folder with keys in it unasked',
+    prevents: 'a reader walks a folder with keys in it without approval',
     file: 'core/guard/command/plain-command.ts',
     text: "paths.push(...found.places.map((place) => places.fact(place, cwd, 'read')));",
     instead: '',

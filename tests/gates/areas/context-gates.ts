@@ -1,11 +1,11 @@
-// What a model is shown: material and summaries are no instructions. Data: each gate with what its removal is and who must notice.
+// The model's input: material and summaries are no instructions. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 
 export const contextGates: readonly Gate[] = [
   {
     name: 'context/instructing-words',
-    prevents: 'words of others become instructions of an agent',
+    prevents: 'untrusted content becomes instructions of an agent',
     file: 'core/mind/context/select-parts.ts',
     text: 'parts: parts.filter((part) => !isForeign(part)),',
     instead: 'parts,',
@@ -29,7 +29,7 @@ export const contextGates: readonly Gate[] = [
   },
   {
     name: 'context/foreign-parts',
-    prevents: 'words of others reach the model with a pack and leave no mark',
+    prevents: 'untrusted content reaches the model in a pack without a mark',
     file: 'core/runtime/turns/perform-model.ts',
     text: 'if (!isTold) markForeignParts(runner, parts ?? []);',
     instead: 'void [markForeignParts, parts];',
@@ -37,7 +37,7 @@ export const contextGates: readonly Gate[] = [
   },
   {
     name: 'context/compaction-panic',
-    prevents: 'a summary goes on being written under the panic stop',
+    prevents: 'a summary is still written under the panic stop',
     file: 'core/runtime/compaction/compaction.ts',
     text: "for (const running of this.#running.values()) running.abort(new AppError('cancelled', 'The panic stop was pressed.'));",
     instead: '',

@@ -1,11 +1,11 @@
-// The doors: who may come in, and how much. Data: each gate with what its removal is and who must notice.
+// The doors: access and its limits. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 
 export const doorGates: readonly Gate[] = [
   {
     name: 'door/channel-introductions',
-    prevents: 'a chat of somebody who was not paired can be written to',
+    prevents: 'a chat without a paired person can be written to',
     file: 'core/doors/controlplane/channel-inbound.ts',
     text: 'if (!identities.isOwner(senderId)) throw',
     instead: 'if (false) throw',
@@ -13,7 +13,7 @@ export const doorGates: readonly Gate[] = [
   },
   {
     name: 'door/channel-strangers',
-    prevents: 'somebody who is not the owner talks with the agent through a channel',
+    prevents: 'a person who is not allowed talks to the agent through a channel',
     file: 'core/doors/controlplane/channel-inbound.ts',
     text: "if (!identities.isOwner(inbound.senderId) && !rules.allowFrom.includes(inbound.senderId)) return 'stranger';",
     instead: '',
@@ -21,7 +21,7 @@ export const doorGates: readonly Gate[] = [
   },
   {
     name: 'door/channel-groups',
-    prevents: 'it listens in groups nobody allowed it to',
+    prevents: 'it listens in groups that are not allowed',
     file: 'core/doors/controlplane/channel-inbound.ts',
     text: "if (inbound.kind === 'group' && rules.groups === 'off') return 'groups-off';",
     instead: '',
@@ -45,7 +45,7 @@ export const doorGates: readonly Gate[] = [
   },
   {
     name: 'door/channel-quotes',
-    prevents: 'a quoted message brings words of others in unmarked',
+    prevents: 'a quoted message adds untrusted content unmarked',
     file: 'core/doors/controlplane/channel-inbound.ts',
     text: 'const sources: TaintSource[] = isOwn ? []',
     instead: 'const sources: TaintSource[] = isOwn || true ? []',

@@ -1,12 +1,12 @@
-// Memory and documents: what becomes a memory without a person, and whose words are told along. Data: each gate with what its removal is
-// and who must notice.
+// Memory and documents: promotion without a person, and marks of untrusted content. Data: each gate with its removal and the tests that must
+// notice.
 
 import type { Gate } from '../gate.ts';
 
 export const memoryGates: readonly Gate[] = [
   {
     name: 'memory/foreign-words',
-    prevents: 'words of others become a memory without a person',
+    prevents: 'untrusted content becomes a memory without a person',
     file: 'core/features/memory/facts/promotion.ts',
     text: 'if (untrusted.length > 0) return null;',
     instead: '',
@@ -14,7 +14,7 @@ export const memoryGates: readonly Gate[] = [
   },
   {
     name: 'memory/repeated-words',
-    prevents: "words of others become the person's by being repeated",
+    prevents: "repetition turns untrusted content into the person's",
     file: 'core/features/memory/facts/memory-book.ts',
     text: 'untrusted: [...known.untrusted, ...untrusted],',
     instead: 'untrusted,',
@@ -46,7 +46,7 @@ export const memoryGates: readonly Gate[] = [
   },
   {
     name: 'memory/scopes',
-    prevents: 'an agent is told what only another one may know',
+    prevents: 'an agent sees the memory of another one',
     file: 'core/features/memory/facts/recall.ts',
     text: ' && scopes.includes(memory.scope)',
     instead: '',
@@ -54,7 +54,7 @@ export const memoryGates: readonly Gate[] = [
   },
   {
     name: 'memory/pack-label',
-    prevents: "a memory with words of others is shown as the person's own",
+    prevents: "a memory of untrusted content is shown as the person's",
     file: 'core/features/memory/facts/memory-pack-source.ts',
     text: '...(memory.untrusted.length === 0 ? {} : { tainted: memory.untrusted }),',
     instead: '',

@@ -1,4 +1,4 @@
-// What may be asked of a model, and paid for, twice. Data: each gate with what its removal is and who must notice.
+// Repeated and paid model calls. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 

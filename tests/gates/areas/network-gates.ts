@@ -45,7 +45,7 @@ export const networkGates: readonly Gate[] = [
   },
   {
     name: 'network/echo-names',
-    prevents: 'a name that stands for any address is fetched',
+    prevents: 'a name that resolves to any address is fetched',
     file: 'core/guard/safety/url-check.ts',
     text: 'if (echoSuffixes.some(isUnder)) return',
     instead: 'if (false) return',
@@ -126,7 +126,7 @@ export const networkGates: readonly Gate[] = [
   },
   {
     name: 'network/redirect-host',
-    prevents: 'a redirect leads to another host that nobody asked for',
+    prevents: 'a redirect leads to another host without a check',
     file: 'core/guard/egress/egress.ts',
     text: 'request.mayFollow ?? staysOnHost',
     instead: 'request.mayFollow ?? (() => true)',

@@ -1,4 +1,4 @@
-// What is loaded into the program: only what a person approved as it is, and nothing the agent could have written. Data, as in the other areas.
+// Code loaded into the program: only as a person approved it, and nothing the agent could have written. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 
@@ -9,7 +9,7 @@ const ops = 'core/features/plugins/ops.ts';
 export const pluginGates: readonly Gate[] = [
   {
     name: 'plugin/approved',
-    prevents: 'a plugin runs that nobody approved, or that has changed since',
+    prevents: 'a plugin runs without approval, or after a change',
     file: load,
     text: 'if (approved !== content.sha256) {',
     instead: 'if (false) {',
@@ -45,7 +45,7 @@ export const pluginGates: readonly Gate[] = [
   },
   {
     name: 'plugin/person-behind-the-door',
-    prevents: 'a plugin is approved through a door behind which nobody sits',
+    prevents: 'a plugin is approved through a door without a person',
     file: ops,
     text: 'if (!doors[caller.channel].isPersonal)',
     instead: 'if (false)',

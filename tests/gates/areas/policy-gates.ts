@@ -37,7 +37,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/written-unconfined',
-    prevents: 'what the agent wrote runs unasked where nothing confines it',
+    prevents: 'code the agent wrote runs without approval or sandbox',
     file: 'core/guard/policy/pre-approved.ts',
     text: "if (family?.[0] === 'git' || known.confines()) return pre;",
     instead: 'if (true) return pre;',
@@ -53,7 +53,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/panic',
-    prevents: 'a call goes on under the panic stop',
+    prevents: 'a call continues under the panic stop',
     file: 'core/guard/policy/policy-rules.ts',
     text: '({ panicEngaged }) => (panicEngaged ?',
     instead: '({ panicEngaged }) => (panicEngaged && false ?',
@@ -189,7 +189,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/rate-limit',
-    prevents: 'calls run unasked without end',
+    prevents: 'calls run without approval and without limit',
     file: 'core/guard/policy/policy-rules.ts',
     text: "overLimit === null ? null : askOnce('rate.limit'",
     instead: "overLimit !== undefined ? null : askOnce('rate.limit'",
@@ -245,7 +245,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/read-inside',
-    prevents: 'files outside the workspace are read unasked',
+    prevents: 'files outside the workspace are read without approval',
     file: 'core/guard/policy/policy-rules.ts',
     text: "return effectiveClass(facts) === 'read' && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null);",
     instead: "return effectiveClass(facts) === 'read';",
@@ -253,7 +253,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/reader-inside',
-    prevents: 'a reading command reads anything unasked',
+    prevents: 'a reading command reads anything without approval',
     file: 'core/guard/policy/policy-rules.ts',
     text: "const inside = facts.class === 'exec' && staysInside && ",
     instead: "const inside = facts.class === 'exec' && ",
@@ -261,7 +261,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/effective-class',
-    prevents: 'a call that only says it reads runs a command unasked',
+    prevents: 'a call that only claims to read runs a command without approval',
     file: 'core/guard/policy/policy-rules.ts',
     text: "if (facts.command !== null) return 'exec';",
     instead: '',
@@ -293,7 +293,7 @@ export const policyGates: readonly Gate[] = [
   },
   {
     name: 'policy/answers-foreign',
-    prevents: 'a wide yes also answers questions that followed words nobody saw',
+    prevents: 'a wide grant also answers questions that follow unseen content',
     file: 'core/guard/policy/policy.ts',
     text: 'return known && matches(',
     instead: 'return matches(',

@@ -21,7 +21,7 @@ export const runtimeGates: readonly Gate[] = [
   },
   {
     name: 'runtime/outbox-uncertain',
-    prevents: 'a message that may have arrived is sent again by itself',
+    prevents: 'a message that may have arrived is resent automatically',
     file: 'core/runtime/outbox/dispatch.ts',
     text: "if (!row.repeatable) return [{ type: 'outbound.uncertain', body: { ...about, reason } }];",
     instead: '',
@@ -70,7 +70,7 @@ export const runtimeGates: readonly Gate[] = [
   },
   {
     name: 'runtime/unattended-question',
-    prevents: 'a question of a turn nobody sits at stays open for ever',
+    prevents: 'a question of an unattended turn stays open forever',
     file: 'core/runtime/turns/approval-deadlines.ts',
     text: 'if (approval.dueAtMs <= nowMs && this.#denied(approval)) continue;',
     instead: '',
@@ -101,11 +101,11 @@ export const runtimeGates: readonly Gate[] = [
     text: 'if (allowed.includes(agentId)) return;',
     instead: 'if (allowed.length >= 0) return;',
     suites: ['tests/program/helpers.test.ts'],
-    only: 'calls nobody it may not',
+    only: 'calls only agents it may call',
   },
   {
     name: 'runtime/helper-ends-with-caller',
-    prevents: 'helpers go on after whoever called was stopped',
+    prevents: 'subagents continue after their caller was stopped',
     file: 'core/features/helpers/helper-queue.ts',
     text: "if (isStopped || job.mode === 'wait')",
     instead: "if (isStopped && job.mode !== 'wait' && job.mode !== 'background')",
@@ -123,7 +123,7 @@ export const runtimeGates: readonly Gate[] = [
   },
   {
     name: 'runtime/helper-taint',
-    prevents: 'words of others reach a caller through a helper as if they were its own',
+    prevents: 'untrusted content reaches a caller unmarked through a subagent',
     file: 'core/features/helpers/tools.ts',
     text: "untrusted: deps.sourcesOf(ended.helperSessionId ?? '')",
     instead: 'untrusted: []',
@@ -229,7 +229,7 @@ export const runtimeGates: readonly Gate[] = [
   },
   {
     name: 'runtime/attended',
-    prevents: 'a command nobody said yes to counts as attended and leaves the sandbox',
+    prevents: 'a command without approval counts as attended and leaves the sandbox',
     file: 'core/runtime/turns/perform-execute.ts',
     text: 'attended: call.approvalId !== null || isOfPerson(runner, call.grantId),',
     instead: 'attended: true,',
@@ -293,7 +293,7 @@ export const runtimeGates: readonly Gate[] = [
   },
   {
     name: 'runtime/unsafe-again',
-    prevents: 'an unsafe call that was cut off runs again by itself',
+    prevents: 'an unsafe call that was cut off is rerun automatically',
     file: 'core/runtime/turns/recovery.ts',
     text: "open.filter((call) => call.idempotency === 'unsafe')",
     instead: "open.filter((call) => call.tool === '')",

@@ -13,7 +13,7 @@ export const sandboxGates: readonly Gate[] = [
   },
   {
     name: 'sandbox/unattended',
-    prevents: 'a command nobody said yes to runs outside',
+    prevents: 'a command without approval runs outside',
     file: 'core/guard/sandbox/sandbox-side.ts',
     text: "return { side: 'inside', reason: 'it runs without your approval' };",
     instead: "return { side: 'outside', reason: 'it runs without your approval' };",
@@ -117,7 +117,7 @@ export const sandboxGates: readonly Gate[] = [
   },
   {
     name: 'sandbox/user-namespace',
-    prevents: 'a confined command takes its mounts apart in a namespace of its own',
+    prevents: 'a confined command undoes its mounts in a new namespace',
     file: 'core/guard/sandbox/syscall-filter.ts',
     text: '...onFirstArgument(table.unshare, [JUMP_ANY_BIT, 0, 1, CLONE_NEWUSER]),',
     instead: '',

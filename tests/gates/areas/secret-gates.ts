@@ -14,7 +14,7 @@ export const secretGates: readonly Gate[] = [
   },
   {
     name: 'secret/event-log',
-    prevents: 'a secret stands in the log',
+    prevents: 'a secret is in the event log',
     file: 'core/compose-base.ts',
     text: "safetyOf('event-log').redactDeep(body);",
     instead: 'body;',
@@ -23,7 +23,7 @@ export const secretGates: readonly Gate[] = [
   },
   {
     name: 'secret/app-log',
-    prevents: 'a secret stands in the log of the program',
+    prevents: 'a secret is in the log of the program',
     file: 'core/compose-base.ts',
     text: "safetyOf('app-log').logger(options.logger ?? silentLogger),",
     instead: 'options.logger ?? silentLogger,',
@@ -32,7 +32,7 @@ export const secretGates: readonly Gate[] = [
   },
   {
     name: 'secret/artifacts',
-    prevents: 'a secret stands in kept content',
+    prevents: 'a secret is in stored content',
     file: 'core/compose-base.ts',
     text: "safetyOf('artifacts').artifacts(artifacts),",
     instead: 'artifacts,',
@@ -77,7 +77,7 @@ export const secretGates: readonly Gate[] = [
   },
   {
     name: 'secret/tool-results',
-    prevents: 'half a secret stands in a result',
+    prevents: 'half a secret is in a result',
     file: 'core/compose.ts',
     text: "safetyOf('tool-results').redact(text).text;",
     instead: 'text;',
@@ -95,7 +95,7 @@ export const secretGates: readonly Gate[] = [
   },
   {
     name: 'secret/arguments',
-    prevents: 'a secret of a model stands in the arguments of a call',
+    prevents: 'a secret from a model is in the arguments of a call',
     file: 'core/runtime/turns/perform-model.ts',
     text: 'return found.length === 0 ? { args } :',
     instead: 'return found.length >= 0 ? { args } :',

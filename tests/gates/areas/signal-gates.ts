@@ -1,4 +1,4 @@
-// What starts by itself: that it happens once, that it is let in, and that it may do no more than was said. Data, as in the other areas.
+// Automatic turns: they happen once, with permission, and within their bounds. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 
@@ -60,7 +60,7 @@ export const signalGates: readonly Gate[] = [
   },
   {
     name: 'signal/told-is-foreign',
-    prevents: 'a signal told to a turn counts as the words of the person',
+    prevents: 'a signal in a turn counts as a message of the person',
     file: 'core/features/signals/signal-words.ts',
     text: "    { type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources, paths: [], attached: true } },\n",
     instead: '',
@@ -102,7 +102,7 @@ export const signalGates: readonly Gate[] = [
   },
   {
     name: 'signal/unwatched-grants',
-    prevents: 'what a person allowed while they sat there holds for a turn nobody watches',
+    prevents: 'a grant for attended turns covers an unattended turn',
     file: 'core/contracts/turn-bounds.ts',
     text: '{ ...wholeBounds, ...job, depth: UNATTENDED_DEPTH, unattended: { approvalMs } }',
     instead: '{ ...wholeBounds, ...job, grants: true, depth: UNATTENDED_DEPTH, unattended: { approvalMs } }',
@@ -111,12 +111,12 @@ export const signalGates: readonly Gate[] = [
   },
   {
     name: 'signal/unwatched-deadline',
-    prevents: 'a question nobody sees waits for ever',
+    prevents: 'an unseen question waits forever',
     file: 'core/contracts/turn-bounds.ts',
     text: 'unattended: { approvalMs } }',
     instead: 'unattended: null }',
     suites: whole,
-    only: 'nobody watches asks',
+    only: 'of an unattended turn asks',
   },
   {
     name: 'signal/panic',
@@ -160,12 +160,12 @@ export const signalGates: readonly Gate[] = [
   },
   {
     name: 'signal/follow-up-asks',
-    prevents: 'an agent plans to start by itself without asking',
+    prevents: 'an agent schedules a start without asking',
     file: 'core/features/schedule/tools.ts',
     text: "return { class: 'write', paths: [], command: null,",
     instead: "return { class: 'read', paths: [], command: null,",
     suites: whole,
-    only: 'asks before it plans',
+    only: 'asks before it schedules',
   },
   {
     name: 'signal/persons-schedules',

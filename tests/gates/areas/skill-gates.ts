@@ -5,7 +5,7 @@ import type { Gate } from '../gate.ts';
 export const skillGates: readonly Gate[] = [
   {
     name: 'skill/untrusted-text',
-    prevents: 'the text of a skill nobody trusts counts as words of the person',
+    prevents: 'the text of an untrusted skill counts as a message of the person',
     file: 'core/features/skills/skill-reader.ts',
     text: "return isTrusted(skill) ? [] : [{ kind: 'file', where: skill.folder }];",
     instead: 'return [];',
@@ -13,7 +13,7 @@ export const skillGates: readonly Gate[] = [
   },
   {
     name: 'skill/untrusted-offer',
-    prevents: 'the model is told of a skill nobody trusts',
+    prevents: 'the model sees an untrusted skill',
     file: 'core/features/skills/loaded-skill.ts',
     text: "if (!isTrusted(skill)) return 'Its text is not trusted yet.';",
     instead: '',
@@ -29,7 +29,7 @@ export const skillGates: readonly Gate[] = [
   },
   {
     name: 'skill/scripts',
-    prevents: 'a script of a skill nobody trusts is run',
+    prevents: 'a script of an untrusted skill is run',
     file: 'core/hands/tools/exec-facts.ts',
     text: '...(refused === null ? {} : { refused }),',
     instead: '',
@@ -45,7 +45,7 @@ export const skillGates: readonly Gate[] = [
   },
   {
     name: 'skill/run-untrusted',
-    prevents: 'the steps of a skill nobody trusts are run',
+    prevents: 'the steps of an untrusted skill are run',
     file: 'core/features/skills/skill-runs.ts',
     text: 'if (!isTrusted(skill)) {',
     instead: 'if (!isTrusted(skill) && name === "") {',

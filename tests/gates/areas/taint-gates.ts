@@ -1,11 +1,11 @@
-// Words of others: marking, derivation, what counts as private. Data: each gate with what its removal is and who must notice.
+// Untrusted content: marking, derivation, private data. Data: each gate with its removal and the tests that must notice.
 
 import type { Gate } from '../gate.ts';
 
 export const taintGates: readonly Gate[] = [
   {
     name: 'taint/marked',
-    prevents: 'words of others enter a session unmarked',
+    prevents: 'untrusted content enters a session unmarked',
     file: 'core/runtime/turns/perform-execute.ts',
     text: "if (marks !== null) runner.emit('taint.marked', marks, 'observe');",
     instead: '',
@@ -73,7 +73,7 @@ export const taintGates: readonly Gate[] = [
   },
   {
     name: 'taint/derived',
-    prevents: 'no call is ever taken to follow words of others',
+    prevents: 'no call ever counts as derived from untrusted content',
     file: 'core/guard/taint/taint.ts',
     text: 'return derive(values, words, taint);',
     instead: 'return [];',
@@ -97,7 +97,7 @@ export const taintGates: readonly Gate[] = [
   },
   {
     name: 'taint/written-files',
-    prevents: 'a file written from words of others counts as trusted',
+    prevents: 'a file written from untrusted content counts as trusted',
     file: 'core/guard/taint/taint.ts',
     text: 'return { paths: written.filter((path) => store.writerOf(path) !== call.sessionId), cleaned: [] };',
     instead: 'return { paths: [], cleaned: [] };',
@@ -153,7 +153,7 @@ export const taintGates: readonly Gate[] = [
   },
   {
     name: 'taint/private-declared',
-    prevents: 'the guard is not told that a tool declares its results private',
+    prevents: 'the guard does not know that a tool declares its results private',
     file: 'core/runtime/turns/perform-authorize.ts',
     text: '...(parsed.tool.isPrivate === true ? { isPrivate: true as const } : {}),',
     instead: '',

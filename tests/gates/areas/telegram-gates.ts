@@ -8,7 +8,7 @@ const pairing = 'core/features/telegram/pairing.ts';
 export const telegramGates: readonly Gate[] = [
   {
     name: 'telegram/confirm',
-    prevents: 'a code alone lets somebody in before anybody sent it',
+    prevents: 'a code pairs a person before it was sent',
     file: pairing,
     text: 'if (userId === null || chatId === null || name === null) {',
     instead: 'if (userId === undefined || chatId === undefined || name === undefined) {',
@@ -32,7 +32,7 @@ export const telegramGates: readonly Gate[] = [
   },
   {
     name: 'telegram/code-hour',
-    prevents: 'an old code lets somebody in',
+    prevents: 'an old code pairs a person',
     file: pairing,
     text: 'row.userId === null && row.expiresAtMs > nowMs',
     instead: 'row.userId === null',
@@ -48,16 +48,16 @@ export const telegramGates: readonly Gate[] = [
   },
   {
     name: 'telegram/identity',
-    prevents: 'somebody nobody paired talks to the agent',
+    prevents: 'a person who is not paired talks to the agent',
     file: 'core/features/telegram/intake.ts',
     text: 'if (!isOwner && !this.#deps.rules.allowFrom.includes(message.senderId)) return this.#meetStranger(message);',
     instead: '',
     suites: ['tests/program/telegram.test.ts'],
-    only: 'a stranger is told one line',
+    only: 'a stranger gets one line',
   },
   {
     name: 'telegram/command-owner',
-    prevents: 'words of somebody else are taken for a command',
+    prevents: 'a forwarded text is taken for a command',
     file: 'core/features/telegram/intake.ts',
     text: "isOwner && message.kind === 'private' && message.forwardedFrom === null ?",
     instead: "isOwner && message.kind === 'private' ?",
@@ -114,7 +114,7 @@ export const telegramGates: readonly Gate[] = [
   },
   {
     name: 'telegram/press-paired',
-    prevents: 'somebody who was revoked answers a question',
+    prevents: 'a revoked person answers a question',
     file: questions,
     text: 'store.person(userId) === null || ',
     instead: '',

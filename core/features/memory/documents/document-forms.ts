@@ -1,4 +1,4 @@
-// Which files are documents, by their names, and how each is read. Pure.
+// Decides by name which files are documents and how each is read. Pure.
 
 import type { TextForm } from './passages.ts';
 
@@ -26,7 +26,7 @@ const codeEndings =
   'c cc cpp cs css cts dart ex exs go gradle graphql h hpp hs ini java jl js json jsonc jsx kt kts less lua mjs mts nix php pl proto ps1 py r rb rs sass scala scss sh sql svelte swift tf toml ts tsx vue xml yaml yml zig';
 const code = new Set(codeEndings.split(' '));
 
-/** Null for what is no document. */
+/** Null for a file that is not a document. */
 export function formOf(name: string): { form: DocumentForm; mediaType: string } | null {
   const ending = endingOf(name);
   const known = byEnding[ending];

@@ -1,4 +1,4 @@
-// Runs the jobs of reading documents in one thread, each with a limit of time; a document that takes the thread down costs only itself.
+// Runs the jobs that read documents in one thread, each with a time limit; a document that crashes the thread loses only its own job.
 
 import { Worker } from 'node:worker_threads';
 import { endThread } from '../../../base/end-thread.ts';
@@ -26,14 +26,14 @@ export class DocumentThread {
     this.#timeMaxMs = timeMaxMs;
   }
 
-  /** One after the other. Fails with tool_failed where the job takes too long or too much memory, and with cancelled when it is closed. */
+  /** One at a time. Fails with tool_failed if the job takes too long or too much memory, and with cancelled when the thread is closed. */
   run<K extends DocumentJob['kind']>(job: Extract<DocumentJob, { kind: K }>): Promise<DocumentResults[K]> {
     const ran = this.#queue.then(() => this.#run<K>(job));
     this.#queue = ran.catch(() => undefined);
     return ran;
   }
 
-  /** Nothing is to be read for now: a resting thread costs memory. */
+  /** Nothing to read for now: an idle thread costs memory. */
   async rest(): Promise<void> {
     const worker = this.#worker;
     if (this.#open !== null || worker === null) return;
@@ -95,7 +95,7 @@ export class DocumentThread {
   }
 }
 
-/** Beside this file in the checkout; an entry of its own in the build, where this file is part of a chunk. */
+/** Next to this file in the checkout; a separate entry in the build, where this file is part of a chunk. */
 function workerFile(): URL {
   const here = import.meta.url;
   if (here.endsWith('.ts')) return new URL('./document-worker.ts', here);

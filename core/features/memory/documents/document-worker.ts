@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { runDocumentJob, type DocumentJob } from './read-document.ts';
 
 parentPort?.on('message', ({ id, job }: { readonly id: number; readonly job: DocumentJob }) => {
-  // `then` inside a promise chain, so that what throws at once is an answer as well.
+  // `then` inside a promise chain, so that a synchronous throw is an answer as well.
   void Promise.resolve()
     .then(() => runDocumentJob(job))
     .then(

@@ -1,4 +1,4 @@
-// For tests only: documents in a folder of their own, indexed by the real thread into a real file.
+// For tests only: documents in a separate folder, indexed by the real thread into a real file.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import type { ConfiguredSource, DirectorySource } from './ports.ts';
 
 type Defer = (end: () => void | Promise<void>) => void;
 
-/** `defer` is what the test framework has for the end of a test. */
+/** `defer` registers work for the end of a test. */
 export function knowledgeBench(defer: Defer) {
   const folderOf = (files: Files): string => makeFolder(defer, files);
   const openBench = (sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[] = [], home = folderOf({})) =>
@@ -50,7 +50,7 @@ export function directory(folder: string, more: Partial<DirectorySource> = {}): 
   };
 }
 
-/** Remembers what was read. */
+/** Remembers which documents were read. */
 class NotedRows extends KnowledgeRows {
   readonly read: string[] = [];
 
@@ -106,7 +106,7 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
     return [...read].sort();
   };
   const find = (query: string, source?: string) => knowledge.search({ query, source, limit: 5, signal: new AbortController().signal });
-  /** What waits for its time happens. */
+  /** Runs everything that waits for a timer. */
   const tick = (): void => {
     for (const action of waiting.splice(0)) action();
   };

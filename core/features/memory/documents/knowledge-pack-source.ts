@@ -1,5 +1,5 @@
-// What of the person's documents the model is shown in a turn by itself: only where the message asks for something they hold, and never more
-// than its room.
+// Chooses the passages of the person's documents that a turn shows to the model automatically: only if the message asks for something they
+// contain, and never beyond its share of the pack.
 
 import type { PackPart, PackSourceRequest } from '../../../contracts/pack-source.ts';
 import type { Found, SearchRequest } from './search.ts';

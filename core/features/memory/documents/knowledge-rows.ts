@@ -1,5 +1,5 @@
-// The index of the person's documents: which files it holds as they were, their passages with the place each stands at, and the words of
-// these. Everything here can be made again from the documents. Knows no file system.
+// The index of the person's documents: the files as they were read, their passages with their places, and the words of these. All of it can
+// be rebuilt from the documents. Knows no file system.
 
 import { wordIndexForm, type Migration, type SqlDatabase, type Storage } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
@@ -36,11 +36,11 @@ export const knowledgeMigrations: readonly Migration[] = [
 ];
 
 export interface PassageDraft {
-  /** Counted from 1; null where the document has no lines or no pages. */
+  /** Counted from 1; null if the document has no lines or no pages. */
   readonly startLine: number | null;
   readonly endLine: number | null;
   readonly page: number | null;
-  /** The headings it stands under. */
+  /** The headings above it. */
   readonly heading: string;
   readonly text: string;
   readonly textHash: string;
@@ -72,7 +72,7 @@ export interface KeptPassage extends Omit<PassageDraft, 'textHash'> {
   readonly title: string;
 }
 
-/** How a file was when it was read last. */
+/** The state of a file when it was last read. */
 export type SeenFile = Pick<DocumentFacts, 'path' | 'sha256' | 'sizeBytes' | 'modifiedAtMs' | 'version'>;
 
 export interface SourceCounts {
@@ -135,7 +135,7 @@ function prepareAll(db: SqlDatabase) {
 export class KnowledgeRows {
   readonly #storage: Storage;
   readonly #sql: ReturnType<typeof prepareAll>;
-  /** Of every source. */
+  /** Counts all sources. */
   readonly texts: SearchedTexts;
 
   constructor(storage: Storage) {
@@ -148,7 +148,7 @@ export class KnowledgeRows {
     return this.#sql.seen.all(source) as SeenFile[];
   }
 
-  /** In place of what was known of the document, whole or not at all. */
+  /** Replaces the document, whole or not at all. */
   replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void {
     this.#storage.transact(() => {
       const before = this.#takeOut(facts.source, facts.path);
@@ -161,12 +161,12 @@ export class KnowledgeRows {
     });
   }
 
-  /** The same content, written anew. */
+  /** The same content, written again. */
   touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void {
     this.#sql.touch.run(file);
   }
 
-  /** Returns that there was one. */
+  /** Returns whether there was one. */
   remove(source: string, path: string): boolean {
     return this.#storage.transact(() => {
       const hashes = this.#takeOut(source, path);
@@ -175,7 +175,7 @@ export class KnowledgeRows {
     });
   }
 
-  /** Hashes of the texts it held; null where it is not known. */
+  /** Hashes of its texts; null if unknown. */
   #takeOut(source: string, path: string): string[] | null {
     const documentId = this.#sql.idOf.get(source, path) as number | undefined;
     if (documentId === undefined) return null;
@@ -186,12 +186,12 @@ export class KnowledgeRows {
     return passages.map(({ textHash }) => textHash);
   }
 
-  /** Of texts that stand nowhere any more: what is gone leaves no trace of what it said. */
+  /** Forgets texts that are in no document any more, with everything they said. */
   #dropVectors(hashes: readonly string[]): void {
     for (const textHash of hashes) this.#sql.dropVector.run({ textHash });
   }
 
-  /** Names of all sources something is held of, configured or not. */
+  /** Names of all indexed sources, configured or not. */
   sources(): string[] {
     return this.#sql.sources.all() as string[];
   }
@@ -204,7 +204,7 @@ export class KnowledgeRows {
     return this.#sql.counts.get(source) as SourceCounts;
   }
 
-  /** In the order given; passages that are gone are left out. */
+  /** In the order given; missing passages are left out. */
   at(rows: readonly number[]): KeptPassage[] {
     const found = new Map((this.#sql.passages.all(JSON.stringify(rows)) as KeptPassage[]).map((passage) => [passage.passageId, passage]));
     return rows.flatMap((row) => found.get(row) ?? []);
@@ -214,12 +214,12 @@ export class KnowledgeRows {
     return (this.#sql.hashOf.get(row) as string | undefined) ?? null;
   }
 
-  /** Whether a passage of that text stands anywhere. */
+  /** Whether any passage has that text. */
   holds(textHash: string): boolean {
     return this.#sql.holds.get(textHash) === 1;
   }
 
-  /** Passages without a vector, as they are embedded: with what they stand under. */
+  /** Passages without a vector, as they are embedded: with the headings above them. */
   waiting(limit: number): { row: number; text: string; textHash: string }[] {
     const rows = this.#sql.waiting.all(limit) as { row: number; heading: string; text: string; textHash: string }[];
     return rows.map(({ row, heading, text, textHash }) => ({ row, textHash, text: heading === '' ? text : `${heading}\n${text}` }));

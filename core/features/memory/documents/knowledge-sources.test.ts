@@ -1,4 +1,4 @@
-// Sources as they come, change, are away and go, and what each may be.
+// Sources that appear, change, disappear and return, and the kinds of source.
 
 import { renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { directory, knowledgeBench } from './knowledge-bench.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
-test('sources that come, change and go while it runs are read, read again and taken out', async () => {
+test('sources that are added, changed and removed while it runs are reindexed', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', 'b.txt': 'Bananas are yellow.' });
   const { knowledge, look, find, rows, tick } = openBench([directory(folder)]);
   await look();
@@ -32,7 +32,7 @@ test('sources that come, change and go while it runs are read, read again and ta
   expect((await find('bananas')).map(({ citation }) => citation)).toEqual(['fruit/b.txt:1']);
 });
 
-test('a source that goes while it is read stops being read, and tells how far it is until then', async () => {
+test('a source removed during reading stops, and shows its progress until then', async () => {
   const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.md`, `Number ${index}.`]));
   const { knowledge, thread, rows } = openBench([directory(folderOf(files))]);
   const run = thread.run.bind(thread);
@@ -54,7 +54,7 @@ test('a source that goes while it is read stops being read, and tells how far it
   expect(rows.counts('docs').documents).toBeLessThanOrEqual(3);
 });
 
-test('one file is a source: the others beside it are not read, and one that is away takes nothing out', async () => {
+test('a source can be one file without its neighbours; a missing one keeps its index', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', '.hidden': 'Hidden words of apples.' });
   const { look, knowledge, find } = openBench([directory(folder, { only: '.hidden' })]);
   expect(await look()).toEqual(['.hidden']);
@@ -64,7 +64,7 @@ test('one file is a source: the others beside it are not read, and one that is a
   expect(knowledge.list()).toMatchObject([{ kind: 'file', documents: 1, problem: 'The file is not there or may not be read.' }]);
 });
 
-test('a folder that is away for a moment takes nothing out; one taken out of the settings leaves', async () => {
+test('an unavailable folder keeps its index; one removed from the settings loses it', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.' });
   const home = folderOf({});
   const first = openBench([directory(folder)], [], home);

@@ -1,5 +1,5 @@
-// The person's documents: sources from config.yaml, which may change while it runs, and from the program around, kept in step in the
-// background and searched with citations. Owns the watchers and the order of indexing; never writes to a document.
+// The person's documents: sources from config.yaml and from the embedding program, kept up to date in the background and searched with
+// citations. Sources may change while it runs. Owns the watchers and the order of indexing; never writes to a document.
 
 import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
@@ -27,18 +27,18 @@ export interface KnowledgeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly later: Later;
-  /** Something was indexed, and its passages want vectors. */
+  /** Something was indexed, and its passages need vectors. */
   onIndexed(): void;
 }
 
-/** After the last change of a file, so that a save in several steps is one. */
+/** The wait after the last change of a file, so that a save in several steps counts once. */
 const SETTLE_MS = 500;
-/** What a watcher did not tell of is found by a look from time to time. */
+/** The interval of the search for changes that a watcher missed. */
 const LOOK_MS = 600_000;
-/** What was read of a source that is configured no more stays for so long, in case it comes back; it is not found meanwhile. */
+/** How long the index of a removed source is kept, unsearchable, in case it returns. */
 const KEPT_MS = 60_000;
 const COUNTED_MAX = 10_000;
-/** Documents taken out before others get their turn. */
+/** Documents removed in one go before other sources get their turn. */
 const TAKEN_OUT_AT_ONCE = 20;
 
 type SourceView = OpResult<'knowledge.list'>['sources'][number];
@@ -50,7 +50,7 @@ interface Entry {
   problem: string | null;
   progress: SourceView['progress'];
   watcher: FSWatcher | null;
-  /** Calls off the next look. */
+  /** Cancels the next search. */
   callOff: (() => void) | null;
 }
 
@@ -75,13 +75,13 @@ export class Knowledge {
     return this.#pending > 0;
   }
 
-  /** Takes out what is configured no more, brings the rest in step, and follows what changes. Returns at once. */
+  /** Removes what is no longer configured, updates the rest, and follows changes. Returns at once. */
   start(): void {
     this.#takeOutRest();
     for (const entry of this.#entries.values()) this.#begin(entry);
   }
 
-  /** The sources from now on. What is new is read, what is gone is found no more and taken out a minute later. Returns at once. */
+  /** The sources from now on. New ones are read; removed ones are unsearchable at once and deleted a minute later. Returns at once. */
   take(sources: readonly ConfiguredSource[]): void {
     const wanted = new Map(sources.map((source) => [source.name, source]));
     for (const [name, entry] of this.#entries) {
@@ -132,7 +132,7 @@ export class Knowledge {
     return searchKnowledge({ store, findMeaning, sources, resolvers, untrustedOf }, request);
   }
 
-  /** How many files of a folder could be read as documents; more than so many are not counted. */
+  /** How many files of a folder could be read as documents, up to the maximum. */
   async countFiles(folder: string, endings: readonly string[] | null): Promise<{ files: number; more: boolean; problem: string | null }> {
     const { reader, skipped } = this.#deps;
     const job = { kind: 'scan', folder, only: null, endings, filesMax: COUNTED_MAX, skipped } as const;
@@ -144,7 +144,7 @@ export class Knowledge {
     }
   }
 
-  /** Reads every document anew; resolves when that is done. */
+  /** Rereads every document; resolves when done. */
   async reindex(name: string | undefined): Promise<OpResult<'knowledge.reindex'>> {
     const wanted = name === undefined ? [...this.#entries.values()] : [this.#find(name)];
     const sum = { documents: 0, changed: 0, removed: 0, failed: 0 };
@@ -155,7 +155,7 @@ export class Knowledge {
     return sum;
   }
 
-  /** Resolves when everything that was begun is done. */
+  /** Resolves when all work in progress is done. */
   async settled(): Promise<void> {
     while (this.#pending > 0) await this.#queue;
   }
@@ -184,7 +184,7 @@ export class Knowledge {
     if (entry.source.kind === 'directory' && entry.source.watch) this.#follow(entry, entry.source);
   }
 
-  /** One thing after the other. */
+  /** One job at a time. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#pending += 1;
     const ran = this.#queue.then(work);
@@ -213,7 +213,7 @@ export class Knowledge {
     });
   }
 
-  /** In the background: what fails is kept to be shown. */
+  /** In the background: a failure is kept to be shown. */
   #look(entry: Entry): void {
     const { name, kind } = entry.source;
     this.#index(entry, false).catch((cause: unknown) => {
@@ -235,17 +235,17 @@ export class Knowledge {
       entry.watcher = watch(folder, { recursive: only === null, persistent: false }, () => this.#lookIn(SETTLE_MS, entry));
       entry.watcher.on('error', () => entry.watcher?.close());
     } catch {
-      // No folder yet, or none of this kind can be watched: the look from time to time finds what changed.
+      // There is no folder yet, or it cannot be watched: the regular search finds changes.
     }
   }
 
-  /** What is held of sources that are configured no more. */
+  /** The indexes of sources that are no longer configured. */
   #takeOutRest(): void {
     const { store, logger } = this.#deps;
     this.#enqueue(async () => {
       for (const name of store.sources()) {
         for (const [index, { path }] of store.seen(name).entries()) {
-          // It may have come back meanwhile.
+          // It may have returned in the meantime.
           if (this.#entries.has(name) || this.#closing.signal.aborted) break;
           store.remove(name, path);
           if (index % TAKEN_OUT_AT_ONCE === 0) await giveWay();

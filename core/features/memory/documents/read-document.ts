@@ -1,4 +1,4 @@
-// Reads one file and cuts it into passages. Runs in a thread of its own, because a document may be large, slow or made to do harm.
+// Reads one file and cuts it into passages. Runs in a separate thread, because a document may be large, slow or malicious.
 
 import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
@@ -7,7 +7,7 @@ import type { PassageDraft } from './knowledge-rows.ts';
 import { endingOf, formOf } from './document-forms.ts';
 import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
 
-/** Raised when documents are cut in another way: then all are read again. */
+/** Raised when documents are cut differently: then all are reread. */
 export const readingVersion = 2;
 
 export interface FoundFile {
@@ -21,7 +21,7 @@ export type DocumentJob =
   | {
       readonly kind: 'scan';
       readonly folder: string;
-      /** The name of the one file that is wanted; null for all. */
+      /** The name of the only file to read; null for all. */
       readonly only: string | null;
       readonly endings: readonly string[] | null;
       readonly filesMax: number;
@@ -35,7 +35,7 @@ export interface ReadDocument {
   readonly title: string;
   readonly mediaType: string;
   readonly passages: readonly PassageDraft[];
-  /** A page somebody else makes readable first. */
+  /** A page that has to be converted first. */
   readonly html: string | null;
   readonly problem: string | null;
 }
@@ -60,7 +60,7 @@ export function runDocumentJob(job: DocumentJob): Promise<DocumentResults[keyof 
   }
 }
 
-/** Hidden files and folders, links and what build tools leave behind are not looked into. */
+/** Skips hidden files and folders, links and build output. */
 function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob, { kind: 'scan' }>): DocumentResults['scan'] {
   if (only !== null) return scanFile(folder, only);
   const files: FoundFile[] = [];
@@ -84,7 +84,7 @@ function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob,
     try {
       walk(root, at, depth);
     } catch {
-      // A folder below that may not be read, or that went away meanwhile, holds nothing for us.
+      // A subfolder that is unreadable, or disappeared in the meantime, counts as empty.
     }
   };
   try {
@@ -108,7 +108,7 @@ function scanFile(folder: string, name: string): DocumentResults['scan'] {
   }
 }
 
-/** `root` is real. Null for one that went away since its folder was read: the others beside it are still there. */
+/** `root` is real. Null for a file that disappeared since its folder was listed: the others are still there. */
 function foundFile(root: string, path: string): FoundFile | null {
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return null;
@@ -131,7 +131,7 @@ async function readDocument(file: string, bytesMax: number): Promise<ReadDocumen
   return { ...about, sha256, title, passages: cutIntoPassages(text, form), problem: null };
 }
 
-/** What went wrong, in a sentence, where it cannot be read. Never follows a link that was put there after the look. */
+/** The problem in a sentence, if it cannot be read. Never follows a link that was created after the check. */
 function readBytes(file: string, bytesMax: number): Buffer | string {
   let handle: number | undefined;
   try {

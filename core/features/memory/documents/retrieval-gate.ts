@@ -1,10 +1,10 @@
-// Whether a message is worth a look into the documents, and whether what was found is worth the room. Pure.
+// Decides whether a message is worth a search of the documents, and whether the results are worth their room. Pure.
 
 import { searchedWords } from '../../../store/storage/storage.ts';
 
-/** Of a message that asks about something, not one that goes on with what is there. */
+/** Marks a message that asks about something, unlike one that continues the conversation. */
 const WORDS_MIN = 2;
-/** A passage that holds at least this share of the words that were asked for is about them. */
+/** A passage with at least this share of the words in the question is relevant. */
 const COVERED_MIN = 0.5;
 const SIMILAR_MIN = 0.55;
 
@@ -31,7 +31,7 @@ export function isWorthTheRoom(query: string, passage: Judged, similarity: numbe
   return asked.filter((word) => held.has(word)).length >= Math.max(WORDS_MIN, Math.ceil(asked.length * COVERED_MIN));
 }
 
-/** Near enough to tell "documents" from "documenting": its beginning. */
+/** Close enough to match "documents" with "documenting": its beginning. */
 function stemOf(word: string): string {
   return word.replace(/(?:ies|es|s|ing|ed|en|er|e)$/, '').slice(0, 12) || word;
 }

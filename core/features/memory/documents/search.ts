@@ -1,5 +1,5 @@
-// Finds passages for a question, by words and by meaning, and asks the sources that answer by themselves. What it returns says where each
-// thing stands and whose words it is.
+// Finds passages for a question, by words and by meaning, and asks the sources that have their own search. Each result says where it is from
+// and whether it is untrusted.
 
 import { join } from 'node:path';
 import type { Evidence } from '../../../contracts/features/memory.ts';
@@ -25,14 +25,14 @@ export interface SearchRequest {
 
 export interface Found {
   readonly evidence: Evidence[];
-  /** Cosine of the best passage, where meaning was searched. */
+  /** Cosine of the best passage, if meaning was searched. */
   readonly similarity: number | null;
 }
 
 const RANKED = 60;
 const RESOLVED_WITHIN_MS = 2_000;
 const RESOLVED_CHARS_MAX = 4_000;
-/** Of one document at most, so that others are heard as well. */
+/** The most passages of one document, so that others get a place. */
 const PER_DOCUMENT_MAX = 3;
 
 export async function searchKnowledge(deps: SearchDeps, request: SearchRequest): Promise<Found> {

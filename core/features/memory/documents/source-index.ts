@@ -1,5 +1,5 @@
-// Brings the index of one source in step with its documents: what is new or changed is read, what is gone leaves, the rest is not touched.
-// A document goes in whole, in one transaction, so that an end in the middle leaves others for the next time and none by half.
+// Updates the index of one source from its documents: new and changed ones are read, deleted ones leave, the rest is not touched. A document
+// is indexed in one transaction, so that a stop in the middle leaves whole documents only.
 
 import { hash } from 'node:crypto';
 import { join, sep } from 'node:path';
@@ -15,7 +15,7 @@ export interface SourceIndexDeps {
   readonly reader: DocumentReader;
   readonly readPage: ReadPage;
   readonly clock: Clock;
-  /** Folders that are never looked into: the program's own data. */
+  /** Folders that are never searched: the program's own data. */
   readonly skipped: readonly string[];
 }
 
@@ -24,15 +24,15 @@ export interface IndexReport {
   readonly changed: number;
   readonly removed: number;
   readonly failed: number;
-  /** What is wrong with the source as a whole. */
+  /** The problem of the source as a whole. */
   readonly problem: string | null;
 }
 
 export interface IndexRun {
-  /** Every document is read again. */
+  /** Rereads every document. */
   readonly anew: boolean;
   readonly signal: AbortSignal;
-  /** Files done, of so many. */
+  /** Files done, out of all. */
   readonly tell: (done: number, total: number) => void;
 }
 
@@ -68,7 +68,7 @@ async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { 
     return { documents: 0, changed: 0, removed, failed: 0, problem: refused };
   }
   const { files, more, problem } = await reader.run<'scan'>({ kind: 'scan', folder, only, endings, filesMax, skipped });
-  // A folder that is away for a moment, a disk that is not mounted, takes nothing out of the index.
+  // A folder that is unavailable for a moment, such as an unmounted disk, keeps its index.
   if (problem !== null) return { documents: 0, changed: 0, removed: 0, failed: 0, problem };
   const known = new Map(store.seen(name).map((file) => [file.path, file]));
   let changed = 0;
@@ -92,11 +92,11 @@ function isAsBefore(file: FoundFile, before: SeenFile): boolean {
 
 interface FileLook {
   readonly file: FoundFile;
-  /** How it was when it was read last, where that still counts. */
+  /** Its state when it was last read, if that is still valid. */
   readonly before: SeenFile | undefined;
 }
 
-/** Returns that its content is another one. */
+/** Returns whether its content changed. */
 async function indexFile(deps: SourceIndexDeps, source: DirectorySource, look: FileLook, signal: AbortSignal): Promise<boolean> {
   const { name, folder, fileBytesMax } = source;
   const { before } = look;

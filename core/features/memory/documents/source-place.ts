@@ -1,5 +1,5 @@
-// Where a source of documents lies, by the person's words for it: what is there, whether it may be read, and whether that opens anything.
-// Looks at the disk, and reads nothing of a document.
+// Finds the place of a document source from the path a person typed: whether it exists, whether it may be read, and whether that opens a
+// folder. Checks the disk, and reads no document.
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,20 +9,20 @@ import type { ConfiguredSource } from './ports.ts';
 
 export interface SourceFolders {
   readonly workspace: string;
-  /** Of the person; what `~` stands for. */
+  /** The person's; `~` expands to it. */
   readonly userHome: string;
-  /** Open to the agent anyhow, the workspace among them; real paths. */
+  /** Open to the agent already, including the workspace; real paths. */
   readonly opened: readonly string[];
   /** TrayClaw's own data. */
   readonly isOwn: (real: string) => boolean;
 }
 
 export interface SourcePlace {
-  /** Absolute, and real where it is there. */
+  /** Absolute, and real if it exists. */
   readonly path: string;
   readonly kind: 'directory' | 'file' | 'other' | 'missing';
   readonly isOwn: boolean;
-  /** Outside of what is open to the agent: as a source it is opened for reading. */
+  /** Outside the folders open to the agent: as a source, it is opened for reading. */
   readonly isOutside: boolean;
 }
 
@@ -45,7 +45,7 @@ function lookAt(path: string): Pick<SourcePlace, 'path' | 'kind'> {
 
 const ownRefused = "It is TrayClaw's own data, which is never read as documents.";
 
-/** As they stand in config.yaml: what is not there yet may come. */
+/** As written in config.yaml: a missing one may appear later. */
 export function sourcesOf(sources: Config['knowledge']['sources'], folders: SourceFolders): ConfiguredSource[] {
   return Object.entries(sources).map(([name, source]): ConfiguredSource => {
     if (source.kind === 'inline') return { name, kind: 'inline', title: source.title ?? name, text: source.text };

@@ -1,4 +1,4 @@
-// What contradicts what: noticed among candidates and what is kept, settled by a person, and never both told to a model.
+// Contradictions: found among candidates and memories, settled by a person, and never both shown to a model.
 
 import { expect, test } from 'vitest';
 import { MemoryPackSource } from './memory-pack-source.ts';
@@ -18,7 +18,7 @@ test('a contradiction keeps a candidate back until a person settles it', () => {
   expect(() => book.settle(other.memoryId, vim.memoryId, 'both', 'ada')).toThrow('Nothing is open');
 });
 
-test('two candidates that contradict each other are noticed, and neither is kept by being repeated', () => {
+test('contradictory candidates are found, and repetition promotes neither', () => {
   const { says, book, rows } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const vim = says('My editor is Vim.', { ...turn, sessionId: 's1', turnId: 't1' });
@@ -29,7 +29,7 @@ test('two candidates that contradict each other are noticed, and neither is kept
   expect(book.list({ contradicted: true, limit: 9, offset: 0 })).toMatchObject({ counts: { contradictions: 1 } });
 });
 
-test('of two that contradict each other the model is told one, and without the words of the other', async () => {
+test('of two that contradict each other the model sees one, without quoting the other', async () => {
   const { says, book, store, recall, clock } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const vim = says('My editor is Vim.', { ...turn, sessionId: 's1', turnId: 't1' });
@@ -51,7 +51,7 @@ test('of two that contradict each other the model is told one, and without the w
   expect(await told()).toMatch(/^My editor is Vim\.,My editor is Emacs\.$/);
 });
 
-test('an older version noticed no contradiction of candidates: promoting one finds it', () => {
+test('an older version found no contradiction of candidates: promotion of one finds it', () => {
   const { says, book, store } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const add = (memoryId: string, text: string): void =>

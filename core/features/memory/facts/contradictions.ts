@@ -1,14 +1,14 @@
-// Which two statements cannot both be so, as far as their form tells: other values of one thing, or yes and no to the same. Knows English
-// and German forms; what it cannot read contradicts nothing. Pure.
+// Finds statements that contradict each other by their form: different values of one thing, or yes and no to the same. Knows English and
+// German forms; a sentence it cannot parse contradicts nothing. Pure.
 
 import type { MemoryResolver } from '../../../contracts/memory-ports.ts';
 
 interface Statement {
-  /** What it is about; two statements are compared only where this is the same. */
+  /** Its subject; only statements with the same one are compared. */
   readonly subject: string;
   readonly value: string;
   readonly negated: boolean;
-  /** The thing has one value: another one contradicts it. */
+  /** The thing has one value: a different one contradicts it. */
   readonly single: boolean;
 }
 
@@ -66,7 +66,7 @@ const readers: readonly Reader[] = [
   },
 ];
 
-/** By the form of sentences alone, with no model. */
+/** By the form of sentences alone, without a model. */
 export const formResolver: MemoryResolver = {
   contradictions(text, among) {
     const own = readStatement(text);
@@ -93,7 +93,7 @@ export function readStatement(text: string): Statement | null {
     .replace(/[\s.!]+$/, '')
     .trim();
   if (sentence === '' || sentence.length > 300 || sentence.includes('?')) return null;
-  // The last first: "I like …" is no "my … is …".
+  // The last first: "I like …" is not "my … is …".
   for (const reader of readers.toReversed()) {
     const statement = reader(sentence);
     if (statement !== null && statement.subject.trim() !== '') return statement;

@@ -1,5 +1,5 @@
-// How a memory fades: the longer nobody used it, the less of it is shown, and at last nothing. Using it makes it whole again; a pinned one
-// never fades. Nothing is lost by it: the whole text stays kept. Pure.
+// How memories fade: the longer one is unused, the less of it is shown, and finally nothing. Use restores it; a pinned one never fades. The
+// whole text is kept. Pure.
 
 import type { MemoryTier } from '../../../contracts/features/memory.ts';
 
@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 export const tierDays = { summary: 3, marker: 30, archived: 90 } as const;
 const SUMMARY_CHARS = 120;
 const TOPIC_WORDS = 5;
-/** After so many days without use a memory counts half as new. */
+/** After this many days without use, a memory counts half as much as a new one. */
 const HALF_LIFE_DAYS = 30;
 
 export interface Aged {
@@ -23,7 +23,7 @@ export function tierOf({ pinned, usedAtMs }: Pick<Aged, 'pinned' | 'usedAtMs'>, 
   return days < tierDays.archived ? 'marker' : 'archived';
 }
 
-/** The moment from which on what was used is not archived. */
+/** Memories used since this moment are not archived. */
 export function archivedBefore(nowMs: number): number {
   return nowMs - tierDays.archived * DAY_MS;
 }
@@ -43,7 +43,7 @@ export function textAtTier({ text, usedAtMs }: Pick<Aged, 'text' | 'usedAtMs'>, 
   }
 }
 
-/** 1 for what is used now, towards 0. */
+/** 1 for a memory used now, falling towards 0. */
 export function recencyOf({ pinned, usedAtMs }: Pick<Aged, 'pinned' | 'usedAtMs'>, nowMs: number): number {
   return pinned ? 1 : 2 ** (-Math.max(0, nowMs - usedAtMs) / (HALF_LIFE_DAYS * DAY_MS));
 }

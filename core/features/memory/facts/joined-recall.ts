@@ -1,5 +1,5 @@
-// The own memory and those a program brings along, asked together; the best of all first. What is kept elsewhere stays there, and what a
-// store elsewhere was handed is not shown a second time.
+// Searches the built-in memory and the stores of the embedding program together; the best result first. Their content stays there, and a
+// memory passed to such a store is not shown twice.
 
 import { AppError } from '../../../contracts/errors.ts';
 import { memoryTextMax, sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
@@ -19,7 +19,7 @@ const WITHIN_MS = 1_500;
 export class JoinedRecall implements Recall {
   readonly #deps: JoinedRecallDeps;
 
-  /** Fails with invalid_config where a name does not fit or is there twice. */
+  /** Fails with invalid_config if a name is invalid or used twice. */
   constructor(deps: JoinedRecallDeps) {
     this.#deps = deps;
     const names = deps.sources.map(({ name }) => name);
@@ -67,7 +67,7 @@ function hitOf(
     tier: 'full',
     shown,
     createdAtMs: atMs ?? nowMs,
-    // Of a use here no note is taken.
+    // Use of these is not recorded.
     usedAtMs: nowMs,
     uses: 0,
     seenIn: 0,

@@ -1,4 +1,4 @@
-// For tests of memory alone: its rows on a real log in a folder of their own, and a person or an agent who says things.
+// For tests of memory alone: its rows on a real log in a separate folder, and a person or an agent who says things.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

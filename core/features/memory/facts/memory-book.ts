@@ -1,5 +1,5 @@
-// Everything that is done with memories: proposed, kept, promoted, pinned, settled, forgotten, read in and written out. Each change is an
-// event; what may be kept without a person is decided in promotion.ts alone.
+// All changes of memories: proposed, kept, promoted, pinned, settled, forgotten, imported and exported. Each change is an event; promotion.ts
+// alone decides what may be kept without a person.
 
 import type { Clock } from '../../../base/clock.ts';
 import type { IdSource } from '../../../base/ids.ts';
@@ -27,7 +27,7 @@ export interface MemoryBookDeps {
   readonly resolver: MemoryResolver;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** What waits for a person at most; the oldest makes room. */
+  /** The most candidates that wait for a person; the oldest is dropped for a new one. */
   readonly candidatesMax: number;
 }
 
@@ -37,7 +37,7 @@ export interface Proposed {
   readonly scope: string;
   readonly importance: number;
   readonly pinned?: boolean;
-  /** The id it gets; the same call made again finds it. */
+  /** Derived from the call, so that the same call again finds it. */
   readonly memoryId?: string;
   readonly createdAtMs?: number;
 }
@@ -53,9 +53,9 @@ export interface MemoryListQuery {
   readonly offset: number;
 }
 
-/** Looked at for contradictions. */
+/** The most that are checked for contradictions. */
 const NEIGHBOURS = 20;
-/** Of a search by a person, before it is filtered. */
+/** The most results of a person's search, before filtering. */
 const SEARCHED = 500;
 const EXPORT_PAGE = 1_000;
 
@@ -66,7 +66,7 @@ export class MemoryBook {
     this.#deps = deps;
   }
 
-  /** Kept, or a candidate, or known already: then it counts as brought up once more. */
+  /** Kept, or a candidate, or known already: then one more mention is counted. */
   propose(proposed: Proposed, origin: ProposedBy): { memory: KeptMemory; isNew: boolean } {
     const { store, ids } = this.#deps;
     return store.transact(() => {
@@ -113,7 +113,7 @@ export class MemoryBook {
     return { memories: found.map((memory) => this.#view(memory)), counts: store.counts() };
   }
 
-  /** What is kept and contradicts it. */
+  /** The kept memories that contradict it. */
   keptAgainst(memoryId: string): string[] {
     const { store } = this.#deps;
     return store.contradictionsOf(memoryId).flatMap((one) => {
@@ -130,7 +130,7 @@ export class MemoryBook {
     noteUse(this.#deps.store, used, { ...place, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** By a person alone. What it contradicts is looked for again: it may have been proposed before the other was there. */
+  /** By a person alone. Searches for contradictions again: the other may have been added after this one was proposed. */
   promote(memoryId: string, by: string): MemoryView {
     const memory = this.#find(memoryId);
     if (memory.state === 'kept') throw new AppError('conflict', `${memoryId} is kept already.`);
@@ -146,7 +146,7 @@ export class MemoryBook {
     return this.get(memoryId);
   }
 
-  /** A candidate leaves; what is kept is forgotten instead. */
+  /** Drops a candidate; a kept memory has to be forgotten instead. */
   reject(memoryId: string, by: string): void {
     if (this.#find(memoryId).state === 'kept') {
       throw new AppError('conflict', `${memoryId} is kept; it is no candidate any more.`, { data: { hint: 'Forget it instead.' } });
@@ -167,7 +167,7 @@ export class MemoryBook {
     this.#deps.store.append([{ type: 'memory.forgotten', body: { memoryId, by, reason } }]);
   }
 
-  /** Fails with not_found where the two contradict each other no longer. A candidate that wins is kept from then on. */
+  /** Fails with not_found if the two no longer contradict each other. A candidate that wins is kept from then on. */
   settle(memoryId: string, otherId: string, keep: 'this' | 'other' | 'both', by: string): { kept: string[] } {
     const { store } = this.#deps;
     const open = store.contradictionsOf(memoryId).some((one) => one.memoryId === otherId || one.otherId === otherId);
@@ -194,7 +194,7 @@ export class MemoryBook {
     return { text: writeMemoryFile(kept), count: kept.length };
   }
 
-  /** All or nothing. Fails with invalid_params that names the line. */
+  /** All or nothing. Fails with invalid_params, naming the line. */
   import(text: string, state: MemoryState, by: string): { added: number; known: number } {
     const entries = readMemoryFile(text);
     const { store } = this.#deps;
@@ -210,7 +210,7 @@ export class MemoryBook {
     });
   }
 
-  /** Candidates nobody looked at for as long as it takes a memory to fade. For once a day. */
+  /** Drops candidates that were ignored for as long as a memory takes to fade. Runs once a day. */
   dropStaleCandidates(): number {
     const { store, clock } = this.#deps;
     const before = archivedBefore(clock.nowMs());
@@ -221,7 +221,7 @@ export class MemoryBook {
     return stale.length;
   }
 
-  /** A person who says it makes it kept; anybody else only makes it count once more. */
+  /** A person's mention keeps it; any other only counts one more mention. */
   #repeat(known: KeptMemory, { pinned }: Proposed, { by, actor, sessionId, turnId, untrusted }: ProposedBy): KeptMemory {
     const { store } = this.#deps;
     const { memoryId } = known;
@@ -230,7 +230,7 @@ export class MemoryBook {
     if (known.state === 'candidate') {
       const standing = {
         by,
-        // Words of others do not become the person's by being repeated.
+        // Repetition does not turn untrusted content into the person's statement.
         untrusted: [...known.untrusted, ...untrusted],
         contradictions: store.contradictionsOf(memoryId).length,
         seenIn: store.seenIn(memoryId),
@@ -243,7 +243,7 @@ export class MemoryBook {
     return this.#find(memoryId);
   }
 
-  /** With what is kept and with other candidates: of two candidates a person may accept both. */
+  /** Against memories and other candidates: a person may accept both of two candidates. */
   #conflictsOf(text: string, scope: string, ownId?: string): readonly { otherId: string; reason: string }[] {
     const { store, resolver } = this.#deps;
     const near = store

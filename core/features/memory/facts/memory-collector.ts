@@ -1,5 +1,5 @@
-// Looks through what people said for what is worth remembering, behind the log by a cursor and never on the path of a turn. What it finds
-// becomes a candidate; words that are not the person's own are not looked at.
+// Reads people's messages for statements worth remembering, following the log by a cursor and never on the path of a turn. Each one becomes a
+// candidate; untrusted content is skipped.
 
 import type { AnyEvent, EventOf, EventType } from '../../../contracts/events.ts';
 import { sharedScope } from '../../../contracts/features/memory.ts';
@@ -19,7 +19,7 @@ export interface CollectorDeps {
 }
 
 const BATCH = 200;
-/** Marks that stand right before a message are its own. */
+/** Marks right before a message belong to it. */
 const MARKS_LOOKED_AT = 5;
 
 export class MemoryCollector {
@@ -29,18 +29,18 @@ export class MemoryCollector {
     this.#deps = deps;
   }
 
-  /** Looks through up to one batch of what is new. Returns true when there may be more. */
+  /** Reads up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
     const { reads, cursor, transact } = this.#deps;
     const from = cursor.cursor;
     const { events, scannedTo } = reads.afterOfTypes(from, BATCH, ['user.message']);
     if (scannedTo === from) return false;
-    // What was proposed and how far was looked are kept together: after a crash nothing is proposed twice, and nothing left out.
+    // Candidates and cursor are stored together: after a crash nothing is proposed twice, and nothing left out.
     transact(() => {
       for (const event of events) if (event.type === 'user.message') this.#lookThrough(event);
       cursor.cursor = scannedTo;
     });
-    // Its own events come after it; they alone are no reason to go on at once.
+    // Its events come after it; they alone are no reason to continue at once.
     return events.length > 0 || scannedTo - from >= BATCH;
   }
 
@@ -53,7 +53,7 @@ export class MemoryCollector {
     }
   }
 
-  /** Neither passed on, nor a task of another agent, nor started by itself. */
+  /** Neither forwarded, nor a task of another agent, nor from an unattended turn. */
   #isOwnWords({ sessionId, sessionSeq, turnId, body }: EventOf<'user.message'>): boolean {
     if (body.helper !== undefined || (body.bounds?.unattended ?? null) !== null) return false;
     const before = this.#deps.reads.slice(sessionId, { types: ['taint.marked'], before: sessionSeq, limit: MARKS_LOOKED_AT, newest: true });

@@ -1,4 +1,4 @@
-// Memories as a file: one JSON object a line. What is written can be read in again. Pure.
+// Memories as a file: one JSON object per line. An export can be imported again. Pure.
 
 import { parseJson } from '../../../base/json.ts';
 import { describeIssues } from '../../../contracts/describe-issues.ts';
@@ -23,7 +23,7 @@ export interface ReadEntry {
   readonly createdAtMs: number | null;
 }
 
-/** Fails with invalid_params that names the first line that does not fit. */
+/** Fails with invalid_params, naming the first invalid line. */
 export function readMemoryFile(text: string): ReadEntry[] {
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
   const filled = lines.filter(({ line }) => line !== '');

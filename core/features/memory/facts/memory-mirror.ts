@@ -1,6 +1,7 @@
-// Hands what is kept to the stores a program brings along, and tells them what is forgotten: behind the log by a cursor for each, in order, at
-// least once, and never on the path of a turn. Candidates are not handed out: they wait for a person.
+// Passes memories to the stores of the embedding program, and tells them which are forgotten: following the log by a cursor for each, in order,
+// at least once, and never on the path of a turn. Candidates are not passed on: they wait for a person.
 
+import { orAborted } from '../../../base/deferred.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { AnyEvent, EventType } from '../../../contracts/events.ts';
@@ -11,7 +12,7 @@ export interface MirrorDeps {
   readonly reads: {
     afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number };
   };
-  /** Null for one that is forgotten. */
+  /** Null for a forgotten one. */
   find(memoryId: string): KeptMemory | null;
   readonly cursors: { get(source: string): number; set(source: string, seq: number): void };
   readonly later: Later;
@@ -35,19 +36,19 @@ export class MemoryMirror {
     this.#lines = deps.sources.filter((source) => 'remember' in source).map((source) => new Line(deps, source));
   }
 
-  /** Starts handing over what is new. Returns at once. */
+  /** Starts passing on new ones. Returns at once. */
   poke(): void {
     for (const line of this.#lines) line.poke();
   }
 
-  /** Ends what is under way; the next start goes on from the cursor. */
+  /** Stops the work in progress; the next start continues from the cursor. */
   async dispose(): Promise<void> {
     const ended = await Promise.allSettled(this.#lines.map((line) => line.dispose()));
     for (const one of ended) if (one.status === 'rejected') this.#deps.logger.log('warn', 'a memory store did not end', {});
   }
 }
 
-/** What goes to one store, one after the other. */
+/** The work for one store, one item at a time. */
 class Line {
   readonly #deps: MirrorDeps;
   readonly #source: MemorySource;
@@ -118,7 +119,7 @@ class Line {
     }
   }
 
-  /** As it stands now: one that was forgotten since is not handed out first. */
+  /** In its current state: a memory forgotten since is not passed on first. */
   #remember(memoryId: string): Hand[] {
     const memory = this.#deps.find(memoryId);
     return memory === null ? [] : [(signal) => Promise.resolve(this.#source.remember?.(textOf(memory), signal))];
@@ -128,13 +129,10 @@ class Line {
     return [(signal) => Promise.resolve(this.#source.forget?.(memoryId, signal))];
   }
 
-  /** A store that never answers holds nothing up for longer than this. */
+  /** A store that never answers blocks the others only for this long. */
   async #within(hand: Hand): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(WITHIN_MS)]);
-    const over = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('it took too long')), { once: true });
-    });
-    await Promise.race([hand(signal), over]);
+    await orAborted(hand(signal), signal, () => new Error('it took too long'));
   }
 }
 

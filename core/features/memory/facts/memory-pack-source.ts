@@ -1,4 +1,4 @@
-// What of memory the model is shown in a turn: what is pinned, and what fits the question. Notes that it was used, once a day at most.
+// Chooses the memories a turn shows to the model: pinned ones, and those that fit the question. Records their use, at most once a day.
 
 import type { Clock } from '../../../base/clock.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
@@ -36,7 +36,7 @@ export class MemoryPackSource {
     if (snippetsMax === 0) return [];
     const nowMs = clock.nowMs();
     const scopes = scopesOf(agent);
-    // A pinned one is overruled by a pinned one alone: others give way to it.
+    // Only a pinned one overrules a pinned one.
     const isUsed = ({ state, scope, pinned: isPinned }: KeptMemory): boolean => isPinned && state === 'kept' && scopes.includes(scope);
     const pinned = store
       .pinned(scopes, snippetsMax)
@@ -59,14 +59,14 @@ export interface UsePlace {
   readonly nowMs: number;
 }
 
-/** What was used within a day is not noted again. */
+/** Use within a day is not recorded again. */
 export function noteUse(store: Pick<MemoryStore, 'append'>, used: readonly MemoryView[], { sessionId, turnId, nowMs }: UsePlace): void {
   const memoryIds = used.filter(({ usedAtMs }) => nowMs - usedAtMs >= DAY_MS).map(({ memoryId }) => memoryId);
   if (memoryIds.length > 0) store.append([{ type: 'memory.recalled', body: { memoryIds, sessionId, turnId } }]);
 }
 
 function partOf(memory: MemoryView & { readonly score?: number }): PackPart {
-  // Without the words of the other: of two that contradict each other the model is told one.
+  // Without quoting the other: of two that contradict each other the model sees one.
   const open =
     memory.contradictions.length === 0 ? '' : '\n(Not settled: it contradicts something else that was said; the person decides.)';
   return {

@@ -1,5 +1,5 @@
-// What is remembered, as rows kept in step with the log, searchable by words and, where vectors are kept, by meaning. Decides nothing:
-// what becomes a memory and what is still used is said in memory-book.ts.
+// Memories as rows that follow the log, searchable by words and, if there are vectors, by meaning. Decides nothing: memory-book.ts decides
+// what becomes a memory and which are still used.
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
@@ -93,7 +93,7 @@ export class MemoryRows {
     return row === undefined ? null : read(row);
   }
 
-  /** In the order given; rows that are gone are left out. */
+  /** In the order given; missing rows are left out. */
   at(rows: readonly number[]): KeptMemory[] {
     const found = new Map((this.#sql.at.all(JSON.stringify(rows)) as StoredMemory[]).map((stored) => [stored.row, stored]));
     return rows.flatMap((row) => {
@@ -102,7 +102,7 @@ export class MemoryRows {
     });
   }
 
-  /** The same thing said before, in the scope. */
+  /** An earlier memory in the scope with the same text. */
   findSame(text: string, scope: string): KeptMemory | null {
     const row = this.#sql.same.get(memoryTextKey(text), scope) as StoredMemory | undefined;
     return row === undefined ? null : read(row);
@@ -143,7 +143,7 @@ export class MemoryRows {
     return this.#sql.contradictionsOf.all({ id: memoryId }) as Contradiction[];
   }
 
-  /** Up to which event turns were looked through. */
+  /** The last event whose turn was read. */
   get cursor(): number {
     return this.cursorOf('turns');
   }
@@ -152,7 +152,7 @@ export class MemoryRows {
     this.setCursor('turns', seq);
   }
 
-  /** Up to which event somebody else has come who follows the memories. */
+  /** The last event that a follower of memories has processed. */
   cursorOf(name: string): number {
     return (this.#sql.cursor.get(name) as number | undefined) ?? 0;
   }
@@ -220,7 +220,7 @@ function read({ origin, untrusted, pinned, ...row }: StoredMemory): KeptMemory {
   };
 }
 
-/** The same for what differs in case, accents, spaces and punctuation alone. */
+/** Equal for texts that differ only in case, accents, spaces and punctuation. */
 export function memoryTextKey(text: string): string {
   const words =
     text
@@ -231,7 +231,7 @@ export function memoryTextKey(text: string): string {
   return hash('sha256', words.length === 0 ? text : words.join(' '), 'hex').slice(0, 32);
 }
 
-/** How the vector of a memory is found in the cache. */
+/** The key of a memory's vector in the cache. */
 export function memoryHash(text: string): string {
   return hash('sha256', `memory\n${text}`, 'hex');
 }

@@ -1,4 +1,4 @@
-// Tables of what is remembered, kept in step with the log, and the index of its words.
+// Tables of memories, which follow the log, and the index of their words.
 
 import { wordIndexForm, type Migration } from '../../../store/storage/storage.ts';
 

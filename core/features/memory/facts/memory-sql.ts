@@ -1,4 +1,4 @@
-// The statements on the tables of what is remembered.
+// The statements on the tables of memories.
 
 import type { MemoryKind, MemoryState } from '../../../contracts/features/memory.ts';
 import type { SqlDatabase, SqlStatement } from '../../../store/storage/storage.ts';
@@ -23,7 +23,7 @@ export interface StoredMemory {
 export const allColumns =
   'row, memory_id AS memoryId, state, kind, scope, text, importance, pinned, created_at_ms AS createdAtMs, used_at_ms AS usedAtMs, uses, rule, origin, untrusted';
 
-/** Named, because an exported function whose type is made of the driver's has no declaration of its own. */
+/** Named, because the declaration of an exported function cannot use the driver's types directly. */
 type StatementName =
   | 'put'
   | 'promote'

@@ -1,4 +1,4 @@
-// Memory as its parts use it: what is read comes from the rows, what is changed goes through the log.
+// The memory store as its parts use it: reads come from the rows, changes go through the log.
 
 import { systemSessionId } from '../../../contracts/events.ts';
 import type { SessionLog } from '../../../store/session/session.ts';

@@ -1,9 +1,9 @@
-// Which of two memories that contradict each other is told to a model, until a person settles it. Never both.
+// Decides which of two contradictory memories a model sees until a person settles it. Never both.
 
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import type { MemoryStore } from './ports.ts';
 
-/** Another one that is used as well contradicts it and comes first: the pinned one, else the newer one. */
+/** A different used memory contradicts it and takes precedence: the pinned one, else the newer one. */
 export function isOverruled(
   memory: KeptMemory,
   store: Pick<MemoryStore, 'find' | 'contradictionsOf'>,

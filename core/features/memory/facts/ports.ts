@@ -1,4 +1,4 @@
-// The ports of memory inside the runtime: where it is kept, and where a pack gets it from. Those a program can fill are in core/contracts. Types only.
+// The ports of memory inside the runtime: its store, and its source for packs. The ports a program can fill are in core/contracts. Types only.
 
 import type { AnyDraft } from '../../../contracts/events.ts';
 import type { MemoryHit } from '../../../contracts/features/memory.ts';
@@ -8,12 +8,12 @@ import type { MemoryRows } from './memory-rows.ts';
 
 type Kept = 'texts' | 'find' | 'at' | 'findSame' | 'list' | 'pinned' | 'counts' | 'seenIn' | 'contradictionsOf';
 
-/** Where memories are kept. What changes one is an event; `append` records it and the rows follow in the same transaction. */
+/** The store of memories. Each change is an event; `append` records it and the rows follow in the same transaction. */
 export interface MemoryStore extends Pick<MemoryRows, Kept> {
   append(drafts: readonly AnyDraft[]): void;
   /** All or nothing. */
   transact<T>(work: () => T): T;
-  /** Best first, of the scopes; empty where there are no vectors. Never rejects: what fails finds nothing. */
+  /** Best first, of the scopes; empty if there are no vectors. Never rejects: a failure finds nothing. */
   findMeaning(query: string, scopes: readonly string[], limit: number, signal: AbortSignal): Promise<readonly Near[]>;
 }
 
@@ -24,7 +24,7 @@ export interface RecallRequest {
   readonly signal: AbortSignal;
 }
 
-/** Answers a question out of memory, best first. */
+/** Answers a question from memory, best first. */
 export interface Recall {
   recall(request: RecallRequest): Promise<MemoryHit[]>;
 }

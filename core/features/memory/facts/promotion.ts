@@ -1,18 +1,18 @@
-// What becomes a memory without a person, and what never does. The one place that decides it. Pure.
+// Decides what becomes a memory without a person, and what never does. The only place that does. Pure.
 
 import type { TaintSource } from '../../../contracts/tools.ts';
 
-/** What is known of a proposal, or of a candidate that was brought up again. */
+/** The facts about a proposal, or about a candidate that is mentioned again. */
 export interface Standing {
   readonly by: 'person' | 'agent' | 'turn' | 'import';
   readonly untrusted: readonly TaintSource[];
-  /** Open contradictions with what is kept or proposed. */
+  /** Open contradictions with memories or candidates. */
   readonly contradictions: number;
-  /** Conversations it was brought up in. */
+  /** Conversations that mentioned it. */
   readonly seenIn: number;
 }
 
-/** Brought up in so many conversations, it is no whim. */
+/** The number of conversations after which it is no passing remark. */
 export const repeatsNeeded = 2;
 
 /** The rule by which it is kept; null for a candidate, which waits for a person. */

@@ -1,5 +1,5 @@
-// Finds memories for a question: by words and by meaning, both rankings fused, then weighed by how recently they were used and how much
-// they matter. Uses what is kept and nothing else; candidates are found by nobody but a person.
+// Finds memories for a question: by words and by meaning, both rankings fused, then weighed by recent use and importance. Searches kept
+// memories only; candidates are found only by a person.
 
 import type { Clock } from '../../../base/clock.ts';
 import { sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
@@ -16,7 +16,7 @@ export interface RecallDeps {
 }
 
 const RANKED = 40;
-/** Relevance decides first: age and importance move a memory within what fits about as well. */
+/** Relevance decides first: age and importance reorder memories of about the same relevance. */
 const RECENCY_WEIGHT = 0.25;
 const IMPORTANCE_WEIGHT = 0.25;
 
@@ -27,7 +27,7 @@ export class MemoryRecall implements Recall {
     this.#deps = deps;
   }
 
-  /** Best first. What is archived by its age is left out. */
+  /** Best first. Memories archived by age are left out. */
   async recall({ query, agentId, limit, signal }: RecallRequest): Promise<MemoryHit[]> {
     const { store, clock } = this.#deps;
     const scopes = scopesOf(agentId);

@@ -1,4 +1,4 @@
-// A memory as everybody outside is shown it.
+// The public view of a memory.
 
 import type { MemoryView } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';

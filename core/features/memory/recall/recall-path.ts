@@ -1,16 +1,16 @@
-// The one way from a question to texts, for memories and documents alike: hits by words and hits by meaning above the floor, both fused.
-// Whoever asks says which of them count, and how many there is room for.
+// Finds texts for a question, for memories and documents alike: hits by words and hits by meaning above the floor, fused into one list. The
+// caller decides which texts count and how many it needs.
 
 import { fuseWordsAndMeaning } from '../../../base/rank-fusion.ts';
 import type { SearchedTexts } from './searched-texts.ts';
 
-/** What can be searched. */
+/** A searchable set of texts. */
 export interface Searched<T> {
   readonly texts: Pick<SearchedTexts, 'findWords' | 'coverage'>;
-  /** In the order given; rows that are gone are left out. */
+  /** In the order given; missing rows are left out. */
   at(rows: readonly number[]): T[];
   rowOf(text: T): number;
-  /** Best first, none below the floor; empty where there are no vectors. Never rejects: what fails finds nothing. */
+  /** Best first, none below the floor; empty if there are no vectors. Never rejects: a failure finds nothing. */
   findMeaning(query: string, limit: number, signal: AbortSignal): Promise<readonly Near[]>;
 }
 
@@ -21,9 +21,9 @@ export interface Near {
 
 export interface Asked<T> {
   readonly query: string;
-  /** Of each ranking, before it is known what counts. */
+  /** Of each ranking, before the filter. */
   readonly ranked: number;
-  /** Where fewer count, words are looked at again with more room. */
+  /** If fewer count, the words are searched again with more room. */
   readonly wanted: number;
   readonly counts: (text: T) => boolean;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export interface Hit<T> {
   readonly foundBy: ('words' | 'meaning')[];
 }
 
-/** How much more is looked at where most that was found belongs to somebody else. */
+/** The factor by which the search widens when most hits belong to another scope. */
 const WIDER = 10;
 const rankingNames = ['words', 'meaning'] as const;
 
@@ -63,7 +63,7 @@ export async function findTexts<T>(
   return { hits, near };
 }
 
-/** Sources elsewhere, asked together. Nothing of one that fails or is late; it is told to stop. */
+/** Asks external sources in parallel. One that fails or is late contributes nothing; its signal aborts. */
 export async function askWithin<S, A>(
   sources: readonly S[],
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
@@ -76,7 +76,7 @@ export async function askWithin<S, A>(
   const late = new Promise<readonly []>((resolve) => {
     limited.addEventListener('abort', () => resolve([]), { once: true });
   });
-  // `async`, so that one that throws at once is left out as well.
+  // `async`, so that a synchronous throw is caught as well.
   const answers = sources.map((source) => Promise.race([(async () => ask(source, limited))().catch(() => []), late]));
   const found = await Promise.all(answers);
   clearTimeout(timer);
@@ -84,7 +84,7 @@ export async function askWithin<S, A>(
   return found;
 }
 
-/** 0 to 1; by its place where the source gave none. */
+/** 0 to 1; derived from its place if the source gave none. */
 export function scoreAt(score: number | undefined, index: number): number {
   return Math.min(1, Math.max(0, score ?? 1 / (index + 1)));
 }

@@ -1,4 +1,4 @@
-// Texts of one table as they are found: their words, the rows of the index of vectors that go with them, and which still want a vector.
+// The searchable texts of one table: their words, the rows in the vector index that belong to them, and those that still need a vector.
 
 import { WordIndex, type RankedRow, type SqlDatabase } from '../../../store/storage/storage.ts';
 
@@ -9,7 +9,7 @@ export interface TextVectors {
 
 interface TextTable {
   readonly table: 'memories' | 'knowledge_passages';
-  /** Its column that the index of words goes by. */
+  /** The column that keys the word index. */
   readonly row: 'row' | 'passage_id';
   readonly words: 'memory_text' | 'knowledge_text';
 }
@@ -32,7 +32,7 @@ export class SearchedTexts {
     this.#words = new WordIndex(db, table.words);
   }
 
-  /** From here on what is taken out leaves the index of vectors as well. */
+  /** From here on, removed texts leave the vector index as well. */
   useVectors(vectors: TextVectors): void {
     this.#vectors = vectors;
   }
@@ -46,12 +46,12 @@ export class SearchedTexts {
     this.#vectors?.remove(row);
   }
 
-  /** Best first, whosever they are. */
+  /** Best first, in every scope. */
   findWords(query: string, limit: number): RankedRow[] {
     return this.#words.find(query, limit);
   }
 
-  /** The share, 0 to 1, of what the query's words tell that stands in the row. */
+  /** The share, 0 to 1, of the query's information that the row's words cover. */
   coverage(query: string, row: number): number {
     return this.#words.coverage(query, row);
   }

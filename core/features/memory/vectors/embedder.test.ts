@@ -32,6 +32,7 @@ function embedderFor(config: EmbeddingsConfig, more: Partial<ConstructorParamete
     spending: { admit: () => undefined, record: () => undefined },
     clock: new ManualClock(),
     serve: () => Promise.reject(new Error('nothing is served')),
+    embedHere: () => Promise.reject(new Error('there is no engine')),
     ...more,
   });
 }
@@ -54,7 +55,7 @@ test.each(['openai-compatible', 'ollama'] as const)(
   },
 );
 
-test('a question is asked once, and under the panic stop nothing is', async () => {
+test('a question is sent once, and nothing is sent under the panic stop', async () => {
   const server = await serve();
   const embedder = embedderFor(openAi(server));
   const first = await embedder.embedQuery('where is it', still);
@@ -64,7 +65,7 @@ test('a question is asked once, and under the panic stop nothing is', async () =
   expect(server.asked).toHaveLength(1);
 });
 
-test('what the server tells of its tokens is recorded, else an estimate; without room nothing leaves', async () => {
+test("the server's token count is recorded, else an estimate; without budget nothing", async () => {
   const server = await serve();
   const recorded: unknown[] = [];
   const spending = { admit: () => undefined, record: (use: unknown) => void recorded.push(use) };
@@ -100,13 +101,13 @@ test.each([
   [{ status: 200, body: '{"data":[{"index":5,"embedding":[1,2,3,4,5,6,7,8]}]}' }, 'model_bad_reply'],
   [{ status: 200, body: '{"data":[{"index":0,"embedding":[1]}]}' }, 'model_bad_reply'],
   [{ status: 307, body: '' }, 'model_unavailable'],
-])('an answer of %j is told apart', async (instead, code) => {
+])('an answer of %j has its own error', async (instead, code) => {
   const server = await serve();
   server.instead = instead;
   await expect(embedderFor(openAi(server)).embed(['x'], still)).rejects.toMatchObject({ code });
 });
 
-test('a server that is not there, and one that is stopped waiting for', async () => {
+test('an absent server, and an aborted wait', async () => {
   const gone = await startEmbeddingServer();
   await gone.close();
   await expect(embedderFor(openAi(gone)).embed(['x'], still)).rejects.toMatchObject({ code: 'model_unavailable' });
@@ -182,7 +183,7 @@ function openStorage(): Storage {
   return storage;
 }
 
-test('every text gets its vector, each text is asked for once, and another model makes all anew', async () => {
+test('every text gets its vector and is sent once; another model replaces all', async () => {
   const server = await serve();
   const vectors = openVectors();
   const texts = new Texts(Array.from({ length: 150 }, (_, index) => `text ${index}`));
@@ -193,7 +194,7 @@ test('every text gets its vector, each text is asked for once, and another model
   // The floor of the model is measured once, when nothing waits.
   await first.settle(() => vectors.pinned?.floor !== null);
   expect(server.asked.flat()).toHaveLength(182);
-  // Cut and put in anew, as when a document is read again: the cache knows them.
+  // Cut and inserted again, as when a document is reread: the cache knows them.
   texts.reset();
   await first.settle(() => texts.countWaiting() === 0);
   expect(server.asked.flat()).toHaveLength(182);
@@ -218,7 +219,7 @@ test('a text that several rows hold is sent once', async () => {
   expect(texts.done.get(2)).toEqual(texts.done.get(0));
 });
 
-test('a row that holds another text when its vector arrives gets that of its own', async () => {
+test('a row whose text changed meanwhile gets the vector of its new text', async () => {
   const server = await serve();
   const vectors = openVectors();
   const texts = new Texts(['the old text', 'a moving text']);
@@ -240,7 +241,7 @@ test('a row that holds another text when its vector arrives gets that of its own
   expect([...texts.done]).toEqual(texts.texts.map((text, row) => [row, vectors.cached(text)]));
 });
 
-test('a change of the model that is taken back leaves the model before', () => {
+test('a rolled-back change of the model keeps the model before', () => {
   const storage = openStorage();
   const vectors = new VectorStore(storage.db);
   storage.transact(() => vectors.pin('first', 16));
@@ -253,7 +254,7 @@ test('a change of the model that is taken back leaves the model before', () => {
   expect(vectors.pinned).toEqual({ model: 'first', dimensions: 16, floor: null, floorBy: null });
 });
 
-test('a failure is told, and what waits is tried again', async () => {
+test('a failure is shown, and waiting texts are retried', async () => {
   const server = await serve();
   const vectors = openVectors();
   const texts = new Texts(['a long text']);
@@ -288,7 +289,7 @@ createServer((request, response) => {
 }).listen(Number(process.argv[at + 1]), '127.0.0.1');
 `;
 
-test('a GGUF file is served by a program that is started, asked with its key, and ended', needs('a Unix system'), async () => {
+test('a GGUF file is served by a program that is started, used with its key, and ended', needs('a Unix system'), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-gguf-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'llama-server.mjs');
@@ -310,7 +311,7 @@ test('a GGUF file is served by a program that is started, asked with its key, an
   await expect(globalThis.fetch(`${baseUrl}/embeddings`)).rejects.toThrow('fetch failed');
 });
 
-test('a program that is not there says what to check', async () => {
+test('a missing program says what to check', async () => {
   const server = new LlamaServer({
     program: '/nonexistent/llama-server',
     file: 'model.gguf',

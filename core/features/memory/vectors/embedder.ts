@@ -1,5 +1,5 @@
-// Texts made into vectors by a model the person configured: an OpenAI-compatible server, Ollama, or a GGUF file served by llama-server.
-// Owns batches, checks of what comes back, and the vectors of the last questions. Knows nothing of what the texts are for.
+// Turns texts into vectors with a model the person configured: an OpenAI-compatible server, Ollama, or a GGUF file served by llama-server.
+// Owns batches, checks of the answers, and the vectors of recent questions. Does not know the purpose of the texts.
 
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
@@ -9,20 +9,29 @@ import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
 
+/** Runs a GGUF file in the engine. Fails as a call of a model does. */
+export type EmbedHere = (
+  file: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+) => Promise<{ readonly vectors: readonly (readonly number[])[]; readonly tokens: number | null }>;
+
 export interface EmbedderDeps {
   readonly config: EmbeddingsConfig;
   readonly fetch: typeof fetch;
-  /** Fails with secret_missing and its kin. */
+  /** Fails with secret_missing and related codes. */
   readonly resolveSecret: (ref: string) => Promise<string>;
-  /** Takes secrets out of a text before it leaves. */
+  /** Redacts a text before it is sent. */
   readonly redact: (text: string) => string;
-  /** Nothing is sent while everything is stopped. */
+  /** Nothing is sent under the panic stop. */
   readonly isStopped: () => boolean;
-  /** What a text comes to in tokens, about: for the budget before it leaves, and where the server tells none. */
+  /** The approximate number of tokens of a text: for the budget before it is sent, and if the server states none. */
   readonly estimate: (text: string) => number;
   readonly spending: EmbeddingSpending;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Where a GGUF file is served, and the key for it; starts it. Only asked for that kind. */
+  /** Only asked for the kind `embedded`. */
+  readonly embedHere: EmbedHere;
+  /** The address of a served GGUF file, and its key; starts the server. Used only for that kind. */
   readonly serve: (signal: AbortSignal) => Promise<{ readonly baseUrl: string; readonly key: string }>;
 }
 
@@ -34,23 +43,23 @@ interface Asked {
 
 const BATCH = 64;
 const TEXT_CHARS_MAX = 8_000;
-/** A question is asked while somebody waits for its answer. */
+/** A person or turn waits for the vector of a question. */
 const timeouts = { texts: 60_000, questions: 1_500 } as const;
 const QUERIES_KEPT = 200;
 const ANSWER_BYTES_MAX = 64_000_000;
 
-/** US dollars for a million tokens: nothing for what runs on this computer, null where nobody said. */
+/** US dollars per million tokens: 0 for a local model, null if unknown. */
 export function embeddingPrice(config: EmbeddingsConfig): number | null {
-  if (config.kind === 'gguf') return 0;
+  if (config.kind === 'gguf' || config.kind === 'embedded') return 0;
   if (config.kind === 'openai-compatible') return config.usdPerMillionTokens ?? null;
-  // Ollama passes these on to its cloud.
+  // Ollama forwards these to its cloud.
   return /[:-]cloud$/.test(config.model) ? null : 0;
 }
 
-/** Names the model, where it is served, and its dimensions where they were asked for: what has another name has other vectors. */
+/** Names the model, its server, and its dimensions if requested: a different name means different vectors. */
 export function embeddingModelName(config: EmbeddingsConfig): string {
   const size = config.dimensions === undefined ? '' : `@${config.dimensions}`;
-  return `${config.kind}:${config.kind === 'gguf' ? config.file : config.model}${size}`;
+  return `${config.kind}:${'file' in config ? config.file : config.model}${size}`;
 }
 
 export class Embedder {
@@ -66,7 +75,7 @@ export class Embedder {
     this.model = embeddingModelName(config);
   }
 
-  /** One vector for each text, in order. Fails as a call of a model does; panic_engaged while everything is stopped. */
+  /** One vector for each text, in order. Fails as a model call does; with panic_engaged under the panic stop. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += BATCH) {
@@ -75,7 +84,7 @@ export class Embedder {
     return vectors;
   }
 
-  /** Of a question. The last ones are kept. */
+  /** For a question. Recent ones are cached. */
   async embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
@@ -96,21 +105,50 @@ export class Embedder {
     spending.admit(estimated);
     const startedMs = clock.monotonicMs();
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeouts[purpose])]);
-    const { baseUrl, key } = config.kind === 'gguf' ? await this.#deps.serve(signal) : { baseUrl: config.baseUrl, key: await this.#key() };
     const input = texts.map((text) => {
       const sent = redact(text.slice(0, TEXT_CHARS_MAX));
       // A server refuses an empty text; a space means as little.
       return sent.trim() === '' ? '-' : sent;
     });
-    const model = config.kind === 'gguf' ? 'gguf' : config.model;
-    const dimensions = config.kind === 'gguf' ? undefined : config.dimensions;
-    const url = `${baseUrl.replace(/\/+$/, '')}${this.#format.path}`;
-    const reply = await this.#ask({ url, key, body: this.#format.body({ model, input, dimensions }) }, limited, signal);
-    const read = this.#format.read(reply);
+    const read =
+      config.kind === 'embedded'
+        ? await this.#inEngine(config.file, input, limited, signal)
+        : await this.#onServer(config, input, limited, signal);
     const told = read?.tokens ?? null;
     const tookMs = clock.monotonicMs() - startedMs;
     spending.record({ purpose, count: texts.length, tokens: told ?? estimated, tokensReported: told !== null, tookMs });
     return this.#check(read?.vectors ?? null, texts.length);
+  }
+
+  async #inEngine(file: string, input: readonly string[], limited: AbortSignal, signal: AbortSignal): ReturnType<EmbedHere> {
+    try {
+      return await this.#deps.embedHere(file, input, limited);
+    } catch (cause) {
+      if (isAppError(cause)) throw cause;
+      throw this.#stopped(cause, limited, signal);
+    }
+  }
+
+  async #onServer(
+    config: Exclude<EmbeddingsConfig, { kind: 'embedded' }>,
+    input: readonly string[],
+    limited: AbortSignal,
+    signal: AbortSignal,
+  ) {
+    const { baseUrl, key } = config.kind === 'gguf' ? await this.#deps.serve(signal) : { baseUrl: config.baseUrl, key: await this.#key() };
+    const model = config.kind === 'gguf' ? 'gguf' : config.model;
+    const dimensions = config.kind === 'gguf' ? undefined : config.dimensions;
+    const url = `${baseUrl.replace(/\/+$/, '')}${this.#format.path}`;
+    const reply = await this.#ask({ url, key, body: this.#format.body({ model, input, dimensions }) }, limited, signal);
+    return this.#format.read(reply);
+  }
+
+  #stopped(cause: unknown, limited: AbortSignal, signal: AbortSignal): AppError {
+    if (signal.aborted) return new AppError('cancelled', 'Embedding was stopped.', { cause });
+    if (limited.aborted)
+      return new AppError('model_timeout', `The embedding model ${this.model} did not answer in time.`, { cause, isRetryable: true });
+    if (cause instanceof SyntaxError) return badReply('its answer is not JSON');
+    return new AppError('model_unavailable', `The embedding model ${this.model} could not be reached.`, { cause, isRetryable: true });
   }
 
   async #key(): Promise<string | null> {
@@ -118,7 +156,7 @@ export class Embedder {
     return config.kind === 'openai-compatible' && config.apiKey !== undefined ? resolveSecret(config.apiKey) : null;
   }
 
-  /** Nothing follows to another address: the texts are for this one. */
+  /** Follows no redirect: the texts are meant for this address only. */
   async #ask({ url, key, body }: Asked, limited: AbortSignal, signal: AbortSignal): Promise<unknown> {
     const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
     try {
@@ -134,11 +172,7 @@ export class Embedder {
       return JSON.parse(text) as unknown;
     } catch (cause) {
       if (isAppError(cause)) throw cause;
-      if (signal.aborted) throw new AppError('cancelled', 'Embedding was stopped.', { cause });
-      if (limited.aborted)
-        throw new AppError('model_timeout', `The embedding model ${this.model} did not answer in time.`, { cause, isRetryable: true });
-      if (cause instanceof SyntaxError) throw badReply('its answer is not JSON');
-      throw new AppError('model_unavailable', `The embedding model ${this.model} could not be reached.`, { cause, isRetryable: true });
+      throw this.#stopped(cause, limited, signal);
     }
   }
 

@@ -1,4 +1,4 @@
-// The two forms embedding servers speak: POST /embeddings of OpenAI and its kin, and POST /api/embed of Ollama. Pure.
+// The two formats of embedding servers: POST /embeddings of OpenAI and compatible servers, and POST /api/embed of Ollama. Pure.
 
 import * as z from 'zod';
 
@@ -11,12 +11,12 @@ export interface EmbeddingAsked {
 export interface EmbeddingFormat {
   readonly path: string;
   body(asked: EmbeddingAsked): unknown;
-  /** In the order of the texts; null where the reply has another form. `tokens` is null where the server told none. */
+  /** In the order of the texts; null if the reply has another form. `tokens` is null if the server stated none. */
   read(reply: unknown): { readonly vectors: readonly (readonly number[])[]; readonly tokens: number | null } | null;
 }
 
 const vectorSchema = z.array(z.number());
-/** What does not fit is taken as untold: vectors are no worse for it. */
+/** An invalid count is treated as missing: the vectors are still good. */
 const toldTokens = z.number().int().nonnegative().optional().catch(undefined);
 const openAiReply = z.object({
   data: z.array(z.object({ index: z.number().int().optional(), embedding: vectorSchema })),
@@ -30,7 +30,7 @@ export const openAiFormat: EmbeddingFormat = {
   read(reply) {
     const parsed = openAiReply.safeParse(reply);
     if (!parsed.success) return null;
-    // The order is told by the index; some servers leave it out and keep the order.
+    // The index gives the order; some servers omit it and keep the order.
     const placed = parsed.data.data.map(({ index, embedding }, place) => ({ at: index ?? place, embedding }));
     placed.sort((a, b) => a.at - b.at);
     if (!placed.every(({ at }, place) => at === place)) return null;

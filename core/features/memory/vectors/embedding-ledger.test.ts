@@ -1,4 +1,4 @@
-// What embedding comes to, against the real budget: counted, written down by the batch, and ended where the day has no room.
+// The cost of embedding, against the real budget: counted, recorded per batch, and stopped when the day's budget is spent.
 
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../base/clock.ts';
@@ -28,14 +28,14 @@ function open(limits: BudgetLimits, usdPerMillionTokens: number | null) {
   return { ledger, written, use, day };
 }
 
-test('a batch is one event with its price, and counts in the day', () => {
+test('a batch is one event with its price, and counts towards the day', () => {
   const { use, written, day } = open({ perDayUsd: 1 }, 20);
   use(10_000);
   expect(written).toEqual([{ model: 'm', purpose: 'texts', count: 1, tokens: 10_000, tokensReported: true, costUsd: 0.2, tookMs: 2 }]);
   expect(day().find(({ unit }) => unit === 'usd')).toMatchObject({ scope: 'day', limit: 1, spent: 0.2 });
 });
 
-test('questions are gathered, and written down at a quiet moment', () => {
+test('questions are gathered, and recorded at a quiet moment', () => {
   const { ledger, use, written } = open({}, 0);
   use(5, 'questions');
   use(7, 'questions');
@@ -50,25 +50,25 @@ test('questions are gathered, and written down at a quiet moment', () => {
 test.each([
   [{ perDayTokens: 100 }, null, 'The budget of the day (100 tokens) has no room for embedding; words alone are searched.'],
   [{ perDayUsd: 0.001 }, 10, 'The budget of the day ($0.001) has no room for embedding; words alone are searched.'],
-])('nothing is embedded once the day has no room: %j', (limits, price, problem) => {
+])('nothing is embedded once the budget of the day is spent: %j', (limits, price, problem) => {
   const { ledger, use } = open(limits, price);
   use(60);
   expect(ledger.problem).toBeNull();
-  // What is left would not do for it.
+  // The rest is too small for it.
   expect(() => use(60)).toThrow(expect.objectContaining({ code: 'over_budget' }));
   use(40);
   expect(ledger.problem).toBe(problem);
   expect(() => use(1)).toThrow(expect.objectContaining({ code: 'over_budget', message: problem }));
 });
 
-test('a limit of a turn or a session does not hold the day up', () => {
+test('a limit of a turn or a session does not stop embedding', () => {
   const { use, ledger } = open({ perTurnTokens: 10, perSessionTokens: 10 }, null);
   use(100);
   use(100);
   expect(ledger.problem).toBeNull();
 });
 
-test('what runs on this computer costs nothing; what nobody told the price of is unknown', () => {
+test('a local model costs nothing; a price that is not stated is unknown', () => {
   const server = { kind: 'openai-compatible', baseUrl: 'https://x.example/v1', model: 'm' } as const;
   expect(embeddingPrice({ kind: 'gguf', program: 'llama-server', file: 'm.gguf' })).toBe(0);
   expect(embeddingPrice({ kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', model: 'nomic-embed-text' })).toBe(0);

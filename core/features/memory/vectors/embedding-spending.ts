@@ -1,4 +1,4 @@
-// What an answer of an embedding model came to, and who is asked and told of it. Types only.
+// The usage of an embedding call, and the port that checks and records it. Types only.
 
 export interface EmbeddingUse {
   readonly purpose: 'texts' | 'questions';
@@ -9,8 +9,8 @@ export interface EmbeddingUse {
 }
 
 export interface EmbeddingSpending {
-  /** Before anything leaves. Fails with over_budget. */
+  /** Before texts are sent. Fails with over_budget. */
   admit(tokens: number): void;
-  /** For every answer, whatever it is good for. */
+  /** For every answer, usable or not. */
   record(use: EmbeddingUse): void;
 }

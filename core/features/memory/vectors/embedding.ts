@@ -1,12 +1,12 @@
-// Search by meaning, put together: the embedder, what it costs, the background work that gives each text its vector, and the rows near a
-// question. Without an embedder words alone are searched.
+// Search by meaning, assembled: the embedder, its cost, the background work that gives each text its vector, and the rows near a question.
+// Without an embedder only words are searched.
 
 import { resolve } from 'node:path';
 import type { Lifetimes } from '../../../base/disposable.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { systemSessionId } from '../../../contracts/events.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import { estimateTokens } from '../../../mind/llm/llm.ts';
+import { estimateTokens, type EngineAccess } from '../../../mind/llm/llm.ts';
 import type { SearchedTexts } from '../recall/searched-texts.ts';
 import type { Spine } from '../../feature.ts';
 import type { KnowledgeRows } from '../documents/knowledge-rows.ts';
@@ -34,18 +34,21 @@ export type EmbeddingSpine = Pick<
   | 'instanceMarker'
 >;
 
-/** Where texts and their vectors are kept. */
+/** The store of texts and their vectors. */
 export interface MemoryStores {
   readonly memories: MemoryRows;
   readonly knowledge: KnowledgeRows;
   readonly vectors: VectorStore;
 }
 
-/** Null without an embedder: then words alone are searched. */
-export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes) {
+/** The window of an embedding model in the engine; longer texts are cut. */
+const EMBEDDED_TOKENS = 8_192;
+
+/** Null without an embedder: then only words are searched. */
+export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes, engine: Pick<EngineAccess, 'open'>) {
   const { config, clock, environment, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
   const { embeddings } = config;
-  // Vectors of an earlier time leave with their texts although nobody asks for them.
+  // Old vectors are deleted with their texts although they are unused.
   if (embeddings === undefined && store.vectors.pinned === null) return null;
   const indexes = openIndexes(logger, store.vectors);
   if (indexes !== null) {
@@ -83,6 +86,7 @@ export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, life
     resolveSecret: (ref) => secrets.resolve(ref),
     redact: redactPrompt,
     isStopped: () => panic.engaged,
+    embedHere: async (file, texts, signal) => (await engine.open()).embed({ file, contextTokens: EMBEDDED_TOKENS }, texts, signal),
     serve: (signal) => (server === null ? Promise.reject(new Error('nothing is served')) : server.address(signal)),
   });
   const keeper = lifetimes.add(
@@ -116,7 +120,7 @@ function memoryTexts({ memories }: MemoryStores, index: VectorIndex): EmbeddedTe
   };
 }
 
-/** Passages have no scopes: whoever may search them may search all. */
+/** Passages have no scopes: a caller that may search one may search all. */
 export const EVERYBODY = 'all';
 
 function passageTexts({ knowledge }: MemoryStores, index: VectorIndex): EmbeddedTexts {
@@ -141,7 +145,7 @@ function keptIn(texts: SearchedTexts, index: VectorIndex): Pick<EmbeddedTexts, '
   };
 }
 
-/** Rows near a question. What fails, or takes too long, finds nothing: then words alone are searched. */
+/** Rows near a question. A failure or a timeout finds nothing: then only words are searched. */
 export function createNearest(logger: Logger, { vectors }: MemoryStores, embedding: Embedding) {
   return async (
     which: 'memory' | 'knowledge',

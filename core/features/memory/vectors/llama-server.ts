@@ -1,5 +1,5 @@
-// A GGUF file of the person's own, served by llama-server: started when it is first needed, on a free port of this computer alone, with a key
-// only this program knows, and ended with the program. Knows nothing of vectors.
+// Serves the person's GGUF file with llama-server: started on first use, on a free loopback port, with a key only this program knows, and
+// ended with the program. Knows nothing of vectors.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ export interface LlamaServerDeps {
   readonly file: string;
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** By which the panic stop finds it, and the next start what a crash left. */
+  /** Marks the process for the panic stop, and for the next start after a crash. */
   readonly marker: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,7 @@ const READY_WITHIN_MS = 60_000;
 const HEALTH_WITHIN_MS = 2_000;
 const ASKED_EVERY_MS = 100;
 const ENDS_WITHIN_MS = 3_000;
-/** What a program needs to find its libraries; none of the person's keys. */
+/** The variables a program needs to find its libraries; no key of the person. */
 const passed = ['PATH', 'HOME', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR'] as const;
 
 interface Running {
@@ -40,7 +40,7 @@ export class LlamaServer {
     this.#deps = deps;
   }
 
-  /** Where it answers, and the key for it. Fails with model_unavailable where it cannot be started, and tries anew the next time. */
+  /** Its address and key. Fails with model_unavailable if it cannot be started; the next call tries again. */
   async address(signal: AbortSignal): Promise<{ baseUrl: string; key: string }> {
     const starting = (this.#running ??= this.#start(signal));
     try {
@@ -91,7 +91,7 @@ export class LlamaServer {
       await Promise.race([failed, ready]);
     } catch (cause) {
       child.kill('SIGKILL');
-      // Nobody is asked any more whether it is ready.
+      // Stop asking whether it is ready.
       over.abort();
       await ready.catch(() => undefined);
       throw cause;
@@ -111,7 +111,7 @@ export class LlamaServer {
   }
 }
 
-/** One connection of its own, which leaves nothing open behind. Not listening yet, or too busy to say so: it is asked again. */
+/** One connection, closed afterwards. Not listening yet, or too busy to answer: the caller asks again. */
 function isHealthy(origin: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(`${origin}/health`, { agent: false, signal, timeout: HEALTH_WITHIN_MS }, (response) => {

@@ -1,10 +1,10 @@
-// Loads sqlite-vec into a connection. Its library is a file of its own beside the packed program, where SQLite can open it.
+// Loads sqlite-vec into a connection. Its library is a separate file next to the packaged program, so that SQLite can open it.
 
 import { getLoadablePath } from 'sqlite-vec';
 import { AppError } from '../../../contracts/errors.ts';
 import type { SqlDatabase } from '../../../store/storage/storage.ts';
 
-/** Fails with store_failed where the library for this machine is not there. */
+/** Fails with store_failed if the library for this machine is missing. */
 export function loadVectorExtension(db: SqlDatabase): void {
   try {
     db.loadExtension(getLoadablePath().replace(/([/\\])app\.asar([/\\])/, '$1app.asar.unpacked$2'));

@@ -1,5 +1,5 @@
-// Questions and what answers them, on subjects that have nothing to do with each other: by them it is measured how alike a model finds what
-// is unrelated, which differs much from model to model. A change of these texts changes every floor: it needs another name.
+// Questions and answers on unrelated subjects, to measure how similar a model finds unrelated texts, which differs much between models. A
+// change of these texts changes every floor: it needs another name.
 
 export const referenceName = 'pairs-1';
 

@@ -1,4 +1,4 @@
-// The floor below which a similarity says nothing: measured, and what it leaves of what was found.
+// The floor below which a similarity means nothing: its measurement, and its effect on results.
 
 import { beforeAll, expect, test } from 'vitest';
 import { hashedVector } from '../../../../tests/doubles/hashed-embedder.ts';
@@ -16,30 +16,30 @@ beforeAll(async () => {
 
 const near = (...similarities: number[]) => similarities.map((similarity) => ({ similarity }));
 
-test('a sentence encoder has its floor between what is unrelated and what is related', () => {
+test('a sentence encoder has its floor between unrelated and related texts', () => {
   expect(floor).toBeGreaterThan(0.2);
   expect(floor).toBeLessThan(0.35);
 });
 
-test('a model that finds all texts alike gets a floor as high as that', async () => {
+test('a model that finds all texts similar gets a floor as high as that', async () => {
   const vectors = await vectorsOf(referenceTexts);
-  // As models do whose vectors all point one way.
+  // As in models whose vectors all point one way.
   const shifted = vectors.map((vector) => Float32Array.from([...vector, 2]));
   expect(measureFloor(shifted)).toBeGreaterThan(0.8);
   expect(measureFloor(shifted)).toBeLessThan(0.95);
 });
 
-test('a model that hardly tells texts apart gets a floor that takes no answer away', () => {
+test('a model that hardly distinguishes texts gets a floor that removes no answer', () => {
   const vectors = referenceTexts.map((text) => hashedVector(text));
   expect(measureFloor(vectors)).toBeLessThan(0.05);
 });
 
-test('what is below the floor goes, and what is far below the best one', () => {
+test('results below the floor are removed, and those far below the best one', () => {
   expect(relevantOf(near(0.5, 0.34, 0.29, 0.1), 0.28)).toEqual(near(0.5));
   expect(relevantOf(near(0.5, 0.4, 0.36, 0.1), 0.28)).toEqual(near(0.5, 0.4, 0.36));
   expect(relevantOf(near(0.25, 0.2), 0.28)).toEqual([]);
 });
 
-test('before the floor is measured all is left', () => {
+test('before the floor is measured nothing is removed', () => {
   expect(relevantOf(near(0.5, 0.1), null)).toEqual(near(0.5, 0.1));
 });

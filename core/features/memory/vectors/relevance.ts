@@ -1,4 +1,4 @@
-// From which similarity on two texts have anything to do with each other, by the model that made their vectors. Pure.
+// Decides from which similarity on two texts are related, for the model that made their vectors. Pure.
 
 import { referencePairs } from './reference-texts.ts';
 
@@ -6,14 +6,14 @@ export interface Near {
   readonly similarity: number;
 }
 
-/** So much of what is unrelated lies below the floor. */
+/** The share of unrelated pairs below the floor. */
 const UNRELATED_BELOW = 0.95;
-/** So much of what is related may lie below it: a model that hardly tells them apart gets a low floor, and words decide. */
+/** The most related pairs that may be below it: a model that hardly distinguishes them gets a low floor, and words decide. */
 const RELATED_BELOW = 0.25;
-/** Of the way from the floor to the best that was found: what lies below that is left out beside it. */
+/** The share of the way from the floor to the best result; weaker results are left out. */
 const BELOW_BEST = 1 / 3;
 
-/** What is embedded to measure the floor: all questions, then all answers. */
+/** The texts embedded to measure the floor: all questions, then all answers. */
 export const referenceTexts: readonly string[] = [
   ...referencePairs.map(([question]) => question),
   ...referencePairs.map(([, answer]) => answer),
@@ -30,7 +30,7 @@ export function measureFloor(vectors: readonly Float32Array[]): number {
   return Math.min(quantile(unrelated, UNRELATED_BELOW), quantile(related, RELATED_BELOW));
 }
 
-/** What of the nearest, best first, has to do with the question. All of it where the floor is not measured yet. */
+/** The nearest results that are related to the question, best first. All of them if the floor is not measured yet. */
 export function relevantOf<N extends Near>(nearest: readonly N[], floor: number | null): readonly N[] {
   const [best] = nearest;
   if (floor === null || best === undefined) return nearest;

@@ -1,5 +1,5 @@
-// Gives every text its vector, in the background: one batch at a time, the cache first, the model pinned by what it answers. A failure is
-// kept to be shown and tried again later; searches go on by words meanwhile.
+// Gives every text its vector in the background: one batch at a time, the cache first, the model pinned by its answers. A failure is kept to
+// be shown and retried later; searches use words in the meantime.
 
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
@@ -14,24 +14,24 @@ export interface WaitingText {
   readonly scope: string;
 }
 
-/** A table of texts that want vectors. */
+/** A table of texts that need vectors. */
 export interface EmbeddedTexts {
   waiting(limit: number): readonly WaitingText[];
   countWaiting(): number;
-  /** Whether its row still holds that text, or another row does: a row may have left, and its number be that of another text by now. */
+  /** Whether its row, or another one, still has that text: the row may be gone, and its number reused for a different text. */
   whereIs(text: WaitingText): 'in-its-row' | 'elsewhere' | 'gone';
-  /** Puts the vector into the index and notes that. */
+  /** Adds the vector to the index and records that. */
   put(text: WaitingText, vector: Int8Array): void;
   /** All vectors are gone: every text waits again. */
   reset(): void;
 }
 
-/** Where vectors are kept. */
+/** The store of vectors. */
 export interface VectorPlace {
-  /** Returns that what was there is gone. Fails with store_failed. */
+  /** Returns whether existing vectors were dropped. Fails with store_failed. */
   pin(model: string, dimensions: number): boolean;
   readonly pinned: { readonly model: string; readonly dimensions: number; readonly floorBy: string | null } | null;
-  /** The similarity from which texts are related, by the pinned model, and what it was measured by. */
+  /** The similarity from which texts are related, by the pinned model, and the name of its measurement. */
   setFloor(model: string, floor: number, by: string): void;
   cached(textHash: string): Int8Array | null;
   keep(textHash: string, vector: Float32Array): void;
@@ -68,7 +68,7 @@ export class VectorKeeper {
     return { model: embedder.model, dimensions, waiting, problem: this.#problem };
   }
 
-  /** Something may be waiting. */
+  /** There may be new texts. */
   poke(): void {
     if (this.#isRunning || this.#callOff !== null || this.#closing.signal.aborted) return;
     void this.#run();
@@ -100,7 +100,7 @@ export class VectorKeeper {
     });
   }
 
-  /** Returns that there may be more. */
+  /** Returns whether there may be more. */
   async #batch(): Promise<boolean> {
     for (const table of this.#deps.tables) {
       const waiting = table.waiting(BATCH);
@@ -112,7 +112,7 @@ export class VectorKeeper {
     return false;
   }
 
-  /** Once for a model. */
+  /** Once per model. */
   async #measure(): Promise<void> {
     const { embedder, place, transact } = this.#deps;
     if (place.pinned?.model !== embedder.model || place.pinned.floorBy === referenceName) return;
@@ -122,7 +122,7 @@ export class VectorKeeper {
 
   async #embed(table: EmbeddedTexts, waiting: readonly WaitingText[]): Promise<void> {
     const { embedder, place, transact, tables } = this.#deps;
-    // Vectors of another model are no use: they are made anew as if there were none.
+    // Vectors of another model are useless: start again without any.
     const usable = place.pinned?.model === embedder.model;
     const unknown = waiting.filter(({ textHash }) => !usable || place.cached(textHash) === null);
     const missing = new Map(unknown.map(({ textHash, text }) => [textHash, text]));

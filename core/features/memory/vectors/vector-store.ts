@@ -1,4 +1,4 @@
-// Vectors of texts: one cache by the hash of the text, and for each table of texts an index of their signs by sqlite-vec. The model and its
+// Vectors of texts: one cache by the hash of the text, and for each table of texts an sqlite-vec index of their signs. The model and its
 // number of dimensions are pinned; another model empties both. Knows no model and no text.
 
 import type { Migration, SqlDatabase } from '../../../store/storage/storage.ts';
@@ -34,7 +34,7 @@ export const vectorMigrations: readonly Migration[] = [
 export interface PinnedModel {
   readonly model: string;
   readonly dimensions: number;
-  /** The similarity from which texts are related, and the name of what it was measured by; null until it is measured. */
+  /** The similarity from which texts are related, and the name of its measurement; null until it is measured. */
   readonly floor: number | null;
   readonly floorBy: string | null;
 }
@@ -45,7 +45,7 @@ export interface NearRow {
   readonly similarity: number;
 }
 
-/** Found by their signs, then measured; sqlite-vec gets slow with more. */
+/** The most rows found by their signs, then measured; sqlite-vec gets slow with more. */
 const MEASURED = 64;
 
 export class VectorStore {
@@ -60,12 +60,12 @@ export class VectorStore {
     );
   }
 
-  /** As it stands in the file: what was pinned in a transaction that failed is not. */
+  /** As stored in the file: a pin of a failed transaction does not count. */
   get pinned(): PinnedModel | null {
     return this.#readPinned.get() ?? null;
   }
 
-  /** From here on vectors are those of this model. Returns that what was there is gone. Inside or outside of a transaction. */
+  /** From here on vectors are those of this model. Returns whether existing ones were dropped. Inside or outside a transaction. */
   pin(model: string, dimensions: number): boolean {
     this.#load();
     const { pinned } = this;
@@ -76,19 +76,19 @@ export class VectorStore {
     return true;
   }
 
-  /** For as long as the model is the same. */
+  /** Valid while the model stays the same. */
   setFloor(model: string, floor: number, by: string): void {
     this.#db.prepare('INSERT OR REPLACE INTO embedding_floor (model, floor, floor_by) VALUES (?, ?, ?)').run(model, floor, by);
   }
 
-  /** Loads what is needed to touch the indexes; before that `index` answers with one that holds nothing. */
+  /** Loads the library needed to use the indexes; before that `index` returns an empty one. */
   #load(): void {
     if (this.#isLoaded) return;
     loadVectorExtension(this.#db);
     this.#isLoaded = true;
   }
 
-  /** The index of one table of texts. Fails with store_failed where the library for it is missing. */
+  /** The index of one table of texts. Fails with store_failed if the library for it is missing. */
   open(name: string): VectorIndex {
     this.#load();
     return new VectorIndex(this.#db, name, () => this.pinned);
@@ -141,7 +141,7 @@ export class VectorIndex {
     if (this.ensure()) this.#db.prepare(`DELETE FROM ${this.#table} WHERE id = ?`).run(BigInt(row));
   }
 
-  /** Best first. `hashOf` tells the text of a row. */
+  /** Best first. `hashOf` gives the hash of a row's text. */
   nearest(vector: Float32Array, scopes: readonly string[], limit: number, vectorOf: (row: number) => Int8Array | null): NearRow[] {
     if (!this.ensure()) return [];
     const asked = toInt8(vector);

@@ -1,4 +1,4 @@
-// What a begun command may go on to, asked of the host as one types, and which of it is chosen. Sends nothing.
+// The suggestions for a command, requested from the host during typing, and the chosen one. Sends nothing.
 
 import { isCommandLine } from '../../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../../core/contracts/ops.ts';
@@ -9,17 +9,17 @@ export type Suggestion = OpResult<'command.complete'>['completions'][number];
 const askAfterMs = 60;
 const lineMax = 1000;
 
-/** A slash with a name begun, or a command with its words; a message that starts with two slashes is none. */
+/** A slash with the start of a name, or a command with its words; a message that begins with two slashes is not one. */
 export function isBegunCommand(text: string): boolean {
   return /^\/[A-Za-z]*$/.test(text) || isCommandLine(text);
 }
 
 export class Completion {
   items = $state.raw<readonly Suggestion[]>([]);
-  /** -1: none, so that Enter runs what is typed. */
+  /** -1: none, so that Enter runs the typed text. */
   active = $state(-1);
   #line = '';
-  /** The line for which the list was closed by hand. */
+  /** The line for which a person closed the list. */
   #closedFor: string | null = null;
   #ending: AbortController | undefined;
   readonly #client: Pick<OpClient, 'op'>;
@@ -36,7 +36,7 @@ export class Completion {
     return this.items[this.active];
   }
 
-  /** Follows what is typed; to be called with every change of it. */
+  /** Call with every change of the text. */
   follow(line: string, sessionId: string | null): void {
     if (line === this.#line) return;
     this.#line = line;
@@ -46,7 +46,7 @@ export class Completion {
       return;
     }
     this.#closedFor = null;
-    // What is offered until the answer comes must go on from what is typed now: else Enter would put it in place of later words.
+    // Suggestions kept until the answer arrives must fit the current text: else Enter would replace later words.
     this.#show(this.items.filter((item) => item.line.startsWith(line)));
     const ending = new AbortController();
     this.#ending = ending;
@@ -56,16 +56,16 @@ export class Completion {
   async #ask(line: string, sessionId: string | null, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const params = { line, ...(sessionId === null ? {} : { sessionId }) };
-    // Without an answer there is nothing to offer; the command can be typed all the same.
+    // Without an answer there is nothing to suggest; the command can still be typed.
     const found = await this.#client.op('command.complete', params, signal).catch(() => null);
     if (!signal.aborted) this.#show(found?.completions ?? []);
   }
 
   #show(items: readonly Suggestion[]): void {
-    // What is typed already is no suggestion.
+    // Text that is already complete is no suggestion.
     const isWhole = items.length === 1 && items[0]?.line.trimEnd() === this.#line.trimEnd();
     this.items = isWhole ? [] : items;
-    // A name is completed by Enter; a parameter may be meant to be left out, so one has to be chosen.
+    // Enter completes a name; a parameter may be left out on purpose, so one has to be chosen.
     const isName = !/\s/.test(this.#line.trimStart());
     const whole = this.items.findIndex((item) => item.line.trimEnd() === this.#line);
     this.active = this.isOpen && isName ? Math.max(0, whole) : -1;

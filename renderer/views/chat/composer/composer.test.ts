@@ -1,4 +1,4 @@
-// The parts behind the place where one writes: what is offered for a begun command, and going back through written lines.
+// The parts behind the message field: suggestions for a command, and recall of earlier lines.
 
 import { expect, test, vi } from 'vitest';
 import type { OpClient } from '../../../lib/client.ts';
@@ -21,7 +21,7 @@ async function follow(completion: Completion, line: string): Promise<void> {
   await vi.runAllTimersAsync();
 }
 
-test('a command is begun with a slash and letters; a path and a message with two slashes are none', () => {
+test('a slash and letters begin a command; a path and two slashes do not', () => {
   expect(['/', '/ca', '/calc 2', '/etc/hosts', '//help', 'help', '/2'].map(isBegunCommand)).toEqual([
     true,
     true,
@@ -33,7 +33,7 @@ test('a command is begun with a slash and letters; a path and a message with two
   ]);
 });
 
-test('a name is preselected, a parameter is not; what is written out is no suggestion', async () => {
+test('a name is preselected, a parameter is not; a complete text is no suggestion', async () => {
   vi.useFakeTimers();
   try {
     const names = ['/calc ', '/read ', '/retry ', '/release'];
@@ -61,7 +61,7 @@ test('a name is preselected, a parameter is not; what is written out is no sugge
   }
 });
 
-test('what was offered for fewer letters is not taken in place of what was typed since', async () => {
+test('a suggestion for fewer letters does not replace later text', async () => {
   vi.useFakeTimers();
   try {
     const completion = new Completion(host(({ line }) => offered(['/calc ', '/call '].filter((name) => name.startsWith(String(line))))));
@@ -77,7 +77,7 @@ test('what was offered for fewer letters is not taken in place of what was typed
   }
 });
 
-test('closed by hand it stays closed for that line, and a late answer to an earlier line shows nothing', async () => {
+test('a closed list stays closed for that line, and a late answer shows nothing', async () => {
   vi.useFakeTimers();
   try {
     const answers: ((lines: readonly string[]) => void)[] = [];
@@ -97,7 +97,7 @@ test('closed by hand it stays closed for that line, and a late answer to an earl
   }
 });
 
-test('going back ends at the first line, and own words are never lost', () => {
+test('recall ends at the first line, and typed text is never lost', () => {
   const lines = ['one', 'two'];
   const written = new WrittenLines();
   expect(written.earlier([], '')).toBe(null);
@@ -111,7 +111,7 @@ test('going back ends at the first line, and own words are never lost', () => {
   expect(written.later(lines, '')).toBe(null);
 });
 
-test('the result of a command stands with the session it leads to, a refusal where it was typed', async () => {
+test('a result is in the session the command leads to, a refusal where it was typed', async () => {
   const done = { command: 'new', text: 'A new session.', sessionId: 'b', turnId: null, waiting: false, file: null };
   const results = new CommandResults(
     host(({ line }) => {

@@ -1,0 +1,67 @@
+// One HTTP request over a connection opened for it, with an answer bounded in size. For rare questions: the pooled client, like fetch, costs
+// start-up time and memory. Must not interpret an answer or repeat a request.
+
+import { request as requestHttp, type IncomingHttpHeaders } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { parseJson } from '../../base/json.ts';
+
+export interface SingleRequest {
+  /** GET unless there is a body. */
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** The whole answer. Rejects when the signal aborts, the connection fails or breaks off, or the answer is longer than `bytesMax`. */
+export function requestOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'http:' ? requestHttp : requestHttps;
+    const json = body === undefined ? {} : { 'content-type': 'application/json' };
+    const options = {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: { ...headers, ...json },
+      agent: false as const,
+      signal,
+    };
+    const request = send(url, options, (response) => {
+      const parts: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('error', reject);
+      response.on('data', (part: Buffer) => {
+        sizeBytes += part.length;
+        parts.push(part);
+        if (sizeBytes <= bytesMax) return;
+        // Rejected here as well: an answer that arrives in one piece is complete before the connection is destroyed.
+        reject(new Error('the answer is too long'));
+        request.destroy();
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString('utf8') }),
+      );
+      response.on('close', () => (response.complete ? undefined : reject(new Error('the answer broke off'))));
+    });
+    request.on('error', reject);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** The JSON of an answer with status 200, or null for anything else. Never rejects. */
+export async function askJson(url: string, request: SingleRequest): Promise<unknown> {
+  try {
+    const headers = { accept: 'application/json', ...request.headers };
+    const { status, text } = await requestOnce(new URL(url), { ...request, headers });
+    const parsed = parseJson(text);
+    return status === 200 && parsed.ok ? parsed.value : null;
+  } catch {
+    return null;
+  }
+}

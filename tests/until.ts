@@ -1,0 +1,11 @@
+// Waits for a condition, asked every ten milliseconds.
+
+const WAIT_MAX_MS = 30_000;
+
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const endMs = performance.now() + WAIT_MAX_MS;
+  while (!(await condition())) {
+    if (performance.now() > endMs) throw new Error(`it took too long until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
