@@ -90,9 +90,19 @@ async function pin(path, version, integrity) {
   if (!answer.ok) throw new Error(`${name}@${version}: ${answer.status}`);
   const archive = Buffer.from(await answer.arrayBuffer());
   const sha512 = createHash('sha512').update(archive).digest('base64');
-  const stated = integrity ?? (await (await fetch(`https://registry.npmjs.org/${name}/${version}`)).json()).dist.integrity;
+  const stated = integrity ?? (await statedIntegrity(name, version));
   if (stated !== `sha512-${sha512}`) throw new Error(`${name}@${version} is not what the registry states`);
   return `${path} ${version} ${archive.length} ${diskBytes(gunzipSync(archive))} ${sha512}`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} version
+ */
+async function statedIntegrity(name, version) {
+  const answer = await fetch(`https://registry.npmjs.org/${name}/${version}`);
+  const { dist } = /** @type {{ dist: { integrity: string } }} */ (await answer.json());
+  return dist.integrity;
 }
 
 /**
