@@ -2,8 +2,9 @@
 // nothing of what it downloads. An attempt that fails leaves nothing behind.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { PinnedPackage } from './pinned-packages.ts';
 import { unpack } from './unpack.ts';
@@ -23,7 +24,7 @@ const PARALLEL = 6;
 export async function installEngine(deps: InstallDeps, signal: AbortSignal): Promise<void> {
   const { folder, packages, onProgress } = deps;
   const staged = `${folder}.new`;
-  rmSync(staged, { recursive: true, force: true });
+  fs.rmSync(staged, { recursive: true, force: true });
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
   let doneBytes = 0;
@@ -37,21 +38,21 @@ export async function installEngine(deps: InstallDeps, signal: AbortSignal): Pro
     }
   };
   try {
-    mkdirSync(staged, { recursive: true, mode: 0o700 });
+    makeFolders(fs, staged);
     await Promise.all(Array.from({ length: PARALLEL }, work));
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(staged, folder);
+    fs.rmSync(folder, { recursive: true, force: true });
+    fs.renameSync(staged, folder);
   } catch (cause) {
     ended.abort();
     waiting.length = 0;
-    rmSync(staged, { recursive: true, force: true });
+    fs.rmSync(staged, { recursive: true, force: true });
     throw explained(cause, signal);
   }
 }
 
 /** Removes every version, also one that an update left behind. */
 export function removeEngine(folder: string): void {
-  rmSync(dirname(folder), { recursive: true, force: true });
+  fs.rmSync(dirname(folder), { recursive: true, force: true });
 }
 
 /** The sources it was compiled from, and what only people and compilers read, stay out. */

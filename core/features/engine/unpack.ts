@@ -1,9 +1,10 @@
 // Unpacks an npm archive (a gzipped tar) into a folder: plain files only, nothing outside of the folder, no links. Source: POSIX ustar, with
 // the pax and GNU forms of long names.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 const BLOCK = 512;
@@ -53,8 +54,8 @@ function inflated(archive: Buffer): Buffer {
 
 function writeInside(folder: string, path: string, body: Buffer): void {
   const place = join(folder, path);
-  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-  writeFileSync(place, body, { mode: 0o600, flag: 'wx' });
+  makeFolders(fs, dirname(place));
+  fs.writeFileSync(place, body, { mode: 0o600, flag: 'wx' });
 }
 
 /** The path below the one folder every archive of a package has. */
