@@ -80,8 +80,8 @@ export interface ModelRequest {
   readonly tail?: string;
   readonly maxOutputTokens?: number;
   /**
-   * The answer is to be JSON of this form. A server that can hold its model to it is told so; elsewhere only the words of the request
-   * say it, so a caller always says it in words as well and checks the answer.
+   * The answer must be JSON of this form. Not every server enforces it, so a caller also puts the form into the prompt, and checks the
+   * answer.
    */
   readonly output?: OutputForm;
 }

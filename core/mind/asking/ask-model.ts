@@ -46,7 +46,7 @@ export interface ModelQuestion {
   readonly maxOutputTokens: number;
   readonly timeoutMs: number;
   readonly output?: OutputForm;
-  /** An earlier answer to the same question, and what the model is told about it. */
+  /** An earlier answer to the same question, and a note to the model about it. */
   readonly again?: { readonly answer: string; readonly note: string };
 }
 

@@ -1,5 +1,5 @@
-// A question whose answer is a value of a schema: said in words and, where the server can, held to it; checked here in every case; asked for
-// once more with what is wrong. Never fails for what a model answered: no value is a result, with what it cost.
+// A question whose answer is a value of a schema. The form is in the prompt, and enforced where the server can; the answer is always checked
+// here, and a wrong one is corrected by the model once. No value is a result, not a failure: it has a reason and a cost.
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -9,7 +9,7 @@ import { toAppError } from '../../contracts/errors.ts';
 import type { OutputForm } from '../../contracts/llm.ts';
 import { askModel, type AskingDeps, type ModelAnswer, type ModelQuestion, type Spent } from './ask-model.ts';
 
-/** What is wanted: the schema that decides, and the form of it that models get. */
+/** The wanted value: the schema that decides, and its form for models. */
 export interface Output<T> {
   readonly schema: z.ZodType<T>;
   readonly form: OutputForm;
@@ -21,7 +21,7 @@ export interface Output<T> {
 /** `spent` is undefined where no model was asked. */
 export type ValueAnswer<T> = ({ readonly value: T } | { readonly refused: string }) & { readonly spent?: Spent };
 
-/** What is wrong with an answer; without `note` there is nothing to gain from a second one. */
+/** The fault of an answer; `note` asks the model to correct it, and is left out where a second answer would be no better. */
 interface Flaw {
   readonly refused: string;
   readonly note?: string;

@@ -48,7 +48,7 @@ function checkTool(tool: unknown, at: string, say: Say): void {
   else if (fn['strict'] === true) throw bad('strict mode needs parameters.');
 }
 
-/** Strict: as strict tools. Otherwise only the form of the field is looked at. */
+/** A strict form follows the rules of strict tools. */
 export function checkResponseFormat(body: Part, say: Say): void {
   const format = body['response_format'];
   if (format === undefined) return;
