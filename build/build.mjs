@@ -17,6 +17,7 @@ const ENTRIES = {
   desktop: 'main/desktop.ts',
   'page-worker': 'core/hands/tools/web-page-worker.ts',
   'document-worker': 'core/features/memory/documents/document-worker.ts',
+  'engine-child': 'core/mind/llm/embedded/engine-child.ts',
 };
 const PRELOAD = { preload: 'preload/preload.ts' };
 const RENDERER_CONFIG = 'build/vite.renderer.config.ts';

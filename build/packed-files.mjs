@@ -8,8 +8,8 @@ import { noticesFile } from './license-notices.mjs';
 
 /** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
 
-/** The threads that read pages and documents. */
-const workers = ['page-worker.js', 'document-worker.js'];
+/** The threads that read pages and documents, and the process that runs GGUF files. */
+const workers = ['page-worker.js', 'document-worker.js', 'engine-child.js'];
 /** The app's entry points: its program, and the scripts the window loads before its page. */
 const appEntries = ['desktop.js', 'preload.cjs', ...workers];
 /**

@@ -17,7 +17,7 @@ import type { LoadedConfig } from './store/config/config.ts';
 import { ContinuityRows, continuityMigrations } from './store/continuity/continuity.ts';
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
-import { modelMigrations } from './mind/llm/llm.ts';
+import { modelMigrations, type StartChild } from './mind/llm/llm.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
 import type { Machine } from './features/health/health.ts';
 import { helpers } from './features/helpers/helpers.ts';
@@ -48,6 +48,8 @@ export interface RuntimeOptions extends TrayClawOptions {
   readonly ids?: IdSource;
   /** Health checks of the host program, in addition to those of the runtime. */
   readonly moreChecks?: () => readonly HealthCheck[];
+  /** Starts the child of the engine where the program is no Node, as in the desktop app. */
+  readonly startChild?: StartChild;
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
 }

@@ -5,6 +5,7 @@ import { AgentRegistry } from './agent/registry/registry.ts';
 import type { Spine, Wing } from './features/feature.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
 import { delegate } from './features/delegate/delegate.ts';
+import { engine } from './features/engine/engine.ts';
 import { governor } from './features/governor/governor.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { hooks } from './features/hooks/hooks.ts';
@@ -20,7 +21,7 @@ import { usage } from './features/usage/usage.ts';
 import { values } from './features/values/values.ts';
 import { verify } from './features/verify/verify.ts';
 import type { AskingDeps } from './mind/asking/asking.ts';
-import { estimateTokens, type ModelRouter } from './mind/llm/llm.ts';
+import { estimateTokens, type EngineAccess, type ModelRouter } from './mind/llm/llm.ts';
 import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
 import { DeferredTurns } from './runtime/turns/turns.ts';
 import { readBelow, type Base, type Store } from './compose-base.ts';
@@ -29,12 +30,13 @@ import type { Guard } from './compose-guard.ts';
 interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
   readonly trees: ProcessTrees;
   readonly models: ModelRouter;
+  readonly engine: EngineAccess;
 }
 
 /** Features are disposed in reverse order of creation; those that turns depend on outlive the turns, the others do not. */
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
-  const { rows, pluginFiles: files, pluginBook: book } = store;
+  const { rows } = store;
   const turns = new DeferredTurns();
   const spine = spineOf(base, store, guard, { ...hands, turns });
   const all: Wing[] = [];
@@ -52,11 +54,9 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const verifying = add(verify.create(spine, null, { asking, run, redactDeep }));
   const governing = add(governor.create(spine, null));
   add(delegate.create(spine, null));
-  const remembering = add(memory.create(spine, rows.memory, options));
-  lifetimes.defer(async () => {
-    await turns.dispose();
-    await hands.trees.killAll();
-  });
+  const engined = add(engine.create(spine, null, hands.engine)).handlers;
+  const remembering = add(memory.create(spine, rows.memory, options, hands.engine));
+  lifetimes.defer(() => endTurns(turns, hands.trees));
   const helping = add(helpers.create(spine, rows.helpers, { agents, prompt: identities.prompt }));
   const skilled = add(skills.create(spine, rows.skills, helping.queue));
   const signalled = add(signals.create(spine, rows.signals));
@@ -65,7 +65,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
   const counted = add(usage.create(spine, rows.usage, (line) => safetyOf('app-log').redactJson(line).text));
   const doubting = add(opinions.create(spine, null, { asking, models: hands.models }));
-  const plugged = add(plugins.create(spine, rows.plugins, { files, book }));
+  const plugged = add(plugins.create(spine, rows.plugins, { files: store.pluginFiles, book: store.pluginBook }));
   return {
     spine,
     turns,
@@ -97,10 +97,17 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
       ...plugged.handlers,
       ...governing.handlers,
       ...doubting.handlers,
+      ...engined,
       ...add(values.create(spine, null, { asking, redactDeep })).handlers,
     },
   };
 }
+
+async function endTurns(turns: DeferredTurns, trees: ProcessTrees): Promise<void> {
+  await turns.dispose();
+  await trees.killAll();
+}
+
 export type Features = ReturnType<typeof composeFeatures>;
 
 function spineOf(base: Base, store: Store, guard: Guard, parts: Pick<Spine, 'tools' | 'turns' | 'outbox' | 'instanceMarker'>): Spine {

@@ -1,6 +1,7 @@
 // Composes the model layer: known models, context packs, and summaries of older messages. Read compose.ts first.
 
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
@@ -8,15 +9,38 @@ import type { PromptText } from './contracts/own-prompts.ts';
 import type { AgentRegistry } from './agent/registry/registry.ts';
 import { Summarizer } from './mind/compress/compress.ts';
 import { ContextPacker, createSystemPrompt, ProjectSource, type PackSource, type ProjectFiles } from './mind/context/context.ts';
-import { estimateTokens, ExactCounters, keptHealth, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
+import { EngineAccess, estimateTokens, ExactCounters, installedEngine, keptHealth, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
 import { isSkillModel } from './features/skills/skills.ts';
+import { childEnvironment, type EnvironmentMarker, type ProcessTrees } from './hands/tools/tools.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
+/** The engine for GGUF files: its children end with the panic stop like every other, and get no key of the person's. */
+export function composeEngine({ home, clock, logger, environment, options, lifetimes }: Base, { trees, instanceMarker }: EngineHands) {
+  return lifetimes.add(
+    new EngineAccess({
+      home,
+      userHome: homedir(),
+      library: () => installedEngine(home),
+      start: options.startChild,
+      environment: () => childEnvironment(environment, instanceMarker, process.platform),
+      track: (pid) => trees.track({ ...trees.recordOf(pid), marker: instanceMarker }),
+      clock,
+      later: systemLater,
+      logger,
+    }),
+  );
+}
+
+interface EngineHands {
+  readonly trees: ProcessTrees;
+  readonly instanceMarker: EnvironmentMarker;
+}
+
 /** Before the turns, which end first: a model that is cut off by the end of the program is no failure of its turn. */
-export function composeModels(base: Base, { storage, log, settings }: Store, { secrets }: Guard) {
+export function composeModels(base: Base, { storage, log, settings }: Store, { secrets }: Guard, engine: EngineAccess) {
   const { config, lifetimes, clock, logger, environment } = base;
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
@@ -29,6 +53,7 @@ export function composeModels(base: Base, { storage, log, settings }: Store, { s
     refusedWords: learning.refusedWords,
     health: keptHealth(storage.db),
     environment,
+    engine,
     formerModel: () => newestModel(log),
   });
   lifetimes.defer(() => {

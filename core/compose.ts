@@ -20,12 +20,13 @@ import { composeChats, composeControlplane, composeOutbox, composeWeb, joinChann
 import { composeBase, composeStore, instanceMarkerOf, openData, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
 import { composeFeatures, type Features } from './compose-features.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
-import { composeCompaction, composeMind, composeModels, type Mind } from './compose-mind.ts';
+import { composeCompaction, composeEngine, composeMind, composeModels, type Mind } from './compose-mind.ts';
 import { composeOps } from './compose-ops.ts';
 import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 
 export { firstUses } from './compose-ahead.ts';
 export type { HostedClaw } from './contracts/claw.ts';
+export type { StartChild } from './mind/llm/llm.ts';
 export type { FaultHooks, HealthCheck, RedactedSink, RuntimeOptions } from './compose-base.ts';
 
 /** A keychain may be waiting for a person who is not there. */
@@ -44,8 +45,9 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const store = composeStore(base, await openData(base));
     const guard = composeGuard(base, store);
     const hands = composeHands(base, store, guard);
-    const models = composeModels(base, store, guard);
-    const features = composeFeatures(base, store, guard, { ...hands, models: models.models });
+    const engine = composeEngine(base, hands);
+    const models = composeModels(base, store, guard, engine);
+    const features = composeFeatures(base, store, guard, { ...hands, engine, models: models.models });
     registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });

@@ -7,6 +7,7 @@ import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
+import type { StartChild } from '../core/compose.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
 import { createFileLogger } from './file-logger.ts';
@@ -20,6 +21,8 @@ export interface ProcessOptions {
   readonly packageRoot: URL;
   /** The command line of an installed app; by default Node with the built file. */
   readonly command?: readonly string[];
+  /** Starts the engine's child where this program is no Node. */
+  readonly startChild?: StartChild;
 }
 
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
@@ -74,7 +77,8 @@ interface Redaction {
   redact: ((text: string) => string) | null;
 }
 
-function processParts({ version, packageRoot, command: packaged }: ProcessOptions, redaction: Redaction): CliParts {
+function processParts({ version, packageRoot, command: packaged, startChild }: ProcessOptions, redaction: Redaction): CliParts {
+  const started = startChild === undefined ? {} : { startChild };
   const root = fileURLToPath(packageRoot);
   const assetsFolder = join(root, 'dist', 'renderer');
   const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
@@ -85,7 +89,7 @@ function processParts({ version, packageRoot, command: packaged }: ProcessOption
     pause: (ms) => sleep(ms),
     hostClaw: async (options) => {
       const { createTrayClaw } = await import('../core/compose.ts');
-      const claw = await createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info') });
+      const claw = await createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info'), ...started });
       redaction.redact = (text) => claw.redact(text);
       return claw;
     },

@@ -67,6 +67,12 @@ async function runCommandLine(argv: readonly string[]): Promise<void> {
     return complete(argv.slice(1));
   }
   const { runProcess } = await import('./cli-process.ts');
+  const { startUtility } = await import('./desktop/start-utility.ts');
   const packaged = app.isPackaged ? { command: packagedCommand(process.execPath, process.env, process.platform === 'linux') } : {};
-  await runProcess(argv, { version, packageRoot: new URL('../', import.meta.url), ...packaged });
+  await runProcess(argv, {
+    version,
+    packageRoot: new URL('../', import.meta.url),
+    startChild: startUtility(electron.utilityProcess),
+    ...packaged,
+  });
 }

@@ -3,8 +3,14 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { installedEngine } from '../core/mind/llm/llm.ts';
 import { findOnPath } from '../build/chromium.mjs';
+import { isSoak } from './soak.ts';
+
+/** Where the tests keep the engine: it is installed once, pinned and checked, and used by every later run. */
+export const engineHome = process.env['TRAYCLAW_TEST_ENGINE'] ?? join(homedir(), '.cache', 'trayclaw-test-engine');
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -30,6 +36,7 @@ const things = {
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
   fish: () => isInstalled('fish'),
   zsh: () => isInstalled('zsh'),
+  'the GGUF engine (npm run soak -- embedded-model installs it)': () => isSoak || installedEngine(engineHome) !== null,
   systemd: () => runs('systemd-analyze', '--version'),
 };
 

@@ -24,6 +24,8 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'providers.NAME.preset': text('Which server an `openai-compatible` address leads to.', 'by the address'),
   'providers.NAME.headers': text('Further HTTP headers, not for keys.'),
   'providers.NAME.images': text('Whether its models are sent images.', 'true for openai and anthropic'),
+  'providers.NAME.file': text('For `embedded`: the GGUF file; absolute, below `~/` or inside the data folder.'),
+  'providers.NAME.threads': text('For `embedded`: the threads it computes with.', 'the processor cores, less one'),
   'providers.NAME.contextTokens': text('The context window to pack for.', 'by the model'),
   'providers.NAME.prices.MODEL.inputUsdPerMillion': text(
     'Overrides the list price. Without a price only token budgets hold for a remote model.',
@@ -185,7 +187,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'embeddings.usdPerMillionTokens': text('The price, for the budget.', 'unknown'),
   'embeddings.dimensions': text('A smaller vector, if the model supports it.', "the model's own"),
   'embeddings.program': text('For `gguf`: the program of llama.cpp.', '`llama-server`'),
-  'embeddings.file': text('For `gguf`: the file, absolute or inside the data folder.'),
+  'embeddings.file': text('For `gguf` and `embedded`: the file, absolute or inside the data folder.'),
   'heartbeat.everyMinutes': text('How often HEARTBEAT.md is checked. 0 is off, otherwise at least 5.'),
   'heartbeat.activeHours.from': text('For example `08:00`.'),
   'heartbeat.activeHours.to': text('For example `22:00`; a time before `from` is on the next day.'),

@@ -83,6 +83,14 @@ export const providerSchema = z.discriminatedUnion('kind', [
     payment: secretRefSchema.optional(),
     ...modelSettings,
   }),
+  z.strictObject({
+    /** A GGUF file on this computer, run by the engine that `trayclaw model install-engine` adds. */
+    kind: z.literal('embedded'),
+    /** Absolute, below ~/ or below the data folder. */
+    file: z.string().trim().min(1).max(1000),
+    contextTokens: modelSettings.contextTokens,
+    threads: z.number().int().min(1).max(256).optional(),
+  }),
   z.strictObject({ kind: z.literal('demo') }),
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;

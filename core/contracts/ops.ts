@@ -42,6 +42,7 @@ import { identityOps } from './features/identity.ts';
 import { contextOps } from './context-ops.ts';
 import { healthOps } from './features/health.ts';
 import { memoryOps } from './features/memory.ts';
+import { engineOps } from './features/engine.ts';
 import { opinionOps } from './features/opinions.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';
@@ -198,6 +199,7 @@ export const opTable = {
   ...identityOps,
   ...workspaceOps,
   ...providerOps,
+  ...engineOps,
   ...pluginOps,
   ...governorOps,
   ...opinionOps,

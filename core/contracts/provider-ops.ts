@@ -11,10 +11,15 @@ import { modelListingSchema } from './op-results.ts';
 
 const kindSchema = z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']);
 
+/** A file needs no server and no key. */
+const setUpKindSchema = z.enum([...kindSchema.options, 'embedded']);
+
 /** A provider that is being set up. `key` is the key itself: used in memory, and kept in the keychain or vault when the provider is added. */
 export const providerDraftSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,60}$/, 'must be 1 to 60 letters, digits, dashes or underscores'),
-  kind: kindSchema,
+  kind: setUpKindSchema,
+  /** Of a model that the engine runs. */
+  file: z.string().trim().min(1).max(1000).optional(),
   baseUrl: z.url().optional(),
   apiKey: secretRefSchema.optional(),
   key: z.string().trim().min(1).max(10_000).optional(),
@@ -83,7 +88,7 @@ export const providerOps = {
         z.object({
           id: z.string(),
           title: z.string(),
-          kind: kindSchema,
+          kind: setUpKindSchema,
           baseUrl: z.string().nullable(),
           keyName: z.string().nullable(),
           keyUrl: z.string().nullable(),

@@ -36,6 +36,16 @@ export const settingForms = {
     },
   },
   'model.presets': { about: 'list well-known providers and their addresses', commands: { 'model presets': { example: '' } } },
+  'engine.get': {
+    about: 'show whether the engine for GGUF files is installed, and what installing it downloads',
+    commands: { 'model engine': { example: '' } },
+  },
+  'engine.install': { about: 'install the engine for GGUF files; a large download', forPerson: true },
+  'engine.remove': {
+    about: 'remove the engine for GGUF files; your model files stay',
+    forPerson: true,
+    commands: { 'model remove-engine': { confirm: 'Remove the engine?', example: '--yes' } },
+  },
   'provider.try': { about: 'try a provider without writing anything', forPerson: true },
   'provider.add': { about: 'add a provider with its key; all or nothing', forPerson: true },
   'config.get': {
@@ -77,4 +87,4 @@ export const settingForms = {
   },
   'secret.status': { about: 'show where secrets are kept and whether it is unlocked', commands: { 'secret status': { example: '' } } },
   'secret.unlock': { about: 'unlock the encrypted vault, or create it', commands: { 'secret unlock': { example: '< passphrase.txt' } } },
-} as const satisfies OpForms<'model' | 'provider' | 'config' | 'secret'>;
+} as const satisfies OpForms<'model' | 'engine' | 'provider' | 'config' | 'secret'>;

@@ -14,6 +14,7 @@ import { guardAgainstCrashes } from './crash-guard.ts';
 import { quitFlag } from '../desktop-flags.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
 import { createParts, type Parts } from './desktop-parts.ts';
+import { startUtility } from './start-utility.ts';
 import { StatusWatch } from './desktop-status.ts';
 import { backgroundFlag } from './login-start.ts';
 import { panicKeysCheck } from './panic-keys.ts';
@@ -92,7 +93,13 @@ export class DesktopApp {
     this.#lifetimes.defer(stopGuard);
     let claw: HostedClaw;
     try {
-      claw = await createTrayClaw({ home, version: this.#options.version, logger: this.#fileLog, moreChecks: () => this.#checks() });
+      claw = await createTrayClaw({
+        home,
+        version: this.#options.version,
+        logger: this.#fileLog,
+        moreChecks: () => this.#checks(),
+        startChild: startUtility(this.#electron.utilityProcess),
+      });
     } catch (cause) {
       const error = toAppError(cause);
       this.#logger.log('error', 'the runtime did not start', { code: error.code, cause: error.message });

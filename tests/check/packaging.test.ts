@@ -86,6 +86,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
       'dist/preload.cjs',
       'dist/page-worker.js',
       'dist/document-worker.js',
+      'dist/engine-child.js',
       'dist/renderer/index.html',
       'dist/licenses.txt',
       'skills/csv-summary/scripts/summarize.mjs',

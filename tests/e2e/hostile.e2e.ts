@@ -115,13 +115,19 @@ test('as results of tools, opened in their cards', { timeout: 480_000 }, async (
   for (const [index, chunk] of chunks.entries()) {
     const names = chunk.map(([name]) => name);
     await window.send(`Open part ${index}`);
-    await window.conversation.getByText(`Read part ${index}.`, { exact: true }).waitFor();
-    // One of them holds a NUL byte and is refused as no text; its card still opens.
-    const lines = chunk.map(([name]) => window.page.getByRole('button', { name: new RegExp(`^(?:Read|Tried to read) ${name}\\.txt`) }));
-    for (const line of lines) await line.click();
-    await expect.poll(() => window.page.getByRole('group', { name: 'Result' }).count()).toBe(chunk.length);
+    const turn = window.conversation.locator('[data-turn]').last();
+    await turn.getByText(`Read part ${index}.`, { exact: true }).waitFor();
+    // One of them holds a NUL byte and is refused as no text; its card still opens. Each button is found by name once, while all cards are
+    // shut: computing the names of all that is in open cards is costly.
+    const found = chunk.map(([name]) => turn.getByRole('button', { name: new RegExp(`^(?:Read|Tried to read) ${name}\\.txt`) }));
+    const lines = await Promise.all(found.map((line) => line.elementHandle()));
+    expect(lines.every((line) => line !== null)).toBe(true);
+    for (const line of lines) await line?.click();
+    const results = window.page.locator('[role=group][aria-label=Result]');
+    await expect.poll(() => results.count()).toBe(chunk.length);
     expect({ names, ran: await ranIn(window.page) }).toEqual({ names, ran: 0 });
-    for (const line of lines) await line.click();
+    for (const line of lines) await line?.click();
+    await expect.poll(() => results.count()).toBe(0);
   }
   expect(window.incidents).toEqual([]);
 });

@@ -85,6 +85,12 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
       ...modelSettings,
     }),
     z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...modelSettings }),
+    /** A GGUF file of the person's own, run by the engine that `trayclaw model install-engine` adds. */
+    z.strictObject({
+      kind: z.literal('embedded'),
+      file: z.string().min(1).max(1000),
+      dimensions: z.number().int().min(8).max(4096).optional(),
+    }),
     /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
     z.strictObject({
       kind: z.literal('gguf'),

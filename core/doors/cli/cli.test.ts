@@ -330,6 +330,9 @@ test('every operation is reached by some command', () => {
     'provider.try',
     'provider.add',
     'workspace.look',
+    'engine.get',
+    'engine.install',
+    'engine.remove',
   ];
   const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   const doorOnly = ['signal.hook'];

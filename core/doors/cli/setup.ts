@@ -19,6 +19,7 @@ interface SetupOptions {
   readonly keyEnv?: string;
   readonly keyStdin?: boolean;
   readonly baseUrl?: string;
+  readonly file?: string;
   readonly model?: string;
   readonly workspace?: string;
   readonly yes?: boolean;
@@ -39,7 +40,7 @@ async function setUp(context: CommandContext, connection: Connection, options: S
   const { output } = context;
   if (options.provider === undefined && !context.hasPerson) throw await nobodyToAsk(claw);
   const isAsked = options.provider === undefined;
-  const wish = isAsked ? await askWish(context, claw) : await wishOf(context, claw, options);
+  const wish = isAsked ? await askWish(context, claw) : await namedWish(context, claw, options);
   const done =
     wish.kind === 'model' ? await useModel(claw, wish.ref, options) : await setUpProvider(context, connection, wish.draft, options);
   if (done === null) return exitCodes.failed;
@@ -85,6 +86,17 @@ async function wishOf(context: CommandContext, claw: Claw, options: SetupOptions
   };
 }
 
+function namedWish(context: CommandContext, claw: Claw, options: SetupOptions): Wish | Promise<Wish> {
+  const { provider = '', file } = options;
+  return file === undefined ? wishOf(context, claw, options) : fileWish(context, provider, file);
+}
+
+/** A GGUF file on this computer, by its path. */
+function fileWish({ io }: CommandContext, name: string, file: string): Wish {
+  const path = resolve(io.cwd, file.replace(/^~(?=$|[\\/])/, io.userFolder));
+  return { kind: 'provider', draft: { name, kind: 'embedded', file: path } };
+}
+
 async function askWish(context: CommandContext, claw: Claw): Promise<Wish> {
   context.output.say('Looking for keys and model servers…');
   const [{ models, offers }, { presets }] = await Promise.all([
@@ -107,6 +119,10 @@ async function askWish(context: CommandContext, claw: Claw): Promise<Wish> {
         ),
       }),
     })),
+    {
+      words: 'A GGUF file on this computer, without a server',
+      wish: async () => fileWish(context, 'file', await askLine(context, 'Path of the file: ')),
+    },
     { words: 'Paste a key', wish: async () => ({ kind: 'provider' as const, draft: await askDraft(context, presets) }) },
     { words: 'The offline demo, without a model', wish: () => ({ kind: 'model' as const, ref: 'demo/offline' }) },
   ];

@@ -31,6 +31,8 @@ beforeEach(async () => {
   mkdirSync(join(assets, 'deep'), { recursive: true });
   writeFileSync(join(assets, 'index.html'), '<!doctype html>window');
   writeFileSync(join(assets, 'deep', 'app.js'), 'export {};');
+  mkdirSync(join(assets, 'assets'));
+  writeFileSync(join(assets, 'assets', 'index-1a2b.js'), 'export {};');
   writeFileSync(join(assets, '.hidden'), 'hidden');
   writeFileSync(join(folder, 'secret.txt'), 'secret');
   symlinkSync(join(folder, 'secret.txt'), join(assets, 'link.txt'));
@@ -356,4 +358,11 @@ test('an asker that goes away ends its wait', async () => {
   await aborted;
   await door.whenIdle();
   expect(door.openRequests).toBe(0);
+});
+
+test('a browser keeps files named by their content, and asks again for all others', async () => {
+  const caching = async (path: string) => (await send(path)).headers['cache-control'];
+  expect(await caching('/assets/index-1a2b.js')).toBe('public, max-age=31536000, immutable');
+  for (const path of ['/', '/deep/app.js']) expect(await caching(path)).toBe('no-cache');
+  expect((await send('/assets/none.js')).headers['cache-control']).toBe('no-store');
 });

@@ -17,6 +17,8 @@ import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from
 import { StrangerLimit } from './stranger-limit.ts';
 import { TokenCheck, type TokenVerdict } from './token-check.ts';
 
+/** The build names these files by a hash of what is in them, so that a browser may keep them, and the compiled code with them. */
+const namedByContent = '/assets/';
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionsMax = 256;
@@ -197,7 +199,8 @@ class NodeHttpDoor implements HttpDoor {
     const asset = folder === null ? null : await readAsset(folder, path);
     if (asset === null) return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
     const own = path === framedPath ? framedHeaders(asset.bytes) : {};
-    response.writeHead(200, { ...own, 'content-type': asset.mediaType, 'content-length': asset.bytes.length, 'cache-control': 'no-cache' });
+    const caching = path.startsWith(namedByContent) ? 'public, max-age=31536000, immutable' : 'no-cache';
+    response.writeHead(200, { ...own, 'content-type': asset.mediaType, 'content-length': asset.bytes.length, 'cache-control': caching });
     response.end(asset.bytes);
   }
 

@@ -94,10 +94,11 @@ async function addProvider(deps: Deps, given: OpParsed<'provider.add'>, caller: 
 }
 
 /** Fails with invalid_params where a key or an address is missing. */
-function configOf({ kind, baseUrl, apiKey, prices }: ProviderDraft, keyRef: string | undefined): ProviderConfig {
+function configOf({ kind, file, baseUrl, apiKey, prices }: ProviderDraft, keyRef: string | undefined): ProviderConfig {
   const ref = keyRef ?? apiKey;
   const given = {
     kind,
+    ...(file === undefined ? {} : { file }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(ref === undefined ? {} : { apiKey: ref }),
     ...(prices === undefined ? {} : { prices }),

@@ -32,6 +32,7 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
   'openai-compatible': null,
   ollama: 'http://127.0.0.1:11434',
   cortensor: 'https://api.cortensor.app',
+  embedded: null,
   demo: null,
 };
 

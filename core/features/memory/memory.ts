@@ -10,7 +10,7 @@ import { isInside } from '../../base/inside-folder.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import { isOwnData, readablePage } from '../../hands/tools/tools.ts';
-import { estimateTokens } from '../../mind/llm/llm.ts';
+import { estimateTokens, type EngineAccess } from '../../mind/llm/llm.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createKnowledgeOps } from './document-ops.ts';
 import { DocumentThread } from './documents/document-thread.ts';
@@ -62,10 +62,10 @@ export const memory = defineBuiltInFeature({
     knowledge: new KnowledgeRows(storage),
     vectors: new VectorStore(storage.db),
   }),
-  create: (spine: Taken, stores: MemoryStores, ports: Ports) => {
+  create: (spine: Taken, stores: MemoryStores, ports: Ports, engine: Pick<EngineAccess, 'open'>) => {
     const { config, clock, log, logger, settings, tools, closing } = spine;
     const lifetimes = new Lifetimes();
-    const embedding = createEmbedding(spine, stores, lifetimes);
+    const embedding = createEmbedding(spine, stores, lifetimes, engine);
     const near = createNearest(logger, stores, embedding);
     const { book, recall, store } = createFacts(spine, stores, near, ports);
     const knowledge = createDocuments(spine, stores, { near, embedding, ports, lifetimes });

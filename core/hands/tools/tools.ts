@@ -27,8 +27,9 @@ export { createOpenWorkspace } from './open-workspace.ts';
 export { isOwnData, protectionOf } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
+export { childEnvironment } from './child-environment.ts';
 export { runProgram, type ProgramDeps, type ProgramEnd } from './run-program.ts';
-export { ProcessTrees, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';
+export { ProcessTrees, type EnvironmentMarker, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';
 
 export interface ToolHostOptions {
   readonly tools: readonly ToolDefinition[];

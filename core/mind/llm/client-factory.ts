@@ -2,10 +2,13 @@
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { systemClock } from '../../base/clock.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { ModelClient } from '../../contracts/llm.ts';
 import { AskedOnce, CortensorClient, portalConfig } from './cortensor-client.ts';
 import { CortensorRouter, type CortensorConfig } from './cortensor-router.ts';
 import { DemoClient } from './demo-client.ts';
+import type { EngineAccess } from './embedded/engine-access.ts';
+import { embeddedModelId } from './embedded/engine-place.ts';
 import { HttpTransport } from './http-transport.ts';
 import { answerTokensMax } from './model-catalog.ts';
 import { serverProfile } from './server-profile.ts';
@@ -23,6 +26,8 @@ export interface ClientFactoryDeps {
   /** The window to give an Ollama model; its own default is small and cuts prompts silently. */
   readonly contextTokens: (provider: string, modelId: string) => number;
   readonly refusedWords: RefusedWordsStore;
+  /** Runs GGUF files; null where the host program brings none. */
+  readonly engine: EngineAccess | null;
 }
 
 const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string>> = {
@@ -35,6 +40,7 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
   if (config.kind === 'cortensor') return createCortensor(provider, config, deps);
+  if (config.kind === 'embedded') return createEmbedded(provider, config, deps);
   const { keyRef } = deps;
   const key = keyRef === null ? null : (await deps.secrets.resolve(keyRef)).trim();
   const baseUrl = config.kind === 'openai-compatible' ? config.baseUrl : (config.baseUrl ?? defaultBaseUrls[config.kind]);
@@ -43,6 +49,17 @@ export async function createClient(provider: string, config: ProviderConfig, dep
   const options: DialectOptions = { provider, baseUrl, key, headers: config.headers ?? {}, nowMs, seesImages, refusedWords };
   const transport = new HttpTransport({ provider, origin: new URL(baseUrl).origin, connectTimeoutMs: deps.connectTimeoutMs });
   return new WireClient(createDialect(config, options, deps), transport, deps.nextCallId);
+}
+
+async function createEmbedded(
+  provider: string,
+  config: Extract<ProviderConfig, { kind: 'embedded' }>,
+  { engine, contextTokens, nextCallId }: ClientFactoryDeps,
+): Promise<ModelClient> {
+  if (engine === null) throw new AppError('model_unavailable', 'This program runs no GGUF files.', { data: { provider } });
+  const modelId = embeddedModelId(config.file);
+  const { EmbeddedClient } = await import('./embedded/embedded-client.ts');
+  return new EmbeddedClient(provider, config, { engine, nextCallId, contextTokens: () => contextTokens(provider, modelId) });
 }
 
 async function createCortensor(provider: string, config: CortensorConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
@@ -54,7 +71,7 @@ async function createCortensor(provider: string, config: CortensorConfig, deps: 
 }
 
 function createDialect(
-  config: Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' }>,
+  config: Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' }>,
   options: DialectOptions,
   deps: ClientFactoryDeps,
 ): Dialect {

@@ -45,6 +45,10 @@ export { keptHealth } from './routes/kept-health.ts';
 export { noCandidate } from './routes/stream-route.ts';
 export type { RouteAsk, Routes } from './routes/routes.ts';
 export type { RouteChoice } from './routes/route-choice.ts';
+export { EngineAccess } from './embedded/engine-access.ts';
+export type { StartChild } from './embedded/embedded-engine.ts';
+export { engineFolder, engineTarget, engineVersion, installedEngine } from './embedded/engine-place.ts';
+export { readGgufHead } from './embedded/gguf-head.ts';
 export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
 export interface ModelRouterDeps extends ModelDirectoryDeps {
@@ -337,6 +341,7 @@ export class ModelRouter {
       nextCallId: this.#nextCallId,
       contextTokens: (ofProvider, modelId) => this.#directory.told(`${ofProvider}/${modelId}`).contextTokens,
       refusedWords: this.#refusedWords,
+      engine: this.#deps.engine ?? null,
     });
     this.#clients.set(name, { baseUrl, client });
     client.catch(() => {

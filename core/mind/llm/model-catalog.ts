@@ -3,6 +3,7 @@
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, Usage } from '../../contracts/llm.ts';
+import { embeddedModelId } from './embedded/engine-place.ts';
 import { listPrice, vendorAt, type Vendor } from './model-prices.ts';
 
 const LOCAL_CONTEXT_TOKENS = 32_768;
@@ -53,6 +54,7 @@ export function isChatModel(modelId: string): boolean {
  */
 export function preferredModel(config: ProviderConfig, offered: readonly string[] | null): string | null {
   if (config.kind === 'demo') return null;
+  if (config.kind === 'embedded') return embeddedModelId(config.file);
   const vendor = vendorAt(config.kind, config.baseUrl);
   const wanted = vendor === null ? [] : preferences[vendor];
   if (offered === null) return wanted[0] ?? null;
@@ -66,7 +68,7 @@ function isSnapshotOf(modelId: string, name: string): boolean {
 
 /** Where its keys lie, in the order they are used; null alone for a provider that wants none. */
 export function keysOf(config: ProviderConfig): readonly (string | null)[] {
-  if (config.kind === 'demo' || config.kind === 'ollama') return noKey;
+  if (config.kind === 'demo' || config.kind === 'ollama' || config.kind === 'embedded') return noKey;
   const { apiKey } = config;
   const keys = 'keys' in config ? config.keys : undefined;
   if (keys === undefined) return apiKey === undefined ? noKey : [apiKey];
@@ -91,7 +93,7 @@ export function describeModel(ref: string, modelId: string, provider: KnownProvi
 }
 
 function windowOf(modelId: string, provider: KnownProvider | null, reported: number | null): number {
-  const stated = provider === null ? undefined : settingsOf(provider)?.contextTokens;
+  const stated = provider === null || provider.config.kind === 'demo' ? undefined : provider.config.contextTokens;
   if (stated !== undefined) return stated;
   if (reported !== null)
     return provider !== null && isRunHere(provider.config, modelId) ? Math.min(reported, LOCAL_CONTEXT_TOKENS) : reported;
@@ -99,9 +101,9 @@ function windowOf(modelId: string, provider: KnownProvider | null, reported: num
   return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
 }
 
-/** Ollama loads a model with the window it is given, and memory grows with it: the model's full window rarely fits. */
+/** Ollama and the engine load a model with the window they are given, and memory grows with it: the model's full window rarely fits. */
 function isRunHere(config: ProviderConfig, modelId: string): boolean {
-  return config.kind === 'ollama' && !isCloudModel(modelId);
+  return config.kind === 'embedded' || (config.kind === 'ollama' && !isCloudModel(modelId));
 }
 
 export function isCloudModel(modelId: string): boolean {
@@ -145,8 +147,9 @@ function pricesOf(modelId: string, provider: KnownProvider | null): Omit<ModelIn
   };
 }
 
-function settingsOf(provider: KnownProvider): Exclude<ProviderConfig, { kind: 'demo' }> | undefined {
-  return provider.config.kind === 'demo' ? undefined : provider.config;
+/** Of a model behind an address. */
+function settingsOf({ config }: KnownProvider): Exclude<ProviderConfig, { kind: 'demo' | 'embedded' }> | undefined {
+  return config.kind === 'demo' || config.kind === 'embedded' ? undefined : config;
 }
 
 /**
@@ -165,7 +168,7 @@ export function costOf(info: ModelInfo, usage: Usage): number | null {
 }
 
 export function isLocalProvider(config: ProviderConfig): boolean {
-  if (config.kind === 'demo') return true;
+  if (config.kind === 'demo' || config.kind === 'embedded') return true;
   if (config.kind === 'ollama') return config.baseUrl === undefined || isLoopback(config.baseUrl);
   return config.baseUrl !== undefined && isLoopback(config.baseUrl);
 }
@@ -188,7 +191,7 @@ const localServerPorts: ReadonlySet<string> = new Set(['11434', '1234', '9931', 
  * the usual ports, may be a gateway that bills: its prices are unknown until config.yaml says them.
  */
 function isFree({ config, isDiscovered }: KnownProvider, modelId: string): boolean {
-  if (config.kind === 'demo') return true;
+  if (config.kind === 'demo' || config.kind === 'embedded') return true;
   if (isCloudModel(modelId)) return false;
   if (isDiscovered) return true;
   if (!isLocalProvider(config)) return false;

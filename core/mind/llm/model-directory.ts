@@ -8,6 +8,9 @@ import { toAppError } from '../../contracts/errors.ts';
 import type { ModelInfo } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { portalConfig } from './cortensor-client.ts';
+import { embeddedModelId } from './embedded/engine-place.ts';
+import type { EngineAccess } from './embedded/engine-access.ts';
+import { readGgufHead } from './embedded/gguf-head.ts';
 import { chooseDefault, demoRef, type DefaultChoice } from './default-model.ts';
 import { demoModelId } from './demo-client.ts';
 import { abortReason } from './http-transport.ts';
@@ -49,6 +52,8 @@ export interface ModelDirectoryDeps {
   readonly localServers?: readonly LocalServer[];
   /** The time limit of each probe. */
   readonly probeTimeoutMs?: number;
+  /** Runs GGUF files; without it models of that kind are refused. */
+  readonly engine?: EngineAccess;
   /** A server's actual window, if it is smaller than stated. */
   readonly learned?: { windowOf(ref: string): number | null };
   /** Looked through for keys that can be offered; none without. */
@@ -66,6 +71,8 @@ export class ModelDirectory {
     string,
     { readonly config: ProviderConfig | undefined; readonly reported: number | null; readonly info: ModelInfo }
   >();
+  /** By file, as its head states it. */
+  readonly #fileWindows = new Map<string, number | null>();
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
   /** The last search, if any was started. */
@@ -90,6 +97,7 @@ export class ModelDirectory {
     this.#config = config;
     for (const provider of changed) this.#offered.forget(provider);
     if (changed.length > 0) this.#windows.clear();
+    this.#fileWindows.clear();
     // The facts that a default depends on may be unknown again.
     this.#lookedAtMs = null;
   }
@@ -122,7 +130,7 @@ export class ModelDirectory {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
     const offered = this.#offered.find(provider, modelId);
-    const reported = this.#windows.of(ref) ?? found?.contextTokens ?? offered?.contextTokens ?? null;
+    const reported = this.#windowOfFile(provider) ?? this.#windows.of(ref) ?? found?.contextTokens ?? offered?.contextTokens ?? null;
     const described = this.#described(ref, modelId, reported);
     const { inputUsdPerMillion, outputUsdPerMillion } = offered ?? { inputUsdPerMillion: null, outputUsdPerMillion: null };
     return described.inputUsdPerMillion === null && inputUsdPerMillion !== null
@@ -272,6 +280,7 @@ export class ModelDirectory {
     const config = this.#config.providers[provider];
     if (config === undefined) return [];
     if (config.kind === 'demo') return [demoModelId];
+    if (config.kind === 'embedded') return [embeddedModelId(config.file)];
     const found = this.#discovered.filter((model) => model.provider === provider).map((model) => model.modelId);
     return [...new Set([...Object.keys(config.prices ?? {}), ...found])];
   }
@@ -286,11 +295,35 @@ export class ModelDirectory {
     return preferredModel(config, offered?.ok === true ? offered.models.map(({ modelId }) => modelId) : null);
   }
 
+  /** Fails as a call of the model does. */
+  #modelInFile(file: string): ServerModel {
+    const { contextTokens } = readGgufHead(this.#deps.engine?.pathOf(file) ?? file);
+    return { modelId: embeddedModelId(file), contextTokens, inputUsdPerMillion: null, outputUsdPerMillion: null };
+  }
+
+  /** Read once; null for all that is no file, or cannot be read. */
+  #windowOfFile(provider: string): number | null {
+    const config = this.#config.providers[provider];
+    if (config?.kind !== 'embedded') return null;
+    const known = this.#fileWindows.get(config.file);
+    if (known !== undefined) return known;
+    let window: number | null = null;
+    try {
+      window = this.#modelInFile(config.file).contextTokens;
+    } catch {
+      // The call says why it cannot be read.
+      return null;
+    }
+    this.#fileWindows.set(config.file, window);
+    return window;
+  }
+
   async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
     const given = this.#config.providers[provider];
     const config = given?.kind === 'cortensor' ? portalConfig(given) : given;
     // A router node has one model, that of its session, and no list.
     if (config === undefined || config === null || config.kind === 'demo') return [];
+    if (config.kind === 'embedded') return [this.#modelInFile(config.file)];
     const [ref = null] = keysOf(config);
     const key = ref === null ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;

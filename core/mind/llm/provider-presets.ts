@@ -65,6 +65,7 @@ export const providerPresets: readonly Preset[] = [
   { id: 'ollama', title: 'Ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', keyName: null, keyUrl: null, keyVariable: null },
   local('lmstudio', 'LM Studio', 'http://127.0.0.1:1234/v1'),
   local('llamacpp', 'llama-server', 'http://127.0.0.1:8080/v1'),
+  { id: 'file', title: 'A GGUF file', kind: 'embedded', baseUrl: null, keyName: null, keyUrl: null, keyVariable: null },
 ];
 
 /**
@@ -74,7 +75,8 @@ export const providerPresets: readonly Preset[] = [
 export function offeredKeys(environment: Readonly<Record<string, string | undefined>>, providers: Config['providers']): KeyOffer[] {
   const inUse = new Set(Object.values(providers).flatMap(keysOf));
   return providerPresets.flatMap(({ id, title, kind, baseUrl, keyVariable }) => {
-    if (keyVariable === null || (environment[keyVariable] ?? '').trim() === '' || inUse.has(`env:${keyVariable}`)) return [];
+    if (keyVariable === null || kind === 'embedded' || (environment[keyVariable] ?? '').trim() === '' || inUse.has(`env:${keyVariable}`))
+      return [];
     const given = environment[keyVariable.replace(/_API_KEY$/, '_BASE_URL')] ?? '';
     const address = /^https?:\/\//.test(given) && URL.canParse(given) ? given : baseUrl;
     // The key has no known destination.

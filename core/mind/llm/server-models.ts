@@ -26,7 +26,7 @@ export interface ServerModel {
   readonly outputUsdPerMillion: number | null;
 }
 
-export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' }>;
+export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' }>;
 
 export interface ListRequest {
   readonly provider: string;

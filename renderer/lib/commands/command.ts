@@ -44,6 +44,6 @@ export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, 
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
 /** Focuses the named element, once the change is on the page. */
-export function focusOn(page: Document, name: 'message' | 'session-search' | 'rule'): void {
+export function focusOn(page: Document, name: 'message' | 'session-search'): void {
   page.querySelector<HTMLElement>(`[data-focus="${name}"]`)?.focus();
 }

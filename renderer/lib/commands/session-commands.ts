@@ -74,7 +74,7 @@ function exportAs(context: CommandContext, format: 'markdown' | 'jsonl'): unknow
 
 async function inspect(context: CommandContext, part: InspectorPart): Promise<void> {
   const [session, turn] = [sessionInView(context), lastTurn(context)];
-  if (session === undefined || (turn === undefined && part !== 'rules')) return;
+  if (session === undefined || (turn === undefined && part !== 'rules' && part !== 'new-rule')) return;
   if (context.app.route.place.view !== 'chat') context.app.route.go('chat', session.sessionId);
   await tick();
   const { activeElement } = context.page;
@@ -203,11 +203,7 @@ export const sessionCommands: readonly Command[] = [
     group: 'session',
     name: (words) => words.pinRule,
     isPossible: (context) => sessionInView(context) !== undefined,
-    run: async (context) => {
-      await inspect(context, 'rules');
-      await tick();
-      focusOn(context.page, 'rule');
-    },
+    run: (context) => inspect(context, 'new-rule'),
   },
   {
     id: 'export-markdown',

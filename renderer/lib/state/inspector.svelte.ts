@@ -1,6 +1,6 @@
 // The turn shown in the side panel, and its first section. Remembers the element that opened it, so that the focus returns there.
 
-export type InspectorPart = 'turn' | 'pack' | 'artifacts' | 'rules';
+export type InspectorPart = 'turn' | 'pack' | 'artifacts' | 'rules' | 'new-rule';
 
 export interface Inspected {
   readonly sessionId: string;

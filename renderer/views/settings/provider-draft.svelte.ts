@@ -18,6 +18,8 @@ export class ProviderDraft {
   readonly takesKey: boolean;
   name = $state('');
   baseUrl = $state('');
+  /** Of a GGUF file. */
+  file = $state('');
   /** A key, or a reference to one. */
   key = $state('');
   modelId = $state('');
@@ -46,8 +48,9 @@ export class ProviderDraft {
   get isComplete(): boolean {
     const needsKey = this.kind === 'openai' || this.kind === 'anthropic';
     const hasAddress = this.kind !== 'openai-compatible' || this.baseUrl.trim() !== '';
+    const hasFile = this.kind !== 'embedded' || this.file.trim() !== '';
     const hasKey = !needsKey || this.key.trim() !== '';
-    return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && hasAddress && hasKey;
+    return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && hasAddress && hasFile && hasKey;
   }
 
   /** Asks the server for its models, and one of them for a word. Rejects if not even the request could be made. */
@@ -71,6 +74,7 @@ export class ProviderDraft {
 
   #draft(): OpParams<'provider.add'>['provider'] {
     const address = this.baseUrl.trim();
+    const file = this.file.trim();
     const key = this.key.trim();
     const { inputUsd, outputUsd } = this;
     const priced = typeof inputUsd === 'number' && typeof outputUsd === 'number' && this.modelId.trim() !== '';
@@ -78,6 +82,7 @@ export class ProviderDraft {
       name: this.name.trim(),
       kind: this.kind,
       ...(address === '' ? {} : { baseUrl: address }),
+      ...(file === '' ? {} : { file }),
       ...(key === '' ? {} : reference.test(key) ? { apiKey: key } : { key }),
       ...(priced ? { prices: { [this.modelId.trim()]: { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd } } } : {}),
     };

@@ -34,6 +34,7 @@ const viewFiles: { readonly [F in FamilyOf<CommandOp>]: () => Promise<ViewsOf<F>
   telegram: async () => (await import('./channels.ts')).telegramViews,
   chat: async () => (await import('./channels.ts')).chatViews,
   outbox: async () => (await import('./channels.ts')).outboxViews,
+  engine: async () => (await import('./engine.ts')).engineViews,
   model: async () => (await import('./settings.ts')).modelViews,
   config: async () => (await import('./settings.ts')).configViews,
   secret: async () => (await import('./settings.ts')).secretViews,

@@ -32,6 +32,7 @@ function embedderFor(config: EmbeddingsConfig, more: Partial<ConstructorParamete
     spending: { admit: () => undefined, record: () => undefined },
     clock: new ManualClock(),
     serve: () => Promise.reject(new Error('nothing is served')),
+    embedHere: () => Promise.reject(new Error('there is no engine')),
     ...more,
   });
 }

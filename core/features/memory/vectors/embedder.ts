@@ -9,6 +9,13 @@ import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
 
+/** Runs a GGUF file in the engine. Fails as a call of a model does. */
+export type EmbedHere = (
+  file: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+) => Promise<{ readonly vectors: readonly (readonly number[])[]; readonly tokens: number | null }>;
+
 export interface EmbedderDeps {
   readonly config: EmbeddingsConfig;
   readonly fetch: typeof fetch;
@@ -22,6 +29,8 @@ export interface EmbedderDeps {
   readonly estimate: (text: string) => number;
   readonly spending: EmbeddingSpending;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Only asked for the kind `embedded`. */
+  readonly embedHere: EmbedHere;
   /** The address of a served GGUF file, and its key; starts the server. Used only for that kind. */
   readonly serve: (signal: AbortSignal) => Promise<{ readonly baseUrl: string; readonly key: string }>;
 }
@@ -41,7 +50,7 @@ const ANSWER_BYTES_MAX = 64_000_000;
 
 /** US dollars per million tokens: 0 for a local model, null if unknown. */
 export function embeddingPrice(config: EmbeddingsConfig): number | null {
-  if (config.kind === 'gguf') return 0;
+  if (config.kind === 'gguf' || config.kind === 'embedded') return 0;
   if (config.kind === 'openai-compatible') return config.usdPerMillionTokens ?? null;
   // Ollama forwards these to its cloud.
   return /[:-]cloud$/.test(config.model) ? null : 0;
@@ -50,7 +59,7 @@ export function embeddingPrice(config: EmbeddingsConfig): number | null {
 /** Names the model, its server, and its dimensions if requested: a different name means different vectors. */
 export function embeddingModelName(config: EmbeddingsConfig): string {
   const size = config.dimensions === undefined ? '' : `@${config.dimensions}`;
-  return `${config.kind}:${config.kind === 'gguf' ? config.file : config.model}${size}`;
+  return `${config.kind}:${'file' in config ? config.file : config.model}${size}`;
 }
 
 export class Embedder {
@@ -96,21 +105,50 @@ export class Embedder {
     spending.admit(estimated);
     const startedMs = clock.monotonicMs();
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeouts[purpose])]);
-    const { baseUrl, key } = config.kind === 'gguf' ? await this.#deps.serve(signal) : { baseUrl: config.baseUrl, key: await this.#key() };
     const input = texts.map((text) => {
       const sent = redact(text.slice(0, TEXT_CHARS_MAX));
       // A server refuses an empty text; a space means as little.
       return sent.trim() === '' ? '-' : sent;
     });
-    const model = config.kind === 'gguf' ? 'gguf' : config.model;
-    const dimensions = config.kind === 'gguf' ? undefined : config.dimensions;
-    const url = `${baseUrl.replace(/\/+$/, '')}${this.#format.path}`;
-    const reply = await this.#ask({ url, key, body: this.#format.body({ model, input, dimensions }) }, limited, signal);
-    const read = this.#format.read(reply);
+    const read =
+      config.kind === 'embedded'
+        ? await this.#inEngine(config.file, input, limited, signal)
+        : await this.#onServer(config, input, limited, signal);
     const told = read?.tokens ?? null;
     const tookMs = clock.monotonicMs() - startedMs;
     spending.record({ purpose, count: texts.length, tokens: told ?? estimated, tokensReported: told !== null, tookMs });
     return this.#check(read?.vectors ?? null, texts.length);
+  }
+
+  async #inEngine(file: string, input: readonly string[], limited: AbortSignal, signal: AbortSignal): ReturnType<EmbedHere> {
+    try {
+      return await this.#deps.embedHere(file, input, limited);
+    } catch (cause) {
+      if (isAppError(cause)) throw cause;
+      throw this.#stopped(cause, limited, signal);
+    }
+  }
+
+  async #onServer(
+    config: Exclude<EmbeddingsConfig, { kind: 'embedded' }>,
+    input: readonly string[],
+    limited: AbortSignal,
+    signal: AbortSignal,
+  ) {
+    const { baseUrl, key } = config.kind === 'gguf' ? await this.#deps.serve(signal) : { baseUrl: config.baseUrl, key: await this.#key() };
+    const model = config.kind === 'gguf' ? 'gguf' : config.model;
+    const dimensions = config.kind === 'gguf' ? undefined : config.dimensions;
+    const url = `${baseUrl.replace(/\/+$/, '')}${this.#format.path}`;
+    const reply = await this.#ask({ url, key, body: this.#format.body({ model, input, dimensions }) }, limited, signal);
+    return this.#format.read(reply);
+  }
+
+  #stopped(cause: unknown, limited: AbortSignal, signal: AbortSignal): AppError {
+    if (signal.aborted) return new AppError('cancelled', 'Embedding was stopped.', { cause });
+    if (limited.aborted)
+      return new AppError('model_timeout', `The embedding model ${this.model} did not answer in time.`, { cause, isRetryable: true });
+    if (cause instanceof SyntaxError) return badReply('its answer is not JSON');
+    return new AppError('model_unavailable', `The embedding model ${this.model} could not be reached.`, { cause, isRetryable: true });
   }
 
   async #key(): Promise<string | null> {
@@ -134,11 +172,7 @@ export class Embedder {
       return JSON.parse(text) as unknown;
     } catch (cause) {
       if (isAppError(cause)) throw cause;
-      if (signal.aborted) throw new AppError('cancelled', 'Embedding was stopped.', { cause });
-      if (limited.aborted)
-        throw new AppError('model_timeout', `The embedding model ${this.model} did not answer in time.`, { cause, isRetryable: true });
-      if (cause instanceof SyntaxError) throw badReply('its answer is not JSON');
-      throw new AppError('model_unavailable', `The embedding model ${this.model} could not be reached.`, { cause, isRetryable: true });
+      throw this.#stopped(cause, limited, signal);
     }
   }
 

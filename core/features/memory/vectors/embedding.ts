@@ -6,7 +6,7 @@ import type { Lifetimes } from '../../../base/disposable.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { systemSessionId } from '../../../contracts/events.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import { estimateTokens } from '../../../mind/llm/llm.ts';
+import { estimateTokens, type EngineAccess } from '../../../mind/llm/llm.ts';
 import type { SearchedTexts } from '../recall/searched-texts.ts';
 import type { Spine } from '../../feature.ts';
 import type { KnowledgeRows } from '../documents/knowledge-rows.ts';
@@ -41,8 +41,11 @@ export interface MemoryStores {
   readonly vectors: VectorStore;
 }
 
+/** The window of an embedding model in the engine; longer texts are cut. */
+const EMBEDDED_TOKENS = 8_192;
+
 /** Null without an embedder: then only words are searched. */
-export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes) {
+export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes, engine: Pick<EngineAccess, 'open'>) {
   const { config, clock, environment, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
   const { embeddings } = config;
   // Old vectors are deleted with their texts although they are unused.
@@ -83,6 +86,7 @@ export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, life
     resolveSecret: (ref) => secrets.resolve(ref),
     redact: redactPrompt,
     isStopped: () => panic.engaged,
+    embedHere: async (file, texts, signal) => (await engine.open()).embed({ file, contextTokens: EMBEDDED_TOKENS }, texts, signal),
     serve: (signal) => (server === null ? Promise.reject(new Error('nothing is served')) : server.address(signal)),
   });
   const keeper = lifetimes.add(

@@ -260,7 +260,9 @@ function readRoute({ candidates, prefer, localOnly }: RouteConfig): Route {
 }
 
 function takesImages(config: ProviderConfig): boolean {
-  return config.kind !== 'demo' && (config.images ?? (config.kind === 'openai' || config.kind === 'anthropic'));
+  return (
+    config.kind !== 'demo' && config.kind !== 'embedded' && (config.images ?? (config.kind === 'openai' || config.kind === 'anthropic'))
+  );
 }
 
 /** [0, 1) from a text: FNV-1a, and a last mix so that ids that differ in one letter lie far apart. */

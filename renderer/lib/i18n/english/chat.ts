@@ -32,6 +32,7 @@ export const chat = {
     setDefault: 'Choose one in Settings.',
     none: 'No model found.',
     noneAbout: 'Start Ollama, LM Studio or llama-server, or add a provider.',
+    useFile: 'Use a GGUF file',
     others: (count: number) => counted(count, 'other model'),
     settings: 'Settings',
     tasks: 'Example tasks',

@@ -27,6 +27,8 @@ export const frame = {
   connecting: 'Connecting to TrayClaw…',
   reconnecting: 'TrayClaw is not responding. Retrying…',
   outOfDate: 'What you see may be out of date.',
+  viewFailed: 'This page could not be loaded. TrayClaw may be stopped, or it was updated. Nothing is lost.',
+  reload: 'Reload the window',
   backOnline: 'Connected again.',
 
   notices: 'Notices',

@@ -1,5 +1,15 @@
 // Words for providers and models, and for setting one up.
 
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
+
+interface EngineSizes {
+  readonly version: string;
+  readonly packages: number;
+  readonly downloadBytes: number;
+  readonly diskBytes: number;
+  readonly source: string;
+}
+
 export const providers = {
   routes: {
     list: 'Routes',
@@ -29,6 +39,16 @@ export const providers = {
   name: 'Name',
   address: 'Address',
   vendorAddress: 'The vendor’s address',
+  file: 'File',
+  fileHelp: 'Full path of a .gguf file on this computer. The model runs here, in a process of TrayClaw, without a server.',
+  engine: {
+    title: 'Engine for GGUF files',
+    install: 'Download and install',
+    unsupported: 'The engine that runs GGUF files has no build for this computer. Use Ollama, LM Studio or llama-server.',
+    offer: ({ version, packages, downloadBytes, diskBytes, source }: EngineSizes) =>
+      `Running a GGUF file needs the engine node-llama-cpp ${version}: ${packages} packages, ${megabytes(downloadBytes)} to download from ${source}, ${megabytes(diskBytes)} on the disk.`,
+    progress: (done: number, whole: number) => `${megabytes(done)} of ${megabytes(whole)}`,
+  },
   key: 'Key',
   keyHelp: 'Goes to the keychain, never into the file. env:NAME or file:PATH is taken as a reference.',
   getKey: 'Get a key',

@@ -88,7 +88,8 @@ export const settingNames = {
     '5': '5',
     'openai-compatible': 'OpenAI-compatible server',
     ollama: 'Ollama',
-    gguf: 'Model file on this computer',
+    gguf: 'Model file, run by llama-server',
+    embedded: 'Model file, run by TrayClaw',
   },
   fields: {
     'activeHours.from': 'From, such as 08:00',

@@ -1,0 +1,86 @@
+// Installs the engine: downloads the pinned archives, checks each, unpacks them into a new folder, and renames that at the end. Runs
+// nothing of what it downloads. An attempt that fails leaves nothing behind.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { PinnedPackage } from './pinned-packages.ts';
+import { unpack } from './unpack.ts';
+
+export interface InstallDeps {
+  readonly packages: readonly PinnedPackage[];
+  /** Where it is put; the folder is new. */
+  readonly folder: string;
+  readonly registry: string;
+  readonly fetch: (url: string, signal: AbortSignal) => Promise<Buffer>;
+  readonly onProgress: (doneBytes: number) => void;
+}
+
+const PARALLEL = 6;
+
+/** Fails with fetch_failed or tool_failed. */
+export async function installEngine(deps: InstallDeps, signal: AbortSignal): Promise<void> {
+  const { folder, packages, onProgress } = deps;
+  const staged = `${folder}.new`;
+  rmSync(staged, { recursive: true, force: true });
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  let doneBytes = 0;
+  const waiting = [...packages].sort((a, b) => b[2] - a[2]);
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const archive = await download(deps, next, either);
+      unpack(archive, { folder: join(staged, next[0]), wants: isNeeded });
+      doneBytes += archive.length;
+      onProgress(doneBytes);
+    }
+  };
+  try {
+    mkdirSync(staged, { recursive: true, mode: 0o700 });
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(staged, folder);
+  } catch (cause) {
+    ended.abort();
+    waiting.length = 0;
+    rmSync(staged, { recursive: true, force: true });
+    throw explained(cause, signal);
+  }
+}
+
+/** Removes every version, also one that an update left behind. */
+export function removeEngine(folder: string): void {
+  rmSync(dirname(folder), { recursive: true, force: true });
+}
+
+/** The sources it was compiled from, and what only people and compilers read, stay out. */
+function isNeeded(path: string): boolean {
+  return !/\.(map|d\.ts|md)$/.test(path) && (!path.startsWith('llama/') || /^llama\/[^/]+\.json$/.test(path));
+}
+
+async function download(
+  { fetch, registry }: InstallDeps,
+  [path, version, archiveBytes, , sha512]: PinnedPackage,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const archive = await fetch(`${registry}/${name}/-/${name.split('/').at(-1) ?? name}-${version}.tgz`, signal);
+  const isPinned = archive.length === archiveBytes && createHash('sha512').update(archive).digest('base64') === sha512;
+  if (!isPinned) {
+    throw new AppError('fetch_failed', `What ${new URL(registry).host} gave for ${name} ${version} is not the pinned archive.`, {
+      data: { hint: 'Nothing was installed. Try again; if it stays, something between you and the registry changes downloads.' },
+    });
+  }
+  return archive;
+}
+
+function explained(cause: unknown, signal: AbortSignal): AppError {
+  if (signal.aborted) return new AppError('cancelled', 'Installing the engine was stopped. Nothing was installed.', { cause });
+  const error = toAppError(cause);
+  const hint = error.hint ?? 'Nothing was installed. Check the network connection, and try again.';
+  return new AppError(error.code === 'internal' ? 'tool_failed' : error.code, `The engine could not be installed: ${error.message}`, {
+    data: { ...error.data, hint },
+    cause,
+  });
+}

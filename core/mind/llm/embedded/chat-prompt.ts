@@ -1,0 +1,96 @@
+// The prompt of a conversation by the model's own chat template. A template that knows no tools, or another way of calling them than
+// <tool_call>, gets them as plain text. Pure but for the template itself.
+
+import type { EngineMessage, EngineTool } from './engine-messages.ts';
+import { callClosing, callOpening } from './reply-splitter.ts';
+
+export interface ChatTemplate {
+  readonly source: string;
+  readonly bosText: string;
+  readonly eosText: string;
+  /** Fails with the template's own words. */
+  render(variables: Readonly<Record<string, unknown>>): string;
+}
+
+interface PlainMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** Marks of other ways to call tools; a model trained for one of them follows plain instructions as well. */
+const otherWays =
+  /<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|channel\|>|<\|tool_call|<｜tool|<tool_calls>|tool_code|"parameters": ?\{?["<]/;
+
+/** Fails with the template's own words where no form of the conversation suits it. */
+export function renderPrompt(template: ChatTemplate, messages: readonly EngineMessage[], tools: readonly EngineTool[]): string {
+  const usesCalls =
+    tools.length > 0 || messages.some((message) => message.role === 'tool' || (message.role === 'assistant' && message.calls.length > 0));
+  if (usesCalls && knowsTools(template.source)) return render(template, messages.map(inTemplate), tools.map(offered));
+  const plain = asText(messages, tools);
+  try {
+    return render(template, plain, null);
+  } catch {
+    // Some templates refuse a system message, or two of one role in a row.
+    return render(template, alternating(plain), null);
+  }
+}
+
+function knowsTools(source: string): boolean {
+  return /\btools\b/.test(source) && !otherWays.test(source);
+}
+
+function render(template: ChatTemplate, messages: readonly object[], tools: readonly object[] | null): string {
+  const marks = { bos_token: template.bosText, eos_token: template.eosText };
+  const offer = tools === null || tools.length === 0 ? {} : { tools };
+  return template.render({ messages, ...offer, add_generation_prompt: true, ...marks });
+}
+
+function offered({ name, description, parameters }: EngineTool): object {
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+function inTemplate(message: EngineMessage): object {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.id, name: message.name, content: message.content };
+  if (message.role !== 'assistant' || message.calls.length === 0) return { role: message.role, content: message.content };
+  const calls = message.calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } }));
+  return { role: 'assistant', content: message.content, tool_calls: calls };
+}
+
+function asText(messages: readonly EngineMessage[], tools: readonly EngineTool[]): PlainMessage[] {
+  const said = messages.map((message): PlainMessage => {
+    if (message.role === 'tool') return { role: 'user', content: `<tool_response>\n${message.content}\n</tool_response>` };
+    if (message.role !== 'assistant') return { role: message.role, content: message.content };
+    const calls = message.calls.map(({ name, args }) => `${callOpening}\n${JSON.stringify({ name, arguments: args })}\n${callClosing}`);
+    return { role: 'assistant', content: [message.content, ...calls].filter((part) => part !== '').join('\n') };
+  });
+  const joined = joinRoles(said);
+  if (tools.length === 0) return joined;
+  const [first, ...rest] = joined;
+  const words = toolWords(tools);
+  if (first?.role === 'system') return [{ role: 'system', content: `${first.content}\n\n${words}` }, ...rest];
+  return [{ role: 'system', content: words }, ...joined];
+}
+
+function toolWords(tools: readonly EngineTool[]): string {
+  const signatures = tools.map((tool) => JSON.stringify(offered(tool))).join('\n');
+  return `# Tools\n\nYou may call one or more functions. Their signatures:\n<tools>\n${signatures}\n</tools>\n\nFor each call write a JSON object with the name and the arguments between these marks, and nothing after the last one:\n${callOpening}\n{"name": "NAME", "arguments": {}}\n${callClosing}`;
+}
+
+/** Joins messages of one role that follow each other. */
+function joinRoles(messages: readonly PlainMessage[]): PlainMessage[] {
+  const joined: PlainMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (last?.role === message.role) joined[joined.length - 1] = { role: last.role, content: `${last.content}\n\n${message.content}` };
+    else joined.push(message);
+  }
+  return joined;
+}
+
+/** Without a system message, beginning with the user. */
+function alternating(messages: readonly PlainMessage[]): PlainMessage[] {
+  const asUser = messages.map((message): PlainMessage => (message.role === 'system' ? { ...message, role: 'user' } : message));
+  const opened: PlainMessage[] =
+    asUser[0]?.role === 'assistant' ? [{ role: 'user', content: '(the conversation continues)' }, ...asUser] : asUser;
+  return joinRoles(opened);
+}

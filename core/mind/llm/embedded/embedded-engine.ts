@@ -1,0 +1,227 @@
+// The engine for GGUF files: which child serves which file, when it is started, when its memory is given back, and how long a file that
+// brought it down is left alone. Installs nothing, and starts nothing before the first request.
+
+import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import type { Later } from '../../../base/later.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { AppError, toAppError } from '../../../contracts/errors.ts';
+import type { CompleteOrder, EngineAnswer } from './engine-messages.ts';
+import { modelFilePath } from './engine-place.ts';
+import { EngineProcess, type AnswerListener, type ChildHandle } from './engine-process.ts';
+
+export type StartChild = (script: URL, environment: Readonly<Record<string, string>>) => ChildHandle;
+
+export interface EngineDeps {
+  readonly home: string;
+  readonly userHome: string;
+  /** The folder of the installed engine; null while there is none. */
+  readonly library: () => string | null;
+  readonly start: StartChild;
+  /** Of the child: none of the person's keys. */
+  readonly environment: () => Readonly<Record<string, string>>;
+  /** Registers it with the panic stop. Returns how to take it out. */
+  readonly track: (pid: number) => () => void;
+  readonly clock: Clock;
+  readonly later: Later;
+  readonly logger: Logger;
+  /** A model that no one asks leaves memory after so long. */
+  readonly idleMs?: number;
+}
+
+/** One file and how it is loaded. */
+export interface EngineFile {
+  readonly file: string;
+  readonly contextTokens: number;
+  readonly threads?: number | undefined;
+}
+
+interface Running {
+  readonly process: EngineProcess;
+  stopIdle: () => void;
+}
+
+interface Failed {
+  /** Size and time of the file that failed. */
+  readonly stamp: string;
+  readonly count: number;
+  readonly untilMs: number;
+  readonly error: AppError;
+}
+
+const IDLE_MS = 5 * 60_000;
+const REST_FIRST_MS = 10_000;
+const REST_MS_MAX = 10 * 60_000;
+/** A child that died once while it was in use may be started again at once. */
+const DEATHS_FREE = 1;
+
+export class EmbeddedEngine {
+  readonly #deps: EngineDeps;
+  readonly #running = new Map<string, Running>();
+  readonly #failed = new Map<string, Failed>();
+  #isClosed = false;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails with `model_*`, or with the signal's reason when that aborts. */
+  complete(file: EngineFile, order: CompleteOrder, listener: AnswerListener, signal: AbortSignal): Promise<EngineAnswer> {
+    return this.#with(file, signal, (process) => process.complete(order, listener, signal));
+  }
+
+  embed(
+    file: EngineFile,
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ vectors: readonly (readonly number[])[]; tokens: number }> {
+    return this.#with(file, signal, (process) => process.embed(texts, signal));
+  }
+
+  /** The processes that run now. */
+  get pids(): readonly number[] {
+    return [...this.#running.values()].flatMap(({ process }) => process.pid ?? []);
+  }
+
+  /** Ends every child; the next request starts one again. For an engine that is replaced or removed. */
+  async stop(): Promise<void> {
+    const ending = [...this.#running.values()].map(({ process }) => {
+      process.kill();
+      return process.ended;
+    });
+    await Promise.all(ending);
+  }
+
+  async dispose(): Promise<void> {
+    this.#isClosed = true;
+    await this.stop();
+  }
+
+  async #with<T>(file: EngineFile, signal: AbortSignal, work: (process: EngineProcess) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new AppError('cancelled', 'The program is closing.');
+    const path = modelFilePath(file.file, this.#deps.home, this.#deps.userHome);
+    const key = JSON.stringify([path, file.contextTokens, file.threads]);
+    const stamp = stampOf(path);
+    this.#assertMayTry(key, stamp, path);
+    const running = this.#running.get(key) ?? this.#start(key, file, path);
+    running.stopIdle();
+    try {
+      await raced(running.process.loaded, signal);
+      const done = await work(running.process);
+      this.#failed.delete(key);
+      return done;
+    } catch (cause) {
+      // Only a crash counts, not a call that the caller cancelled.
+      if (!signal.aborted && running.process.isEnded) this.#remember(key, stamp, toAppError(cause), running.process);
+      throw cause;
+    } finally {
+      this.#rest(running);
+    }
+  }
+
+  #start(key: string, { contextTokens, threads }: EngineFile, path: string): Running {
+    const { library, start, environment, track, logger } = this.#deps;
+    const folder = library();
+    if (folder === null) throw notInstalled();
+    const child = start(childScript(), environment());
+    const order = { library: folder, file: path, contextTokens, threads: threads ?? usualThreads(availableParallelism()) };
+    const process = new EngineProcess(child, order, basename(path));
+    const running: Running = { process, stopIdle: () => undefined };
+    let untrack = (): void => undefined;
+    // Node knows the pid at once, Electron a moment later.
+    const register = (): void => {
+      untrack();
+      if (child.pid !== undefined && !process.isEnded) untrack = track(child.pid);
+    };
+    register();
+    child.onSpawn(register);
+    this.#running.set(key, running);
+    logger.log('info', 'the engine was started', { file: basename(path), pid: child.pid });
+    // The caller may be gone by then.
+    process.loaded.then(
+      () => this.#rest(running),
+      () => undefined,
+    );
+    void process.ended.then(() => {
+      running.stopIdle();
+      untrack();
+      if (this.#running.get(key) === running) this.#running.delete(key);
+    });
+    return running;
+  }
+
+  /** A program that rests keeps no model in memory. */
+  #rest(running: Running): void {
+    const { later, idleMs = IDLE_MS, logger } = this.#deps;
+    running.stopIdle();
+    if (running.process.isBusy || running.process.isEnded) return;
+    running.stopIdle = later(idleMs, () => {
+      if (running.process.isBusy) return;
+      logger.log('info', 'the engine rests: its model leaves memory', { pid: running.process.pid });
+      running.process.kill();
+    });
+  }
+
+  #remember(key: string, stamp: string, error: AppError, process: EngineProcess): void {
+    const before = this.#failed.get(key);
+    const count = (before?.stamp === stamp ? before.count : 0) + 1;
+    const deathsFree = process.hadLoaded ? DEATHS_FREE : 0;
+    const restMs = count <= deathsFree ? 0 : Math.min(REST_FIRST_MS * 2 ** (count - 1), REST_MS_MAX);
+    this.#failed.set(key, { stamp, count, untilMs: this.#deps.clock.monotonicMs() + restMs, error });
+    this.#deps.logger.log('warn', 'the engine stopped', { error: error.message, said: error.data['said'], count });
+  }
+
+  #assertMayTry(key: string, stamp: string, path: string): void {
+    const failed = this.#failed.get(key);
+    if (failed === undefined || failed.stamp !== stamp) return;
+    const leftMs = failed.untilMs - this.#deps.clock.monotonicMs();
+    if (leftMs <= 0) return;
+    const { code, message, data } = failed.error;
+    const hint = `${basename(path)} is tried again in ${Math.ceil(leftMs / 1000)} seconds, or as soon as the file is another one.`;
+    throw new AppError(code, message, { data: { ...data, hint } });
+  }
+}
+
+export function notInstalled(): AppError {
+  return new AppError('model_unavailable', 'The engine that runs GGUF files is not installed.', {
+    data: { hint: 'Install it: trayclaw model install-engine. It says first what it downloads.' },
+  });
+}
+
+/** One core is left to everything else: with all of them the engine's threads wait for each other on a busy computer. */
+export function usualThreads(cores: number): number {
+  // Two threads share a core on most processors, and a second one of a core slows the engine down.
+  const physical = cores > 2 ? Math.ceil(cores / 2) : cores;
+  return Math.max(1, physical - 1);
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true) {
+    throw new AppError('model_unavailable', `There is no file ${path}.`, { data: { hint: 'Correct its path in config.yaml.' } });
+  }
+  return `${stat.size}:${stat.mtimeMs}`;
+}
+
+/** The source file in the checkout, a separate entry in the build. */
+function childScript(): URL {
+  const here = import.meta.url;
+  if (here.endsWith('.ts')) return new URL('./engine-child.ts', here);
+  return new URL(here.includes('/chunks/') ? '../engine-child.js' : './engine-child.js', here);
+}
+
+async function raced<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,194 @@
+// One child process with one model: started, told what to do, listened to, ended. A child that dies fails the calls it had, each with one
+// sentence. Knows nothing of when to start it again.
+
+import { Deferred } from '../../../base/deferred.ts';
+import { AppError } from '../../../contracts/errors.ts';
+import type { CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
+
+/** A started child, under Node or Electron. */
+export interface ChildHandle {
+  /** Undefined before it was spawned. */
+  readonly pid: number | undefined;
+  /** Told once it has a pid. */
+  onSpawn(listener: () => void): void;
+  send(message: EngineOrder): void;
+  onMessage(listener: (message: unknown) => void): void;
+  onExit(listener: () => void): void;
+  /** Receives its standard error. */
+  onError(listener: (text: string) => void): void;
+  kill(): void;
+}
+
+export interface AnswerListener {
+  text(piece: string): void;
+  reasoning(piece: string): void;
+  calling(): void;
+  alive(): void;
+}
+
+interface Open {
+  readonly done: Deferred<EngineReport>;
+  readonly listener: AnswerListener | null;
+}
+
+const ERRORS_KEPT = 4_000;
+
+export class EngineProcess {
+  readonly #child: ChildHandle;
+  readonly #name: string;
+  readonly #open = new Map<number, Open>();
+  readonly #loaded = new Deferred<number>();
+  readonly #ended = new Deferred<void>();
+  #lastId = 0;
+  #hasLoaded = false;
+  #isEnded = false;
+  #errors = '';
+
+  /** `name` is the file as people know it. */
+  constructor(child: ChildHandle, order: LoadOrder, name: string) {
+    this.#child = child;
+    this.#name = name;
+    // A failure without a waiting caller is no unhandled rejection.
+    this.#loaded.promise.catch(() => undefined);
+    child.onMessage((message) => this.#take(message as EngineReport));
+    child.onExit(() => this.#end());
+    child.onError((text) => {
+      this.#errors = (this.#errors + text).slice(-ERRORS_KEPT);
+    });
+    child.send({ kind: 'load', ...order });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** It takes no more orders. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get hadLoaded(): boolean {
+    return this.#hasLoaded;
+  }
+
+  get isBusy(): boolean {
+    return this.#open.size > 0 || !this.#hasLoaded;
+  }
+
+  /** Resolves when its process is gone. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Its window, once it has loaded. Fails where the file cannot be loaded. */
+  get loaded(): Promise<number> {
+    return this.#loaded.promise;
+  }
+
+  /** Fails with `model_*`, or with the signal's reason at once when that aborts. */
+  async complete(order: CompleteOrder, listener: AnswerListener, signal: AbortSignal): Promise<EngineAnswer> {
+    const report = await this.#ask((id) => ({ kind: 'complete', id, ...order }), listener, signal);
+    if (report.kind === 'answered') return report.answer;
+    throw this.#unexpected();
+  }
+
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<{ vectors: readonly (readonly number[])[]; tokens: number }> {
+    const report = await this.#ask((id) => ({ kind: 'embed', id, texts }), null, signal);
+    if (report.kind === 'embedded') return report;
+    throw this.#unexpected();
+  }
+
+  kill(): void {
+    if (!this.#isEnded) this.#child.kill();
+  }
+
+  async #ask(order: (id: number) => EngineOrder, listener: AnswerListener | null, signal: AbortSignal): Promise<EngineReport> {
+    if (this.#isEnded) throw this.#died();
+    signal.throwIfAborted();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const open: Open = { done: new Deferred(), listener };
+    this.#open.set(id, open);
+    const onAbort = (): void => {
+      this.#open.delete(id);
+      this.#child.send({ kind: 'cancel', id });
+      open.done.reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      this.#child.send(order(id));
+      return await open.done.promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #take(report: EngineReport): void {
+    if (report.kind === 'loaded') {
+      this.#hasLoaded = true;
+      return this.#loaded.resolve(report.contextTokens);
+    }
+    if (report.kind === 'not-loaded') return this.#refuse(report.message);
+    const open = this.#open.get(report.id);
+    if (open === undefined) return;
+    if (report.kind === 'text' || report.kind === 'reasoning') return open.listener?.[report.kind](report.text);
+    if (report.kind === 'calling' || report.kind === 'alive') return open.listener?.[report.kind]();
+    this.#open.delete(report.id);
+    if (report.kind === 'failed') open.done.reject(this.#failure(report.failure));
+    else open.done.resolve(report);
+  }
+
+  #refuse(message: string): void {
+    const error = new AppError('model_unavailable', `The engine cannot load ${this.#name}: ${sentence(message)}`, {
+      data: { hint: 'Check that the file is complete, and that the model fits into the memory of this computer.' },
+    });
+    this.#loaded.reject(error);
+    this.#failAll(error);
+    this.kill();
+    this.#isEnded = true;
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    const error = this.#died();
+    this.#loaded.reject(error);
+    this.#failAll(error);
+    this.#ended.resolve();
+  }
+
+  #failAll(error: AppError): void {
+    for (const { done } of this.#open.values()) done.reject(error);
+    this.#open.clear();
+  }
+
+  #died(): AppError {
+    const said = this.#errors.split('\n').findLast((line) => /GGML_ASSERT|error|failed|abort/i.test(line));
+    const data = said === undefined ? {} : { said: said.slice(0, 300) };
+    if (this.#hasLoaded) {
+      const hint = 'The next request starts it again.';
+      return new AppError('model_unavailable', `The engine stopped while ${this.#name} was in use.`, { data: { ...data, hint } });
+    }
+    const hint = 'The file may be damaged, or the model too large for the memory of this computer.';
+    return new AppError('model_unavailable', `The engine stopped while loading ${this.#name}.`, { data: { ...data, hint } });
+  }
+
+  #failure(failure: EngineFailure): AppError {
+    if (failure.why === 'too-long') {
+      const { requestTokens, limitTokens } = failure;
+      return new AppError('model_context_overflow', `The conversation is longer than ${this.#name} can read.`, {
+        data: { requestTokens, limitTokens },
+      });
+    }
+    const code = failure.why === 'refused' ? 'model_rejected' : 'model_unavailable';
+    return new AppError(code, `${this.#name} gave no answer: ${sentence(failure.message)}`);
+  }
+
+  #unexpected(): AppError {
+    return new AppError('model_bad_reply', `The engine answered with something else than it was asked for (${this.#name}).`);
+  }
+}
+
+function sentence(words: string): string {
+  const line = words.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
+  return /[.!?)]$/.test(line) ? line : `${line}.`;
+}

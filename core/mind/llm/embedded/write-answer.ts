@@ -1,0 +1,272 @@
+// One answer of a model in memory: reads the prompt from where the last one differs, writes token by token, and once a tool call has begun
+// holds the model to the grammar of the offered tools. Runs no tool; knows nothing of processes.
+
+import { callGrammar } from './call-grammar.ts';
+import { renderPrompt } from './chat-prompt.ts';
+import type { CallRule, EngineModel } from './engine-library.ts';
+import type { CompleteOrder, EngineAnswer, EngineFailure, EngineTool } from './engine-messages.ts';
+import { callClosing, callOpening, ReplySplitter } from './reply-splitter.ts';
+
+/** Between two of them the work can be called off. */
+const READ_TOKENS = 256;
+/** An answer needs some room. */
+const ROOM_TOKENS = 16;
+const CALLS_MAX = 16;
+const CALL_CHARS_MAX = 200_000;
+/** A sign of several bytes is complete after so many tokens at the latest. */
+const SIGN_TOKENS_MAX = 4;
+const GRAMMARS_KEPT = 8;
+
+export interface AnswerSink {
+  text(piece: string): void;
+  reasoning(piece: string): void;
+  calling(): void;
+  alive(): void;
+}
+
+export class JobFailure extends Error {
+  readonly failure: EngineFailure;
+
+  constructor(failure: EngineFailure) {
+    super(failure.why);
+    this.failure = failure;
+  }
+}
+
+type Call = EngineAnswer['calls'][number];
+
+export class AnswerWriter {
+  readonly #model: EngineModel;
+  readonly #rules = new Map<string, () => CallRule>();
+
+  constructor(model: EngineModel) {
+    this.#model = model;
+  }
+
+  /** Null when it was called off. Fails with JobFailure, or as the library does. */
+  async write(order: CompleteOrder, sink: AnswerSink, signal: AbortSignal): Promise<EngineAnswer | null> {
+    const prompt = this.#prompt(order);
+    const tokens = [...this.#model.tokenize(prompt)];
+    const limitTokens = this.#model.contextTokens;
+    if (tokens.length + ROOM_TOKENS > limitTokens) throw new JobFailure({ why: 'too-long', requestTokens: tokens.length, limitTokens });
+    const cachedInputTokens = await this.#read(tokens, sink, signal);
+    const room = limitTokens - tokens.length - 1;
+    const draft = new Draft(this.#model, tokens, Math.min(order.maxTokens ?? room, room));
+    const calls = await this.#writeParts(draft, order, { sink, signal, isThinking: /<think>\s*$/.test(prompt) });
+    if (signal.aborted) return null;
+    const finish = calls.length > 0 ? 'tool_calls' : draft.isFull ? 'length' : 'stop';
+    return { calls, inputTokens: tokens.length, cachedInputTokens, outputTokens: draft.written, finish };
+  }
+
+  #prompt({ messages, tools }: CompleteOrder): string {
+    const { template, bosText, eosText } = this.#model;
+    if (template === null) throw new JobFailure({ why: 'refused', message: 'the file has no chat template, so it holds no conversation' });
+    try {
+      const prompt = renderPrompt({ source: template, bosText, eosText, render: (given) => this.#model.render(given) }, messages, tools);
+      return bosText === '' || prompt.startsWith(bosText) ? prompt : bosText + prompt;
+    } catch (cause) {
+      const message = `its chat template refuses the conversation (${cause instanceof Error ? cause.message.slice(0, 200) : 'no reason'})`;
+      throw new JobFailure({ why: 'refused', message });
+    }
+  }
+
+  /** Reads all but the last token, which is where writing begins. Returns how many needed no reading. */
+  async #read(tokens: readonly number[], sink: AnswerSink, signal: AbortSignal): Promise<number> {
+    const kept = await this.#keep(tokens);
+    for (let at = kept; at < tokens.length - 1 && !signal.aborted; at += READ_TOKENS) {
+      await this.#model.read(tokens.slice(at, Math.min(at + READ_TOKENS, tokens.length - 1)));
+      sink.alive();
+    }
+    return kept;
+  }
+
+  /** Forgets everything from where the kept state differs. */
+  async #keep(tokens: readonly number[]): Promise<number> {
+    const kept = this.#model.kept();
+    let same = 0;
+    while (same < tokens.length - 1 && kept[same] === tokens[same]) same += 1;
+    await this.#model.forgetFrom(same);
+    return Math.min(same, this.#model.kept().length);
+  }
+
+  async #writeParts(
+    draft: Draft,
+    { tools }: CompleteOrder,
+    how: { readonly sink: AnswerSink; readonly signal: AbortSignal; readonly isThinking: boolean },
+  ): Promise<Call[]> {
+    const { sink, signal } = how;
+    const calls: Call[] = [];
+    const findsCalls = tools.length > 0;
+    const splitter = new ReplySplitter({ findsCalls, isThinking: how.isThinking });
+    if (!(await this.#writeText(draft, splitter, how))) return calls;
+    while (calls.length < CALLS_MAX && !signal.aborted && !draft.isFull) {
+      sink.calling();
+      const call = await this.#writeCall(draft, await this.#ruleFor(tools), signal);
+      if (call === null) break;
+      calls.push(call);
+      draft.append(`\n${callClosing}`);
+      // Only another call may follow a call.
+      if (!(await this.#writeText(draft, new ReplySplitter({ findsCalls, isThinking: false }), { ...how, sink: silent }))) break;
+    }
+    return calls;
+  }
+
+  /** True when a call begins; the draft then ends with its mark. */
+  async #writeText(
+    draft: Draft,
+    splitter: ReplySplitter,
+    { sink, signal }: { readonly sink: AnswerSink; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    const tell = ({ text, reasoning }: { readonly text: string; readonly reasoning: string }): void => {
+      if (reasoning !== '') sink.reasoning(reasoning);
+      if (text !== '') sink.text(text);
+    };
+    const from = draft.mark();
+    let callAt: number | null = null;
+    await this.#generate(draft, null, signal, (piece) => {
+      const split = splitter.push(piece);
+      tell(split);
+      callAt = split.callAt;
+      // After a call, text is no use to anyone.
+      return callAt !== null;
+    });
+    if (callAt === null) {
+      tell(splitter.end());
+      return false;
+    }
+    draft.rewind(from, callAt, callOpening);
+    return true;
+  }
+
+  /** Null where what was written is no call. */
+  async #writeCall(draft: Draft, rule: CallRule | null, signal: AbortSignal): Promise<Call | null> {
+    const scan = new ObjectScan();
+    await this.#generate(draft, rule, signal, (piece) => scan.push(piece) || scan.text.length > CALL_CHARS_MAX);
+    const parsed = parseCall(scan.text);
+    return signal.aborted ? null : parsed;
+  }
+
+  async #generate(draft: Draft, rule: CallRule | null, signal: AbortSignal, onPiece: (piece: string) => boolean): Promise<void> {
+    const model = this.#model;
+    if (signal.aborted || draft.isFull) return;
+    const kept = await this.#keep(draft.tokens);
+    for await (const token of model.write(draft.tokens.slice(kept), () => rule)) {
+      if (signal.aborted || model.isEnd(token)) return;
+      if (onPiece(draft.add(token)) || draft.isFull) return;
+    }
+  }
+
+  /** Null where the library cannot make one of these tools: then the call is written freely, and checked as every call is. */
+  async #ruleFor(tools: readonly EngineTool[]): Promise<CallRule | null> {
+    const gbnf = callGrammar(tools);
+    const known = this.#rules.get(gbnf);
+    if (known !== undefined) return known();
+    try {
+      const create = await this.#model.createRule(gbnf);
+      if (this.#rules.size >= GRAMMARS_KEPT) this.#rules.clear();
+      this.#rules.set(gbnf, create);
+      return create();
+    } catch {
+      return null;
+    }
+  }
+}
+
+const silent: AnswerSink = { text: () => undefined, reasoning: () => undefined, calling: () => undefined, alive: () => undefined };
+
+/** The tokens of prompt and answer, and the text of the answer's tokens. */
+class Draft {
+  readonly tokens: number[];
+  readonly #model: EngineModel;
+  readonly #max: number;
+  #pending: number[] = [];
+  #texts: { readonly place: number; readonly end: number }[] = [];
+  #length = 0;
+  written = 0;
+
+  constructor(model: EngineModel, prompt: readonly number[], max: number) {
+    this.#model = model;
+    this.tokens = [...prompt];
+    this.#max = max;
+  }
+
+  get isFull(): boolean {
+    return this.written >= this.#max;
+  }
+
+  /** The text that is complete with this token. */
+  add(token: number): string {
+    const before = this.tokens.slice(-4 - this.#pending.length, this.tokens.length - this.#pending.length);
+    this.tokens.push(token);
+    this.#pending.push(token);
+    this.written += 1;
+    const text = this.#model.detokenize(this.#pending, before);
+    if (text.endsWith('\uFFFD') && this.#pending.length < SIGN_TOKENS_MAX) return '';
+    this.#pending = [];
+    this.#length += text.length;
+    this.#texts.push({ place: this.tokens.length, end: this.#length });
+    return text;
+  }
+
+  mark(): { readonly place: number; readonly length: number } {
+    return { place: this.tokens.length, length: this.#length };
+  }
+
+  /** Goes back to `at` characters after the mark, and continues with these words: the tokens then end where they end. */
+  rewind(from: { readonly place: number; readonly length: number }, at: number, words: string): void {
+    const whole = this.#texts.findLast(({ place, end }) => place > from.place && end <= from.length + at);
+    const texts = this.#texts.filter(({ place }) => place > (whole?.place ?? from.place));
+    const ended = texts.find(({ end }) => end === from.length + at + words.length);
+    if (ended !== undefined) {
+      this.tokens.length = ended.place;
+      return;
+    }
+    this.tokens.length = whole?.place ?? from.place;
+    this.append(words);
+  }
+
+  append(words: string): void {
+    this.tokens.push(...this.#model.tokenize(words, true));
+    this.#pending = [];
+  }
+}
+
+/** Reads up to the end of one JSON object. */
+class ObjectScan {
+  text = '';
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+
+  /** True once the object is whole; what follows it is left out. */
+  push(piece: string): boolean {
+    for (const sign of piece) {
+      if (this.#depth > 0 || sign === '{') this.text += sign;
+      if (this.#step(sign)) return true;
+    }
+    return false;
+  }
+
+  #step(sign: string): boolean {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (this.#isInString && sign === '\\') this.#isEscaped = true;
+    else if (sign === '"' && this.#depth > 0) this.#isInString = !this.#isInString;
+    else if (!this.#isInString && sign === '{') this.#depth += 1;
+    else if (!this.#isInString && sign === '}' && this.#depth > 0) {
+      this.#depth -= 1;
+      return this.#depth === 0;
+    }
+    return false;
+  }
+}
+
+/** Arguments that were cut off stay as they are: the tool host reports what is wrong with them. */
+function parseCall(text: string): Call | null {
+  try {
+    const { name, arguments: args } = JSON.parse(text) as { name?: unknown; arguments?: unknown };
+    return typeof name === 'string' ? { name, args: JSON.stringify(args ?? {}) } : null;
+  } catch {
+    const name = /^\{\s*"name"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
+    return name === undefined ? null : { name, args: text.slice(text.indexOf('"arguments"') + 12).replace(/^\s*:\s*/, '') };
+  }
+}

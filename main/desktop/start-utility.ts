@@ -1,0 +1,35 @@
+// Starts the child of the engine as a utility process of Electron: the packaged program cannot run a script as Node does.
+
+import { fileURLToPath } from 'node:url';
+import type { utilityProcess as ElectronUtility } from 'electron';
+import type { StartChild } from '../../core/compose.ts';
+
+type UtilityPort = Pick<typeof ElectronUtility, 'fork'>;
+
+export function startUtility(utility: UtilityPort): StartChild {
+  return (script, environment) => {
+    const child = utility.fork(fileURLToPath(script), [], {
+      env: { ...environment },
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'pipe'],
+      serviceName: 'TrayClaw engine',
+      // The library is not signed with the certificate of this program.
+      allowLoadingUnsignedLibraries: true,
+    });
+    return {
+      get pid() {
+        return child.pid;
+      },
+      send: (message) => child.postMessage(message),
+      onMessage: (listener) => void child.on('message', listener),
+      onExit: (listener) => void child.once('exit', () => listener()),
+      onError: (listener) => void child.stderr?.on('data', (bytes: Buffer) => listener(bytes.toString('utf8'))),
+      onSpawn: (listener) => void child.once('spawn', listener),
+      kill: () => {
+        // While it loads a model it does not react to a polite end.
+        if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+        else child.kill();
+      },
+    };
+  };
+}
