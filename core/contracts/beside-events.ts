@@ -1,4 +1,4 @@
-// The events of models and programs that are asked beside the conversation of a turn. Only puts the families together.
+// The events of requests beside the conversation of a turn: verification, second opinions, values. No event is defined here.
 
 import { opinionEvents } from './features/opinions.ts';
 import { valueEvents } from './features/values.ts';
