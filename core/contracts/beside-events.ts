@@ -1,4 +1,4 @@
-// The events of requests beside the conversation of a turn: verification, second opinions, values. No event is defined here.
+// Puts together the events of verification, second opinions and values. Defines none.
 
 import { opinionEvents } from './features/opinions.ts';
 import { valueEvents } from './features/values.ts';
