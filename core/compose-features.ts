@@ -18,6 +18,7 @@ import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
 import { usage } from './features/usage/usage.ts';
+import { values } from './features/values/values.ts';
 import { verify } from './features/verify/verify.ts';
 import type { AskingDeps } from './mind/asking/asking.ts';
 import { estimateTokens, type EngineAccess, type ModelRouter } from './mind/llm/llm.ts';
@@ -45,8 +46,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     return wing;
   };
   const identities = add(identity.create(spine, rows.identity, options.prompts ?? {}));
-  const { prompt, capsules } = identities;
-  const agents = agentsOf(base, capsules);
+  const agents = agentsOf(base, identities.capsules);
   const run = runHook(base, guard, hands);
   const redactDeep = <T>(value: T): T => safetyOf('tool-results').redactDeep(value);
   const hook = add(hooks.create(spine, null, { library: options.hooks ?? [], run, redactDeep }));
@@ -57,10 +57,10 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const engined = add(engine.create(spine, null, hands.engine)).handlers;
   const remembering = add(memory.create(spine, rows.memory, options, hands.engine));
   lifetimes.defer(() => endTurns(turns, hands.trees));
-  const helping = add(helpers.create(spine, rows.helpers, { agents, prompt }));
+  const helping = add(helpers.create(spine, rows.helpers, { agents, prompt: identities.prompt }));
   const skilled = add(skills.create(spine, rows.skills, helping.queue));
   const signalled = add(signals.create(spine, rows.signals));
-  const scheduled = add(schedule.create(spine, rows.schedule, { prompt, signals: signalled.hub }));
+  const scheduled = add(schedule.create(spine, rows.schedule, { prompt: identities.prompt, signals: signalled.hub }));
   const letters = add(deadLetters.create(spine, rows.deadLetters));
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
   const counted = add(usage.create(spine, rows.usage, (line) => safetyOf('app-log').redactJson(line).text));
@@ -98,6 +98,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
       ...governing.handlers,
       ...doubting.handlers,
       ...engined,
+      ...add(values.create(spine, null, { asking, redactDeep })).handlers,
     },
   };
 }

@@ -30,7 +30,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   model_unavailable: 'The model server does not answer.',
   model_timeout: 'The model took longer than its timeouts allow.',
   model_context_overflow: 'The conversation does not fit the window of the model.',
-  model_bad_reply: "The model server's answer cannot be read.",
+  model_bad_reply: "The model server's answer cannot be read, or does not follow the schema that was asked for.",
   model_cut_off: 'The answer broke off.',
   model_rejected: 'The provider refuses the request.',
   cancelled: 'The turn was cancelled.',

@@ -8,7 +8,7 @@ import { either, joined, readSchema, type ArrayKind, type Kind, type ObjectKind,
 import { valueWords } from './schema-words.ts';
 
 export interface SentSchema {
-  type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
+  type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
   description?: string;
   enum?: string[];
   properties?: Record<string, SentSchema>;

@@ -150,6 +150,7 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'opinion.requested': 'model',
   'opinion.given': 'model',
   'opinion.judged': 'model',
+  'value.given': 'model',
 };
 
 /** An event type of a later program counts as a system event. */

@@ -1,6 +1,7 @@
 // The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
 
 import * as z from 'zod';
+import { besideEvents } from './beside-events.ts';
 import { chatAddressSchema } from './channels.ts';
 import { continuityEvents } from './continuity-events.ts';
 import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
@@ -11,7 +12,6 @@ import { hookEvents } from './features/hooks.ts';
 import { helperEvents, helperOriginSchema } from './features/helpers.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { memoryEvents } from './features/memory.ts';
-import { opinionEvents } from './features/opinions.ts';
 import { outboxEvents } from './outbox-events.ts';
 import {
   approvalSchema,
@@ -29,7 +29,6 @@ import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
 import { telegramEvents } from './features/telegram.ts';
 import { routeNoteSchema } from './model-routes.ts';
-import { verifyEvents } from './features/verify.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
 import { healthEvents } from './features/health.ts';
@@ -341,8 +340,7 @@ const bodies = {
   ...continuityEvents,
   ...pluginEvents,
   ...governorEvents,
-  ...verifyEvents,
-  ...opinionEvents,
+  ...besideEvents,
 } as const;
 
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };

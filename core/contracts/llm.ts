@@ -1,6 +1,7 @@
 // The model port's wire-neutral shapes: messages, tool schemas, requests, replies, usage.
 
 import type { Redacted } from '../base/redacted.ts';
+import type { SentSchema } from '../base/sendable-schema.ts';
 import * as z from 'zod';
 
 export const usageSchema = z.object({
@@ -53,6 +54,14 @@ export interface ToolSchema {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** The form of a structured answer. */
+export interface OutputForm {
+  /** Letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** An object schema that every model server accepts (core/base/sendable-schema.ts). */
+  readonly schema: SentSchema;
+}
+
 /** The most tools that every vendor takes in one request. */
 export const TOOLS_MAX = 128;
 
@@ -70,6 +79,11 @@ export interface ModelRequest {
   /** Sent after the messages, in this request only: it is never kept, so the prefix before it stays cached. */
   readonly tail?: string;
   readonly maxOutputTokens?: number;
+  /**
+   * The answer must be JSON of this form. Not every server enforces it, so a caller also puts the form into the prompt, and checks the
+   * answer.
+   */
+  readonly output?: OutputForm;
 }
 
 /** A redacted request. */

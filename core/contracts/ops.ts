@@ -52,6 +52,7 @@ import { sessionOps } from './session-ops.ts';
 import { signalOps } from './features/signals.ts';
 import { skillOps } from './features/skills.ts';
 import { telegramOps } from './features/telegram.ts';
+import { valueOps } from './features/values.ts';
 import { workspaceOps, workspacePath } from './workspace-ops.ts';
 
 /** One call, or all calls of one turn. */
@@ -202,6 +203,7 @@ export const opTable = {
   ...pluginOps,
   ...governorOps,
   ...opinionOps,
+  ...valueOps,
 
   'audit.verify': {
     params: none,

@@ -7,6 +7,7 @@ const most = 'how many at most';
 export const messageForms = {
   'message.send': { about: 'send a message and start a turn for it; without a session, in a new one' },
   'turn.wait': { about: 'wait until the turn ends or needs an approval, and return its status' },
+  'turn.value': { about: 'return the answer of an ended turn as a value of a JSON schema, checked; asks a model unless it is one' },
   'turn.cancel': {
     about: 'cancel a running or waiting turn',
     commands: { 'turns cancel': { takes: ['turnId'], example: 'trn_01JD7Q' } },

@@ -187,6 +187,8 @@ const tell: Lines = {
   'opinion.requested': ({ body }, { e }) => line(e.opinionRequested(body.by), body.members.join('\n')),
   'opinion.given': ({ body }, { e }) =>
     line(e.opinionGiven(body.model), body.error ?? body.text, body.error === undefined ? 'plain' : 'bad'),
+  'value.given': ({ body }, { e }) =>
+    line(e.valueGiven(body.model), body.error ?? JSON.stringify(body.value, null, 2), body.error === undefined ? 'plain' : 'bad'),
   'opinion.judged': ({ body }, { e }) =>
     line(e.opinionJudged[body.verdict], lines(body.reason, body.error ?? ''), opinionTones[body.verdict]),
   'plugin.approved': ({ body }, { e }) => line(e.pluginApproved(body.by), body.path),

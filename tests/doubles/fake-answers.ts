@@ -2,6 +2,7 @@
 
 import type { HelperListing } from '../../core/contracts/features/helpers.ts';
 import { configSchema } from '../../core/contracts/config.ts';
+import { noUsage } from '../../core/contracts/llm.ts';
 import type { OpHandlers } from '../../core/contracts/ops.ts';
 import type { TurnDetails } from '../../core/contracts/op-results.ts';
 import type { HeartbeatState, ScheduleView, Task } from '../../core/contracts/features/schedule.ts';
@@ -212,6 +213,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
       repeated: false,
     }),
     'turn.get': ({ turnId }) => turnView(turnId),
+    'turn.value': ({ turnId }) => ({ turnId, value: { people: 4 }, model: null, usage: noUsage, costUsd: 0 }),
     'pack.list': () => ({ packs: [packRow] }),
     'rule.list': () => ({ rules: [rule] }),
     'rule.pin': () => rule,

@@ -8,6 +8,7 @@ export const featureEventPins = {
   'opinion.requested': '308df32d912df605',
   'opinion.given': '2563024ae189a2e2',
   'opinion.judged': '88609ed9f093a525',
+  'value.given': '2fafa4b1e8157da5',
 } as const;
 
 export const featureOpPins = {
@@ -21,4 +22,5 @@ export const featureOpPins = {
   'governor.try': 'ccf27b67e5a71cfc 53ac93fec1bb68d5',
   'model.opinion': '52169641b6105930 d6b8d305b31b7943',
   'opinion.list': '5b2a285a9f432c76 43f37840ec259989',
+  'turn.value': '5969bc9adb4caee1 39614b172480e942',
 } as const;

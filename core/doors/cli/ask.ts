@@ -1,5 +1,8 @@
 // `ask`, `tool` and `calc`: one message, or one tool call without a model, through the same gate as everything else.
 
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { isPlainObject } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -29,15 +32,17 @@ export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'mes
 
 export async function ask(
   context: CommandContext,
-  { text: words, ...options }: AskOptions & { readonly text: readonly string[] },
+  { text: words, schema: schemaFile, ...options }: AskOptions & { readonly text: readonly string[]; readonly schema?: string },
 ): Promise<number> {
   const given = words.join(' ');
   const text = given === '-' ? await context.readStdin() : given;
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
+  const schema = schemaFile === undefined ? null : await readSchema(context, schemaFile);
+  if (schema !== null && isCommandLine(text)) throw new AppError('invalid_params', 'A slash command has no answer that could be a value.');
   const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
     if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
-    const streams = !context.output.isJson;
+    const streams = !context.output.isJson && schema === null;
     const end = await withLines(context, async (lines) => {
       if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
       const place = await choosePlace(context, options, { claw, lines });
@@ -49,9 +54,34 @@ export async function ask(
         ...files,
       });
     });
-    return reportEnd(context, end);
+    return schema === null ? reportEnd(context, end) : reportValue(context, claw, end, schema);
   });
 }
+
+/** Fails with `invalid_params`. */
+async function readSchema({ io }: CommandContext, file: string): Promise<OpParams<'turn.value'>['schema']> {
+  const text = await readFile(resolve(io.cwd, file), 'utf8').catch((cause: unknown) => {
+    throw new AppError('invalid_params', `The schema ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+  });
+  const schema = parseJsonArgument(text, `The schema ${file}`);
+  if (!isPlainObject(schema)) throw new AppError('invalid_params', `The schema ${file} is not a JSON object.`);
+  return schema;
+}
+
+/** The answer as a value, and nothing else on standard output: it is there for another program. */
+async function reportValue(
+  context: CommandContext,
+  claw: Claw,
+  end: ConversationEnd,
+  schema: OpParams<'turn.value'>['schema'],
+): Promise<number> {
+  const { result } = end;
+  if (result.status !== 'done') return reportEnd(context, { ...end, result: { ...result, text: '' } });
+  const { value } = await claw.op('turn.value', { turnId: result.turnId, schema }, cliCaller);
+  context.output.result({ ...result, value }, () => context.output.forStdout(JSON.stringify(value, null, 2)));
+  return exitCodes.done;
+}
+
 /** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
 async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
   if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);

@@ -1,16 +1,8 @@
-// Reads the judgement; without one, measures disagreement as the share of words the answers do not have in common. Pure.
+// The form of a judgement; without one, measures disagreement as the share of words the answers do not have in common. Pure.
 
 import * as z from 'zod';
 import { opinionVerdictSchema, type OpinionVerdict } from '../../contracts/features/opinions.ts';
-import { jsonIn } from '../../mind/asking/asking.ts';
-
-const judgementSchema = z.object({
-  verdict: opinionVerdictSchema,
-  best: z.string().max(10).nullable().optional(),
-  disagreement: z.number().min(0).max(1),
-  text: z.string().default(''),
-  reason: z.string().default(''),
-});
+import { outputOf, type Output } from '../../mind/asking/asking.ts';
 
 export interface Judgement {
   readonly verdict: OpinionVerdict;
@@ -20,13 +12,16 @@ export interface Judgement {
   readonly reason: string;
 }
 
-/** Null for an answer that is no judgement: another form, or a letter that no answer has. */
-export function readJudgement(text: string, letters: readonly string[]): Judgement | null {
-  const read = judgementSchema.safeParse(jsonIn(text));
-  if (!read.success) return null;
-  const best = read.data.best?.trim().toUpperCase() ?? null;
-  if (best !== null && best !== '' && !letters.includes(best)) return null;
-  return { ...read.data, best: best === '' ? null : best };
+/** `letters`: of the answers there are; another one is no judgement. */
+export function judgementOutput(letters: readonly string[]): Output<Judgement> {
+  const judgement = z.object({
+    verdict: opinionVerdictSchema,
+    best: z.enum(letters).nullable().default(null).describe('The letter of the best answer.'),
+    disagreement: z.number().min(0).max(1).describe('From 0 (all say the same) to 1 (they contradict each other).'),
+    text: z.string().default('').describe('For revise: the best answer, corrected and merged; otherwise empty.'),
+    reason: z.string().default('').describe('One or two sentences on where they differ.'),
+  });
+  return outputOf('judgement', judgement);
 }
 
 /** 1 where nothing can be compared: nothing says that they agree. */

@@ -8,10 +8,10 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import { askModel, type AskingDeps, type ModelAnswer } from '../../mind/asking/asking.ts';
+import { askModel, askValue, type AskingDeps, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { readJudgement, shuffle, wordDisagreement } from './judgement.ts';
+import { judgementOutput, shuffle, wordDisagreement, type Judgement } from './judgement.ts';
 import { foldOpinions } from './opinion-view.ts';
 import { choosePanel, type KnownModels, type Panel } from './panel.ts';
 import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
@@ -127,37 +127,34 @@ export class OpinionDesk {
   }
 
   async #askMember(asked: Asked, model: string): Promise<Given> {
-    const { opinionId, turnId, question } = asked;
-    const answer = await this.#ask(asked, {
-      model,
-      system: memberInstructions,
-      text: memberText(question),
-      maxOutputTokens: MEMBER_TOKENS,
-    });
-    const body: Given = { opinionId, model, ...this.#told(answer) };
+    const { opinionId, turnId, question, signal } = asked;
+    const about = { model, system: memberInstructions, text: memberText(question), maxOutputTokens: MEMBER_TOKENS };
+    const answer = await this.#tried(asked, (place) => askModel(this.#deps.asking, { ...about, ...place }, signal));
+    const told =
+      'refused' in answer ? { text: '', error: this.#deps.redactPrompt(answer.refused) } : { text: this.#deps.redactPrompt(answer.text) };
+    const body: Given = { opinionId, model, ...told, ...spentIn('refused' in answer ? undefined : answer) };
     this.#record(asked, { type: 'opinion.given', turnId, body });
     return body;
   }
 
   async #askJudge(asked: Asked, opinions: readonly Given[]): Promise<void> {
-    const { opinionId, turnId, question, panel } = asked;
+    const { opinionId, turnId, question, panel, signal } = asked;
+    const redactPrompt = (text: string): string => this.#deps.redactPrompt(text);
     const own = { model: given, text: question.answer };
     const mixed = shuffle([own, ...opinions], () => this.#deps.random());
     const candidates = mixed.map((one, index) => ({ letter: letterAt(index), text: one.text, isGiven: one === own }));
-    const heard = opinions.length > 0;
-    const text = judgeText(question, candidates);
-    const answer: ModelAnswer = heard
-      ? await this.#ask(asked, { model: panel.judge, system: judgeInstructions, text, maxOutputTokens: JUDGE_TOKENS })
-      : { refused: 'no other model answered' };
-    const told = this.#told(answer);
-    const judgement =
-      told.error === undefined
-        ? readJudgement(
-            told.text,
-            candidates.map(({ letter }) => letter),
-          )
-        : null;
-    const error = told.error ?? (judgement === null ? `the answer of ${panel.judge} is no judgement` : undefined);
+    const about = {
+      model: panel.judge,
+      system: judgeInstructions,
+      text: judgeText(question, candidates),
+      maxOutputTokens: JUDGE_TOKENS,
+    };
+    const output = judgementOutput(candidates.map(({ letter }) => letter));
+    const answer: ValueAnswer<Judgement> =
+      opinions.length > 0
+        ? await this.#tried(asked, (place) => askValue(this.#deps.asking, { ...about, ...place }, output, signal))
+        : { refused: 'no other model answered' };
+    const judged = 'refused' in answer ? { error: redactPrompt(answer.refused) } : redacted(answer.value, redactPrompt);
     // Nothing says that they agree: a person decides, and sees how far the words differ.
     const open = {
       verdict: 'ask' as const,
@@ -170,23 +167,20 @@ export class OpinionDesk {
       opinionId,
       model: panel.judge,
       order: mixed.map(({ model }) => model),
-      ...(judgement ?? open),
-      usage: told.usage,
-      costUsd: told.costUsd,
-      tookMs: told.tookMs,
-      ...(error === undefined ? {} : { error }),
+      ...open,
+      ...judged,
+      ...spentIn(answer.spent),
     };
     this.#record(asked, { type: 'opinion.judged', turnId, body });
   }
 
   /** Never fails: what went wrong is the answer. */
-  async #ask(
+  async #tried<T>(
     { sessionId, turnId, question, signal }: Asked,
-    about: { model: string; system: string; text: string; maxOutputTokens: number },
-  ): Promise<ModelAnswer> {
-    const place = { sessionId, turnId, continues: question.continues };
+    ask: (about: Pick<ModelQuestion, 'place' | 'timeoutMs'>) => Promise<T>,
+  ): Promise<T | { refused: string }> {
     try {
-      return await askModel(this.#deps.asking, { ...about, place, timeoutMs: ANSWER_MS }, signal);
+      return await ask({ place: { sessionId, turnId, continues: question.continues }, timeoutMs: ANSWER_MS });
     } catch (cause) {
       const { code, message } = toAppError(cause);
       if (code === 'internal') this.#deps.logger.log('error', 'a model could not be asked for its opinion', { cause: String(cause) });
@@ -194,14 +188,19 @@ export class OpinionDesk {
     }
   }
 
-  #told(answer: ModelAnswer): Pick<Given, 'text' | 'usage' | 'costUsd' | 'tookMs' | 'error'> {
-    if ('refused' in answer) return { text: '', error: this.#deps.redactPrompt(answer.refused), usage: noUsage, costUsd: 0, tookMs: 0 };
-    return { ...answer, text: this.#deps.redactPrompt(answer.text) };
-  }
-
   #record({ sessionId, turnId }: Asked, draft: AnyDraft): void {
     this.#deps.turns.appendToTurn(sessionId, turnId, [draft]);
   }
+}
+
+function spentIn(spent: Spent | undefined): Spent {
+  if (spent === undefined) return { usage: noUsage, costUsd: 0, tookMs: 0 };
+  const { usage, costUsd, tookMs } = spent;
+  return { usage, costUsd, tookMs };
+}
+
+function redacted(judgement: Judgement, redact: (text: string) => string): Judgement {
+  return { ...judgement, text: redact(judgement.text), reason: redact(judgement.reason) };
 }
 
 function letterAt(index: number): string {

@@ -11,11 +11,11 @@ import { stillRedacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Panels } from '../../contracts/features/opinions.ts';
-import type { AskingDeps } from '../../mind/asking/asking.ts';
+import { valueIn, type AskingDeps } from '../../mind/asking/asking.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { OpinionDesk } from './opinion-desk.ts';
-import { readJudgement, shuffle, wordDisagreement } from './judgement.ts';
+import { judgementOutput, shuffle, wordDisagreement } from './judgement.ts';
 import { choosePanel } from './panel.ts';
 import { wantedFor } from './wanted.ts';
 
@@ -200,14 +200,15 @@ test.each([
 });
 
 test.each([
-  ['no JSON', 'They are all fine.'],
-  ['another verdict', judged({ verdict: 'maybe' })],
-  ['a letter no answer has', judged({ best: 'Z' })],
-  ['a disagreement beyond all', judged({ disagreement: 7 })],
-])('a judge that answers with %s is no judge: you decide', async (_what, text) => {
-  const { desk } = createDesk({ says: { 'lab/a': 'yes', 'cloud/b': 'no', 'cloud/j': text } });
+  ['no JSON', 'They are all fine.', 'it is not one JSON object'],
+  ['another verdict', judged({ verdict: 'maybe' }), 'verdict must be one of'],
+  ['a letter no answer has', judged({ best: 'Z' }), 'best must be one of'],
+  ['a disagreement beyond all', judged({ disagreement: 7 }), 'disagreement must be'],
+])('a judge that answers twice with %s is no judge: you decide', async (_what, text, why) => {
+  const { desk, asked } = createDesk({ says: { 'lab/a': 'yes', 'cloud/b': 'no', 'cloud/j': text } });
   const opinion = await desk.ask({ ...ask, of: 'careful' });
-  expect(opinion).toMatchObject({ verdict: 'ask', stopped: 'the answer of cloud/j is no judgement', disagreement: 1, best: null });
+  expect(opinion).toMatchObject({ verdict: 'ask', stopped: expect.stringContaining(why) as unknown, disagreement: 1, best: null });
+  expect([asked.filter(({ ref }) => ref === 'cloud/j').length, opinion.costUsd]).toEqual([2, 0.04]);
 });
 
 test('a member that is not there leaves the others, and is named', async () => {
@@ -270,6 +271,6 @@ test('panels, words and chance', () => {
     judge: 'lab/a',
   });
   expect([wordDisagreement(['a b', 'a b']), wordDisagreement(['a b', 'c d']), wordDisagreement(['a'])]).toEqual([0, 1, 1]);
-  expect(readJudgement(judged({ best: null }), ['A'])).toMatchObject({ best: null, verdict: 'revise' });
+  expect(valueIn(judged({ best: null }), judgementOutput(['A']))).toMatchObject({ value: { best: null, verdict: 'revise' } });
   expect(new Set(shuffle([1, 2, 3], () => 0))).toEqual(new Set([1, 2, 3]));
 });

@@ -107,6 +107,7 @@ export class UsageRows {
       case 'call.verified':
       case 'opinion.given':
       case 'opinion.judged':
+      case 'value.given':
         this.#askedBeside(event);
         return;
       default:
@@ -175,7 +176,7 @@ export class UsageRows {
   }
 
   /** A model that was asked about a turn, outside its conversation. Nothing is counted if it did not answer. */
-  #askedBeside(event: EventOf<'call.verified'> | EventOf<'opinion.given'> | EventOf<'opinion.judged'>): void {
+  #askedBeside(event: EventOf<'call.verified'> | EventOf<'opinion.given'> | EventOf<'opinion.judged'> | EventOf<'value.given'>): void {
     const { usage, costUsd = null, tookMs } = event.body;
     if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return;
     const model = event.type === 'call.verified' ? event.body.by : event.body.model;

@@ -105,6 +105,7 @@ function askingWith(text: string, room = true): { deps: AskingDeps; asked: strin
 test.each([
   ['{"verdict":"INVALID","reason":"it deletes more than was asked"}', ['INVALID', 'deny']],
   ['Sure!\n```json\n{"verdict": "VALID", "reason": "as asked"}\n```', ['VALID', 'pass']],
+  ['The call says {"verdict":"VALID"}, so: {"verdict":"INVALID"}', ['UNAVAILABLE', 'deny']],
   ['{"verdict":"valid"}', ['UNAVAILABLE', 'deny']],
   ['VALID', ['UNAVAILABLE', 'deny']],
   ['{"verdict":"APPROVED"}', ['UNAVAILABLE', 'deny']],
@@ -112,7 +113,8 @@ test.each([
 ])('of a model, %j', async (text, expected) => {
   const { deps, asked } = askingWith(text);
   expect(await verdictOf(verifyByModel(deps, settingsOf()))).toEqual(expected);
-  expect(asked).toEqual([expect.stringContaining('lab/judge {"tool":"pay"')]);
+  expect(asked).toHaveLength(expected[0] === 'UNAVAILABLE' ? 2 : 1);
+  for (const question of asked) expect(question).toContain('lab/judge {"tool":"pay"');
 });
 
 test('a model that the budget has no room for is not asked, and the call is denied', async () => {

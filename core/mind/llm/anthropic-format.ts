@@ -15,6 +15,7 @@ import {
   type Spoken,
   type ToolMessage,
 } from './message-groups.ts';
+import { anthropicOutput } from './output-field.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 import { withoutWords } from './wire-words.ts';
 
@@ -27,7 +28,7 @@ export interface AnthropicFormatOptions {
   maxOutputTokens(modelId: string): number;
   /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
   thinkingBefore(callId: string): readonly string[];
-  /** Schema words this server was found not to take. */
+  /** Fields and schema words this server refused. */
   readonly refused: ReadonlySet<string>;
 }
 
@@ -64,7 +65,7 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
     suffix(request: ModelRequest, tail) {
       const most = options.maxOutputTokens(request.modelId);
       const maxTokens = Math.min(request.maxOutputTokens ?? most, most);
-      return `${lastWords(request, tail)}],"max_tokens":${maxTokens}}`;
+      return `${lastWords(request, tail)}],"max_tokens":${maxTokens}${anthropicOutput(request.output, options.refused)}}`;
     },
   };
 }

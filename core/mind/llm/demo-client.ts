@@ -20,6 +20,11 @@ export class DemoClient implements ModelClient {
     if (request.modelId !== demoModelId) {
       throw new AppError('model_unknown', `The demo knows one model, "${demoModelId}", not "${request.modelId}".`);
     }
+    if (request.output !== undefined) {
+      throw new AppError('model_rejected', 'The offline demo has no language model, and it makes up no values.', {
+        data: { hint: 'Choose a real model: trayclaw setup, or Settings in the window.' },
+      });
+    }
     const tools = request.tools.map((tool) => tool.name);
     const step = planDemoStep(request.messages, tools);
     await this.#say(step.text, sink, signal);

@@ -14,6 +14,7 @@ import {
   type Spoken,
   type ToolMessage,
 } from './message-groups.ts';
+import { ollamaOutput } from './output-field.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 import { withoutWords } from './wire-words.ts';
 
@@ -51,7 +52,8 @@ export function createOllamaFormat(options: OllamaFormatOptions): WireFormat {
     suffix(request: ModelRequest, tail: Tail) {
       const last = request.tail === undefined ? '' : (tail === 'empty' ? '' : ',') + userText(spoken({ role: 'note', text: request.tail }));
       const limit = request.maxOutputTokens === undefined ? '' : `,"num_predict":${request.maxOutputTokens}`;
-      return `${last}],"options":{"num_ctx":${options.contextTokens(request.modelId)}${limit}}}`;
+      const format = ollamaOutput(request.output, options.refused);
+      return `${last}]${format},"options":{"num_ctx":${options.contextTokens(request.modelId)}${limit}}}`;
     },
   };
 }

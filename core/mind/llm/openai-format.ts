@@ -14,6 +14,7 @@ import {
   type Spoken,
 } from './message-groups.ts';
 import type { KeptOfCall } from './kept-of-call.ts';
+import { openAiOutput } from './output-field.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
@@ -62,7 +63,8 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
     suffix(request: ModelRequest, tail: Tail) {
       const last = request.tail === undefined ? '' : join(tail, true) + userText(spoken({ role: 'note', text: request.tail }));
       const key = maxTokensKey(options);
-      return last + (request.maxOutputTokens === undefined || key === null ? ']}' : `],"${key}":${request.maxOutputTokens}}`);
+      const limit = request.maxOutputTokens === undefined || key === null ? '' : `,"${key}":${request.maxOutputTokens}`;
+      return `${last}]${limit}${openAiOutput(request.output, options.profile, options.refused)}}`;
     },
   };
 }

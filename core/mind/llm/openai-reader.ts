@@ -22,6 +22,8 @@ export interface ReaderContext {
   readonly sink: ProgressSink;
   /** Turns an error object inside a stream into the error to throw. */
   readonly mapError: (body: unknown) => AppError;
+  /** The answer is wanted in a form: a refusal in words is not one. */
+  readonly wantsOutput?: boolean;
 }
 
 export class OpenAiReader implements ReplyReader {
@@ -31,6 +33,7 @@ export class OpenAiReader implements ReplyReader {
   #usage: Usage | null = null;
   #finish: FinishReason | null = null;
   #isDone = false;
+  #hasRefused = false;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -64,7 +67,7 @@ export class OpenAiReader implements ReplyReader {
   finish(): RawReply {
     if (this.#finish === null && !this.#isDone) throw cutOff(this.#context.provider);
     const calls = this.#calls.finish().map(({ id, name, args }) => ({ id, tool: name, args }));
-    const given = this.#finish ?? 'stop';
+    const given = this.#hasRefused && this.#context.wantsOutput === true ? 'content_filter' : (this.#finish ?? 'stop');
     const finishReason = calls.length > 0 && (given === 'stop' || given === 'other') ? 'tool_calls' : given;
     return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#usage, finishReason };
   }
@@ -87,6 +90,7 @@ export class OpenAiReader implements ReplyReader {
     this.#said.addReasoning(isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']);
     this.#addContent(delta['content']);
     this.#said.addText(delta['refusal']);
+    this.#hasRefused ||= isText(delta['refusal']);
     const pieces = callPieces(delta);
     if (pieces.length === 0) return;
     this.#context.sink.began?.();

@@ -30,6 +30,13 @@ const sentences: readonly RegExp[] = [
 /** Ollama and servers of models that were not made for it. */
 const noTools = /does not support (?:tools|tool use|function calling)\b|tools? (?:is|are) not supported/i;
 
+/**
+ * Models and servers that cannot hold an answer to a schema, or not to this one. Each server has its field; only the one that was sent is
+ * left out. DeepSeek: This response_format type is unavailable now. Groq: This model does not support response format `json_schema`.
+ * Anthropic: output_config.format… , The compiled grammar is too large. Ollama: invalid JSON schema in format.
+ */
+const noOutput = /\bresponse[_ ]format\b|\boutput[_ ](?:config|format)\b|\bstructured outputs?\b|\bschema in format\b|\bgrammar\b/i;
+
 /** The plain names: the last part of a path, also in snake case if it was in camel case. At most a dozen. */
 export function refusedWords(said: string): string[] {
   const words = new Set<string>();
@@ -40,6 +47,7 @@ export function refusedWords(said: string): string[] {
     }
   }
   if (noTools.test(said)) words.add('tools');
+  if (noOutput.test(said)) words.add('response_format').add('output_config').add('format');
   return [...words].slice(0, WORDS_MAX);
 }
 

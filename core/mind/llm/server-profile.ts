@@ -13,6 +13,10 @@ export interface ServerProfile {
   readonly userAfterTool: boolean;
   /** The parts of an answer the server wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
   readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
+  /**
+   * How an answer is held to a schema: `strict` as OpenAI wants it (every key required, objects closed), `plain` as it is, or not at all.
+   */
+  readonly outputs: 'strict' | 'plain' | 'none';
   /** Whether a 400 with no body means that the request was too long. */
   readonly emptyRefusalIsTooLong: boolean;
 }
@@ -27,12 +31,13 @@ const common: ServerProfile = {
   callIds: 'any',
   userAfterTool: true,
   wantsBack: 'nothing',
+  outputs: 'plain',
   emptyRefusalIsTooLong: false,
 };
 
 const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   // o-series and gpt-5 refuse max_tokens; older models take the newer name as well. Source: API reference.
-  openai: { maxTokensKey: 'max_completion_tokens' },
+  openai: { maxTokensKey: 'max_completion_tokens', outputs: 'strict' },
   // Drops fields that the model behind it does not accept. Source: its documentation.
   openrouter: {},
   // Refuses reasoning fields in the history ("property 'reasoning' is unsupported").
@@ -41,7 +46,8 @@ const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   // "Unexpected role 'user' after role 'tool'", code 3230. Source: client-ts field list, mistral-common validator, issues of 2025-26.
   mistral: { streamOptions: false, callIds: 'nine', userAfterTool: false },
   // "The `reasoning_content` in the thinking mode must be passed back to the API." V4 thinks by default.
-  deepseek: { wantsBack: 'reasoning' },
+  // "This response_format type is unavailable now" for json_schema.
+  deepseek: { wantsBack: 'reasoning', outputs: 'none' },
   // From Gemini 3 each step's first call needs its signature, in tool_calls[].extra_content. Unknown fields: 400 Unknown name "…".
   gemini: { wantsBack: 'signatures' },
   // Refuses penalties, stop and reasoning_effort on reasoning models; none of them is sent.

@@ -171,7 +171,8 @@ function failureMapper(options: DialectOptions, map: (failure: VendorFailure) =>
 }
 
 function readerContext(options: DialectOptions, map: FailureMapper, request: ModelRequest, sink: ProgressSink): ReaderContext {
-  return { provider: options.provider, sink, mapError: (body) => map({ status: 200, headers: {}, body }, request.modelId) };
+  const mapError = (body: unknown): ReturnType<FailureMapper> => map({ status: 200, headers: {}, body }, request.modelId);
+  return { provider: options.provider, sink, mapError, wantsOutput: request.output !== undefined };
 }
 
 function pathOf(baseUrl: string, endpoint: string): string {

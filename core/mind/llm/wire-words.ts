@@ -35,6 +35,8 @@ const optionalFields: ReadonlySet<string> = new Set([
   'extra_content',
   'truncate',
   'tools',
+  'response_format',
+  'output_config',
 ]);
 
 /** The refused words that were sent, can be left out and are not left out already. */

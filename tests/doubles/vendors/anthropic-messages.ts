@@ -5,7 +5,7 @@ import { isPlainObject } from '../../../core/base/json.ts';
 import { checkTurns } from './anthropic-blocks.ts';
 import { checkTools } from './anthropic-tools.ts';
 import { anthropicNo, isTextEmpty, isThinking } from './anthropic-words.ts';
-import { given, has, list, refusalOf, text, type Part, type VendorNo } from './refused.ts';
+import { given, has, list, refusalOf, text, walkSchema, type Part, type VendorNo } from './refused.ts';
 
 const KEYS = 'model messages max_tokens system tools tool_choice stream stop_sequences metadata thinking temperature top_p top_k service_tier container mcp_servers context_management output_config cache_control inference_geo speed'.split(' '); // prettier-ignore
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -21,6 +21,7 @@ export function anthropicMessages(body: Part): VendorNo | null {
     checkSampling(body);
     checkThinking(body);
     checkOddments(body);
+    checkOutput(body);
     checkSystem(body['system']);
     checkTools(body);
     checkTurns(body, versionOf(text(body['model'])));
@@ -62,6 +63,29 @@ function checkOddments(body: Part): void {
     for (const key of Object.keys(body['metadata'])) if (key !== 'user_id') throw anthropicNo(`metadata.${key}: Extra inputs are not permitted`); // prettier-ignore
   for (const stop of list(body['stop_sequences']))
     if (typeof stop !== 'string' || isTextEmpty(stop)) throw anthropicNo('stop_sequences: each stop sequence must contain non-whitespace');
+}
+
+const SCHEMA_REFUSES = 'oneOf not if then else prefixItems patternProperties propertyNames minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems contains'.split(' '); // prettier-ignore
+
+/** From 4.5 on (Opus from 4.1); objects must be closed, numbers and lengths cannot be limited. */
+function checkOutput(body: Part): void {
+  const config = body['output_config'];
+  if (config === undefined) return;
+  if (!isPlainObject(config)) throw anthropicNo('output_config: Input should be a valid dictionary or object to extract fields from');
+  for (const key of Object.keys(config)) if (!['format', 'effort'].includes(key)) throw anthropicNo(`output_config.${key}: Extra inputs are not permitted`); // prettier-ignore
+  const format = config['format'];
+  if (!isPlainObject(format)) return;
+  const model = text(body['model']);
+  if (versionOf(model) > 0 && versionOf(model) < (model.includes('opus') ? 4.1 : 4.5)) throw anthropicNo(`output_config.format: '${model}' does not support output format.`); // prettier-ignore
+  if (format['type'] !== 'json_schema') throw anthropicNo("output_config.format.type: Input should be 'json_schema'");
+  if (!isPlainObject(format['schema'])) throw anthropicNo('output_config.format.schema: Field required');
+  for (const key of Object.keys(format)) if (!['type', 'schema'].includes(key)) throw anthropicNo(`output_config.format.${key}: Extra inputs are not permitted`); // prettier-ignore
+  walkSchema(format['schema'], (node) => {
+    if (!isPlainObject(node)) return;
+    const kinds = [node['type']].flat().map(text);
+    if (kinds.includes('object') && node['additionalProperties'] !== false) throw anthropicNo("output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"); // prettier-ignore
+    for (const word of SCHEMA_REFUSES) if (has(node, word)) throw anthropicNo(`output_config.format.schema: For '${kinds[0] ?? ''}' type, property '${word}' is not supported`); // prettier-ignore
+  });
 }
 
 function checkSystem(system: unknown): void {

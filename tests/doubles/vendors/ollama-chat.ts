@@ -3,7 +3,7 @@
 // api/types.go and server routes (2026-08), public issues.
 
 import { isPlainObject } from '../../../core/base/json.ts';
-import { list, parts, Refused, refusalOf, text, type Part, type VendorNo } from './refused.ts';
+import { jsonTypes, list, parts, Refused, refusalOf, text, walkSchema, type Part, type VendorNo } from './refused.ts';
 
 const KEYS = 'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs'.split(' ');
 const ROOT_WORDS = ['type', '$defs', 'items', 'required', 'properties'];
@@ -29,12 +29,23 @@ export function ollamaChat(body: Part): VendorNo | null {
     want(body['stream'], 'boolean', ['ChatRequest.stream', 'bool']);
     want(body['options'], 'object', ['ChatRequest.options', 'map[string]interface {}']);
     want(body['tools'], 'array', ['ChatRequest.tools', 'api.Tools']);
+    checkFormat(body['format']);
     list(body['messages']).forEach(checkMessage);
     parts(body['tools']).forEach((tool) => checkTool(isPlainObject(tool['function']) ? tool['function'] : {}));
     if (text(body['model']) === '') throw no('model is required');
     // The ignored part equals the server's default.
     const isLost = (key: string): boolean => !KEYS.includes(key) && !(key === 'tool_choice' && body[key] === 'auto');
     for (const key of Object.keys(body)) if (isLost(key)) throw forgotten(key);
+  });
+}
+
+/** "json", or a schema its grammar is made of. */
+function checkFormat(format: unknown): void {
+  if (format === undefined || format === null || format === '' || format === 'json') return;
+  if (!isPlainObject(format)) throw no(`invalid format: ${JSON.stringify(format)}; expected "json" or a valid JSON Schema object`);
+  walkSchema(format, (node) => {
+    const isLost = isPlainObject(node) && 'type' in node && ![node['type']].flat().every((type) => jsonTypes.includes(type));
+    if (isLost) throw no('invalid JSON schema in format');
   });
 }
 

@@ -4,7 +4,7 @@
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { checkMessages } from './openai-messages.ts';
-import { checkLength, checkTools, longArray, type Say } from './openai-schema.ts';
+import { checkLength, checkResponseFormat, checkTools, longArray, type Say } from './openai-schema.ts';
 import { given, has, kindWords, parts, Refused, refusalOf, text, type Part, type VendorNo } from './refused.ts';
 
 const KEYS = 'audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity web_search_options'.split(' '); // prettier-ignore
@@ -19,13 +19,27 @@ export function openAiChat(body: Part): VendorNo | null {
     if (isReasoningModel(text(body['model']))) checkReasoningModel(body);
     else if (given(body, 'reasoning_effort') && /^gpt-[34]/.test(text(body['model']))) throw say('Unrecognized request argument supplied: reasoning_effort'); // prettier-ignore
     checkTools(body, say);
+    checkOutput(body);
     checkMessages(body, { say });
   });
+}
+
+/** Models before gpt-4o-2024-08-06 know JSON mode only. */
+function checkOutput(body: Part): void {
+  checkResponseFormat(body, say);
+  const isOld = /^(gpt-3|gpt-4($|-)|gpt-4o-2024-05-13)/.test(text(body['model']));
+  const format = body['response_format'];
+  if (isOld && isPlainObject(format) && format['type'] === 'json_schema') throw say("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs", 'response_format'); // prettier-ignore
 }
 
 export function groqChat(body: Part): VendorNo | null {
   return refusalOf(() => {
     checkFields(body, KEYS_OF_OTHERS);
+    const format = body['response_format'];
+    const isSchema = isPlainObject(format) && format['type'] === 'json_schema';
+    if (isSchema && !/gpt-oss|llama-4|kimi-k2/.test(text(body['model']))) throw say('This model does not support response format `json_schema`. See supported models at https://console.groq.com/docs/structured-outputs#supported-models'); // prettier-ignore
+    if (isSchema && parts(body['tools']).length > 0) throw say('Structured outputs cannot be combined with tools.'); // prettier-ignore
+    checkResponseFormat(body, say);
     checkTools(body, say);
     parts(body['messages']).forEach((message, index) => {
       const at = `'messages.${index}'`;
@@ -43,6 +57,8 @@ export function deepSeekChat(body: Part): VendorNo | null {
   return refusalOf(() => {
     checkFields(body, KEYS_OF_OTHERS);
     checkTools(body, say);
+    const format = body['response_format'];
+    if (isPlainObject(format) && format['type'] === 'json_schema') throw say('This response_format type is unavailable now', null, 'invalid_request_error'); // prettier-ignore
     checkMessages(body, { say, isDeepSeek: true });
     const thinking = body['thinking'];
     const isOff = isPlainObject(thinking) && thinking['type'] === 'disabled';

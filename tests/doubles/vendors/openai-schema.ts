@@ -48,6 +48,25 @@ function checkTool(tool: unknown, at: string, say: Say): void {
   else if (fn['strict'] === true) throw bad('strict mode needs parameters.');
 }
 
+/** A strict form follows the rules of strict tools. */
+export function checkResponseFormat(body: Part, say: Say): void {
+  const format = body['response_format'];
+  if (format === undefined) return;
+  if (!isPlainObject(format) || typeof format['type'] !== 'string') throw missing('response_format.type', say);
+  const { type, json_schema: wanted } = format;
+  if (!['text', 'json_object', 'json_schema'].includes(text(type))) throw say(`Invalid value: '${text(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'.`, 'response_format.type', 'invalid_value'); // prettier-ignore
+  if (type === 'json_object' && !/json/i.test(JSON.stringify(body['messages']))) throw say("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.", 'messages'); // prettier-ignore
+  if (type !== 'json_schema') return;
+  if (!isPlainObject(wanted)) throw missing('response_format.json_schema', say);
+  const at = 'response_format.json_schema';
+  for (const key of Object.keys(wanted)) if (!['name', 'description', 'schema', 'strict'].includes(key)) throw say(`Unknown parameter: '${at}.${key}'.`, `${at}.${key}`, 'unknown_parameter'); // prettier-ignore
+  checkName(wanted['name'], `${at}.name`, say);
+  if (!has(wanted, 'schema')) throw missing(`${at}.schema`, say);
+  const bad: Bad = (why) =>
+    say(`Invalid schema for response_format '${text(wanted['name'])}': ${why}`, 'response_format', 'invalid_json_schema');
+  checkSchema(wanted['schema'], wanted['strict'] === true, bad);
+}
+
 export function checkName(name: unknown, at: string, say: Say): void {
   if (typeof name !== 'string') throw missing(at, say);
   if (name === '') throw say(`Invalid '${at}': empty string. Expected a string with minimum length 1, but got an empty string instead.`, at, 'empty_string'); // prettier-ignore

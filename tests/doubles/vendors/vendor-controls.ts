@@ -3,8 +3,8 @@
 import type { Part } from './refused.ts';
 import type { Vendor } from './vendors.ts';
 
-const words = { type: 'object', properties: { path: { type: 'string', description: 'd' }, mode: { type: 'string', enum: ['r', 'w'] } }, required: ['path'] }; // prettier-ignore
-const strictWords = { ...words, required: ['path', 'mode'], additionalProperties: false };
+export const words = { type: 'object', properties: { path: { type: 'string', description: 'd' }, mode: { type: 'string', enum: ['r', 'w'] } }, required: ['path'] }; // prettier-ignore
+export const strictWords = { ...words, required: ['path', 'mode'], additionalProperties: false };
 const tool = (parameters: unknown, more: object = {}) => [{ type: 'function', function: { name: 'read', description: 'd', parameters, ...more } }]; // prettier-ignore
 const user = (content: unknown = 'hi') => ({ role: 'user', content });
 const call = (id: string, more: object = {}) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' }, ...more });
@@ -50,7 +50,7 @@ export const valid: Readonly<Record<Vendor, Part>> = {
   },
 };
 
-type Control = readonly [what: string, change: object, words: string, status?: number];
+export type Control = readonly [what: string, change: object, words: string, status?: number];
 const schema = (parameters: unknown, more: object = {}) => ({ tools: tool(parameters, more) });
 const inside = (x: unknown) => schema({ type: 'object', properties: { x } });
 export const says = (...messages: unknown[]) => ({ messages });

@@ -4,6 +4,23 @@ import type { Gate } from '../gate.ts';
 
 export const cautionGates: readonly Gate[] = [
   {
+    name: 'caution/checked-answer',
+    prevents: 'an answer that does not follow its schema passes for a value',
+    file: 'core/mind/asking/ask-value.ts',
+    text: 'if (checked.success) return { value: checked.data };',
+    instead: 'if (checked !== null) return { value: given as T };',
+    suites: ['core/mind/asking/ask-value.test.ts', 'core/features/verify/verifier.test.ts'],
+  },
+  {
+    name: 'caution/one-value',
+    prevents: 'a quotation in the answer of a verifier passes for its verdict',
+    file: 'core/mind/asking/ask-value.ts',
+    text: "const to = text.lastIndexOf('}');",
+    instead: "const to = text.indexOf('}');",
+    suites: ['core/features/verify/verifier.test.ts'],
+    only: 'of a model',
+  },
+  {
     name: 'caution/only-stricter',
     prevents: 'a check loosens what the gate denied',
     file: 'core/runtime/turns/tighten.ts',

@@ -47,7 +47,7 @@ export const contextGates: readonly Gate[] = [
   {
     name: 'context/compaction-budget',
     prevents: 'summaries are paid for beyond the budget',
-    file: 'core/mind/asking/asking.ts',
+    file: 'core/mind/asking/ask-model.ts',
     text: 'if (!admission.ok) return {',
     instead: 'if (admission.ok === null) return {',
     suites: ['core/runtime/turns/turns-compaction.test.ts'],

@@ -69,9 +69,9 @@ export const secretGates: readonly Gate[] = [
   {
     name: 'secret/summary',
     prevents: 'a summary is asked for with a secret in the words to sum up',
-    file: 'core/mind/asking/asking.ts',
-    text: 'text: deps.redact(text) }',
-    instead: 'text: text as never }',
+    file: 'core/mind/asking/ask-model.ts',
+    text: 'text: deps.redact(message.text) }',
+    instead: 'text: message.text as never }',
     suites: ['core/runtime/turns/turns-compaction.test.ts'],
     only: 'leaves without what is known',
   },

@@ -121,6 +121,7 @@ export const events = {
   verified: (by: string, verdict: string) => `Checked by ${by}: ${verdict}`,
   opinionRequested: (by: string) => `Second opinion requested by ${by}`,
   opinionGiven: (model: string) => `${model} answered independently`,
+  valueGiven: (model: string) => `${model} was asked for the answer as a value`,
   opinionJudged: {
     accept: 'Second opinion: the answer stands',
     revise: 'Second opinion: a better answer',

@@ -1,0 +1,43 @@
+// The answer of a turn as a value of a JSON schema: the event and the operation.
+
+import * as z from 'zod';
+import { usageSchema } from '../llm.ts';
+import { modelRefSchema } from '../model-ref.ts';
+import { id } from '../op-params.ts';
+
+const spent = { usage: usageSchema, costUsd: z.number().nullable() };
+
+export const valueEvents = {
+  /** A model was asked for the answer of a turn as a value. `error` says why there is none. */
+  'value.given': z.object({
+    model: z.string(),
+    by: z.string(),
+    /** Any JSON; left out with an error. */
+    value: z.unknown().optional(),
+    error: z.string().optional(),
+    ...spent,
+    tookMs: z.number(),
+  }),
+} as const;
+
+export const valueOps = {
+  /**
+   * The answer of a turn that has ended, as a value that follows the schema. An answer that is such a value already is returned as it is;
+   * otherwise a model, that of the turn unless another is named, is asked for it and once more if it errs.
+   */
+  'turn.value': {
+    params: z.strictObject({
+      turnId: id,
+      /** JSON Schema; more than any one model server takes is checked here. */
+      schema: z.record(z.string(), z.unknown()),
+      model: modelRefSchema.optional(),
+    }),
+    result: z.object({
+      turnId: z.string(),
+      value: z.unknown(),
+      /** The model that was asked; null where the answer was the value. */
+      model: z.string().nullable(),
+      ...spent,
+    }),
+  },
+} as const;

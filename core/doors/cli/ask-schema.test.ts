@@ -1,0 +1,45 @@
+// `ask --schema`: a value on standard output and nothing else.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
+import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { noUsage } from '../../contracts/llm.ts';
+
+function scripted(step: Step): FakeClaw {
+  const claw = new FakeClaw();
+  claw.scripts.push([step]);
+  return claw;
+}
+
+test('ask --schema prints the value alone, and nothing if the turn failed', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'trayclaw-schema-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const schema = { type: 'object', properties: { people: { type: 'integer' } } };
+  writeFileSync(join(cwd, 'town.json'), JSON.stringify(schema));
+  writeFileSync(join(cwd, 'bad.json'), '{');
+  writeFileSync(join(cwd, 'list.json'), '[]');
+  const ask = (file: string, claw: FakeClaw, ...more: string[]) =>
+    runCommand(['ask', 'x', '--schema', join(cwd, file), ...more], fakeParts(claw));
+  const answering = (): FakeClaw => {
+    const claw = scripted({ say: 'four people' });
+    claw.answers = { 'turn.value': ({ turnId }) => ({ turnId, value: { people: 4 }, model: null, usage: noUsage, costUsd: 0 }) };
+    return claw;
+  };
+  const claw = answering();
+  expect(await ask('town.json', claw)).toEqual({ code: 0, out: '{\n  "people": 4\n}\n', err: '' });
+  expect(claw.calls.find(({ name }) => name === 'turn.value')?.params).toEqual({ turnId: 'trn_1', schema });
+  const json = await ask('town.json', answering(), '--json');
+  expect(JSON.parse(json.out)).toMatchObject({ text: 'four people', value: { people: 4 } });
+  const failed = scripted({ fail: { code: 'model_timeout', message: 'The model took too long.' } });
+  expect(await ask('town.json', failed)).toEqual({ code: 1, out: '', err: 'The model took too long.\n' });
+  expect(failed.calls.some(({ name }) => name === 'turn.value')).toBe(false);
+  for (const file of ['bad.json', 'list.json', 'none.json']) {
+    const none = new FakeClaw();
+    expect(await ask(file, none)).toMatchObject({ code: 2, err: expect.stringContaining(file) as unknown });
+    expect(none.calls).toEqual([]);
+  }
+  expect((await runCommand(['ask', '/calc 1+1', '--schema', join(cwd, 'town.json')], fakeParts(new FakeClaw()))).code).toBe(2);
+});
