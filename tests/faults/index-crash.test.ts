@@ -72,7 +72,7 @@ test(
     if (KILLS > 10)
       process.stdout.write(`${JSON.stringify({ kills, documents: folder.size, passages: expected.passages.length, lost })}\n`);
   },
-  60_000 + KILLS * 10_000,
+  60_000 + KILLS * 30_000,
 );
 
 test('the picture sees what it is there for', async () => {
