@@ -125,7 +125,7 @@ test('two places in the sources ask a model, each after the budget check', () =>
   const asking = outside.filter((file) =>
     /models\.stream\(|\.models\b[^;]*\bstream\b|new ModelRouter\b/.test(readFileSync(join(core, file), 'utf8')),
   );
-  const beside = join('mind', 'asking', 'asking.ts');
+  const beside = join('mind', 'asking', 'ask-model.ts');
   const skills = join('features', 'skills', 'skills.ts');
   expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', skills, beside, join('runtime', 'turns', 'perform-model.ts')]);
   // The composition builds the router and asks nothing; runs of a skill forward the requests of these two.

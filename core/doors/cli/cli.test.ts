@@ -323,6 +323,7 @@ test('every operation is reached by some command', () => {
     'health.fix',
     'message.send',
     'turn.wait',
+    'turn.value',
     'turn.cancel',
     'tool.run',
     'approval.decide',
