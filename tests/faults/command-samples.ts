@@ -45,6 +45,7 @@ const plain = [
   'usage',
   'models',
   'model presets',
+  'model engine',
   'config get',
   'config schema',
   'secret status',
@@ -189,6 +190,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   'governor try': look(() => []),
   'model opinion': act(() => ['trn_none']),
   'model opinions': look(() => ['trn_none']),
+  // Without --yes it says the sizes and downloads nothing.
+  'model install-engine': act(() => []),
+  'model remove-engine': act(() => []),
   'plugins list': look(() => []),
   'plugins approve': act(() => ['none.mjs', '0'.repeat(64)]),
   'plugins call': act(() => ['none.report']),
