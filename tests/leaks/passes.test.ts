@@ -101,7 +101,7 @@ test('what is called redacted is made by the redactor, or out of redacted text i
     'core/guard/safety/redactor.ts',
     'core/hands/tools/hosted-result.ts',
     'core/hands/tools/tools.ts',
-    'core/mind/asking/asking.ts',
+    'core/mind/asking/ask-model.ts',
     'core/mind/context/context.ts',
     'core/mind/context/message-rows.ts',
     'core/mind/context/pack-sections.ts',
