@@ -116,9 +116,17 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'memory reject': addCandidate,
   'turns retry': () => claw.ask('Calculate 2 + 2'),
   'turns branch': () => claw.ask('Calculate 2 + 2'),
+  // Nothing is downloaded: the engine counts as installed where its folder is.
+  'model install-engine': placeEngine,
+  'model remove-engine': placeEngine,
   'skills remove': importSkill,
   'skills trust': importSkill,
 };
+
+async function placeEngine(): Promise<void> {
+  const { folder: engine } = await claw.op('engine.get', {});
+  mkdirSync(join(engine, 'node_modules'), { recursive: true });
+}
 
 function addNotes(): Promise<unknown> {
   return claw.op('knowledge.add', { name: 'notes', text: 'One ticket costs two euros.' });
