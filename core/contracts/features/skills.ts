@@ -2,27 +2,11 @@
 // events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { none } from '../op-params.ts';
+import { skillFindingSchema, skillMarketsSchema, skillNameSchema } from '../skill-parts.ts';
 
-/** As defined by the Agent Skills standard. */
-export const skillNameSchema = z
-  .string()
-  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
-  .max(64);
-
-/** error: against the standard. warning: it loads, but a person should check it. note: good to know. */
-export const lintSeverities = ['error', 'warning', 'note'] as const;
-
-export const skillFindingSchema = z.object({
-  /** Stable name of the rule: `name-form`. */
-  rule: z.string(),
-  severity: z.enum(lintSeverities),
-  /** The problem and its fix. */
-  message: z.string(),
-  /** Line of SKILL.md, from 1; null where it is about the whole. */
-  line: z.number().int().nullable(),
-});
-export type SkillFinding = z.infer<typeof skillFindingSchema>;
+export { skillNameSchema, type SkillFinding } from '../skill-parts.ts';
 
 export const requirementKinds = ['os', 'bin', 'any-bin', 'env', 'config', 'tool', 'skill'] as const;
 
@@ -112,6 +96,12 @@ export const skillsConfigSchema = z
     depth: z.number().int().min(1).max(10).default(3),
     /** Skills opened in one turn, at most. */
     perTurn: z.number().int().min(1).max(50).default(8),
+    /** Where skills are found and installed from. */
+    markets: skillMarketsSchema.meta({
+      title: 'Markets of skills',
+      description:
+        'Where skills are searched and installed from: a name, and the address or path of an index.json, of a ClawHub registry, or of a site that publishes skills.',
+    }),
   })
   .prefault({});
 export type SkillsConfig = z.infer<typeof skillsConfigSchema>;
@@ -160,7 +150,7 @@ const importedSchema = z.object({
   findings: z.array(skillFindingSchema),
 });
 
-export const skillOps = {
+export const skillOps = defineOps({
   /** All skills found; with `query` only those the model would be offered for this message, best first. */
   'skill.list': {
     params: z.strictObject({ query: z.string().min(1).max(10_000).optional() }),
@@ -170,14 +160,23 @@ export const skillOps = {
       refused: z.array(refusedSkillSchema),
       folders: z.array(z.object({ path: z.string(), origin: z.string(), isTrusted: z.boolean() })),
     }),
+    about: 'list the skills, or those that fit a task',
+    commands: { 'skills list': { takes: ['query...?'], words: { query: 'words of a task' }, example: 'summarize a table' } },
   },
-  'skill.get': { params: name, result: skillViewSchema },
+  'skill.get': {
+    params: name,
+    result: skillViewSchema,
+    about: 'show a skill with its instructions, what it needs and what is missing',
+    commands: { 'skills show': { takes: ['name'], example: 'csv-summary' } },
+  },
   /** A skill by name, or any folder with a SKILL.md, against the standard. Changes nothing. */
   'skill.lint': {
     params: z
       .strictObject({ name: skillNameSchema.optional(), path: path.optional() })
       .refine((target) => (target.name === undefined) !== (target.path === undefined), 'give either a name or a path'),
     result: z.object({ results: z.array(z.object({ name: z.string(), path: z.string(), findings: z.array(skillFindingSchema) })) }),
+    about: 'check a skill or a folder of skills; exit code 1 for an error',
+    commands: { 'skills lint': { alias: 'verify', takes: [':name-or-folder'], example: './my-skill' } },
   },
   /** Copies a skill, or every skill below a folder, into the workspace. Trusts nothing. All or nothing. */
   'skill.import': {
@@ -192,9 +191,26 @@ export const skillOps = {
       replace: z.boolean().optional(),
     }),
     result: z.object({ imported: z.array(importedSchema), skipped: z.array(refusedSkillSchema) }),
+    about: 'copy a skill, or all below a folder, into the workspace; trusts nothing',
+    forPerson: true,
+    commands: {
+      'skills import': {
+        takes: ['path'],
+        words: { path: 'the folder of the skill' },
+        options: { sha256: 'what was published for it', replace: 'in place of one of the same name' },
+        paths: ['path'],
+        example: './my-skill',
+      },
+    },
   },
   /** Takes a skill out of the workspace. A copy is kept: `checkpoint.restore` with the `callId` puts it back. */
-  'skill.remove': { params: name, result: z.object({ name: z.string(), path: z.string(), callId: z.string() }) },
+  'skill.remove': {
+    params: name,
+    result: z.object({ name: z.string(), path: z.string(), callId: z.string() }),
+    about: 'remove a skill from the workspace; undo puts it back',
+    forPerson: true,
+    commands: { 'skills remove': { takes: ['name'], example: 'my-skill' } },
+  },
   /** A skill as its files are now (`sha256` as it was shown), or a folder outside of the workspace with all below. `trusted: false` takes it back. */
   'skill.trust': {
     params: z
@@ -206,11 +222,36 @@ export const skillOps = {
       })
       .refine((target) => (target.name === undefined) !== (target.folder === undefined), 'give either a name or a folder'),
     result: z.object({ skills: z.array(skillListingSchema) }),
+    about: 'trust the text of a skill as it is now',
+    forPerson: true,
+    commands: {
+      'skills trust': {
+        takes: ['name?'],
+        options: {
+          folder: 'all skills of a folder outside the workspace, also later ones',
+          sha256: 'only if this is still its content',
+          '--revoke': { about: 'no longer', sets: { trusted: false } },
+        },
+        paths: ['folder'],
+        example: 'my-skill',
+      },
+    },
   },
-  'skill.configure': { params: z.strictObject({ name: skillNameSchema, enabled: z.boolean() }), result: skillListingSchema },
+  'skill.configure': {
+    params: z.strictObject({ name: skillNameSchema, enabled: z.boolean() }),
+    result: skillListingSchema,
+    about: 'enable or disable a skill',
+    forPerson: true,
+    commands: {
+      'skills enable': { about: 'let the agent use a skill again', takes: ['name'], sets: { enabled: true }, example: 'csv-summary' },
+      'skills disable': { about: 'keep the agent from using a skill', takes: ['name'], sets: { enabled: false }, example: 'csv-summary' },
+    },
+  },
   /** Reloads all folders at once; they are also watched. */
   'skill.reload': {
     params: none,
     result: z.object({ skills: z.number().int(), added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),
+    about: 'read all skill folders again',
+    commands: { 'skills reload': { example: '' } },
   },
-} as const;
+});

@@ -1,8 +1,9 @@
 // Rewrites skills of the layers project (no head, fixed sections, skill.py, policy.yaml) to the Agent Skills standard. Pure.
 
 import { createHash } from 'node:crypto';
-import { isLayersShape } from './skill-file.ts';
-import { isDay, toSkillName } from './skill-head.ts';
+import { parse } from 'yaml';
+import { isLayersShape, type Head } from './skill-file.ts';
+import { isDay, mapOf, toSkillName } from './skill-head.ts';
 
 /** The files its published hash covers, in this order; a missing one counts as empty. */
 const covered = ['SKILL.md', 'skill.py', 'policy.yaml'] as const;
@@ -65,13 +66,20 @@ function writeSkill(name: string, sections: ReadonlyMap<string, string>, { scrip
   const deprecation = of('deprecation');
   const replacedBy = /replaced by:\s*([\w-]+)/i.exec(deprecation)?.[1];
   const removeAfter = /remove after:\s*(\S+)/i.exec(deprecation)?.[1];
-  const uses = [...of('requires').matchAll(/^[-*]\s*`?([A-Za-z][\w-]*)/gm)].map(([, other = '']) => toSkillName(other));
+  const uses = [...of('requires').matchAll(/^[-*]\s*`?([A-Za-z][\w-]*)`?[ \t]*([<>=!~^\d][^\n]*)?$/gm)].map(
+    ([, other = '', range = '']) => {
+      return `${toSkillName(other)} ${rangeOf(range)}`;
+    },
+  );
+  const { hosts, folders } = boundsIn(policy);
   const metadata = [
     `  version: ${JSON.stringify(of('version') || '0.0.0')}`,
     ...(of('status').toLowerCase() === 'deprecated' ? ['  status: deprecated'] : []),
     ...(replacedBy === undefined ? [] : [`  replaced-by: ${toSkillName(replacedBy)}`]),
     ...(removeAfter !== undefined && isDay(removeAfter) ? [`  remove-after: ${JSON.stringify(removeAfter)}`] : []),
-    ...(uses.length === 0 ? [] : [`  trayclaw-skills: ${JSON.stringify(uses.join(' '))}`]),
+    ...(uses.length === 0 ? [] : [`  trayclaw-requires: ${JSON.stringify(uses.join('; '))}`]),
+    ...(hosts.length === 0 ? [] : [`  trayclaw-hosts: ${JSON.stringify(hosts.join(' '))}`]),
+    ...(folders.length === 0 ? [] : [`  trayclaw-folders: ${JSON.stringify(folders.join(' '))}`]),
     ...(script === undefined ? [] : ['  trayclaw-tools: exec', '  trayclaw-bins: python3']),
   ];
   const shown = ['what it does', 'when to use it', 'inputs', 'outputs', 'tools used internally', 'example invocation', 'requires'];
@@ -95,6 +103,35 @@ function writeSkill(name: string, sections: ReadonlyMap<string, string>, { scrip
     body.join('\n\n'),
     '',
   ].join('\n');
+}
+
+/** The hosts and folders that its policy.yaml asks for. */
+function boundsIn(policy: Uint8Array | undefined): { hosts: string[]; folders: string[] } {
+  const given = policyIn(policy);
+  const listed = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap(wordOf) : []);
+  const { readable, writable } = mapOf(given['filesystem']);
+  const { egress } = mapOf(given['network']);
+  const hosts = Array.isArray(egress) ? egress.flatMap((one) => wordOf(mapOf(one)['allow'])) : [];
+  return { hosts: [...new Set(hosts)], folders: [...new Set([...listed(readable), ...listed(writable)])] };
+}
+
+function policyIn(policy: Uint8Array | undefined): Head {
+  try {
+    return mapOf(parse(Buffer.from(policy ?? '').toString('utf8'), { uniqueKeys: false, logLevel: 'silent' }));
+  } catch {
+    // It declares nothing then, so everything its script does counts as undeclared.
+    return {};
+  }
+}
+
+function wordOf(value: unknown): string[] {
+  return typeof value === 'string' && /^[\w.*~/:-]{1,200}$/.test(value) ? [value] : [];
+}
+
+/** `!= 1.2.0` is written as the two ranges around it, since ranges have no such operator. */
+function rangeOf(text: string): string {
+  const plain = text.replaceAll(/[`,]/g, ' ').replaceAll('==', '=').trim();
+  return plain.replaceAll(/!=\s*([\w.+-]+)/g, '<$1 || >$1') || '*';
 }
 
 /** Its script was a function of the other program's; here it is a file, and a command to call it. */

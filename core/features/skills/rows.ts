@@ -41,6 +41,7 @@ function prepareAll(db: SqlDatabase) {
     disabled: db.prepare('SELECT name FROM skill_disabled').pluck(),
     open: db.prepare('INSERT OR IGNORE INTO skill_opened (turn_id, name, session_id, depth, call_id) VALUES (?, ?, ?, ?, ?)'),
     opened: db.prepare('SELECT name, depth, call_id AS callId FROM skill_opened WHERE turn_id = ? ORDER BY depth, name'),
+    turns: db.prepare('SELECT turn_id FROM skill_opened WHERE name = ? ORDER BY turn_id DESC LIMIT 100').pluck(),
     forget: db.prepare('DELETE FROM skill_opened WHERE session_id = ?'),
   };
 }
@@ -93,5 +94,10 @@ export class SkillRows {
 
   openedIn(turnId: string): readonly OpenedSkill[] {
     return this.#sql.opened.all(turnId) as OpenedSkill[];
+  }
+
+  /** Turns that opened it, the newest first. */
+  turnsWith(name: string): readonly string[] {
+    return this.#sql.turns.all(name) as string[];
   }
 }

@@ -82,7 +82,9 @@ export class SkillBook {
 
   list(): SkillListing[] {
     const judging = this.#judging();
-    return [...this.#loaded().skills.values()].map((skill) => listSkill(skill, judging)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.all()
+      .map((skill) => listSkill(skill, judging))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   listed(name: string): SkillListing {
@@ -105,10 +107,15 @@ export class SkillBook {
     return this.#loaded().skills.has(name);
   }
 
+  all(): readonly LoadedSkill[] {
+    return [...this.#loaded().skills.values()];
+  }
+
   /** Names of the skills that declare this one as a part of their work. */
   composedBy(name: string): string[] {
-    const all = [...this.#loaded().skills.values()];
-    return all.filter(({ head }) => head.skills.includes(name)).map(({ head }) => head.name);
+    return this.all()
+      .filter(({ head }) => head.skills.includes(name))
+      .map(({ head }) => head.name);
   }
 
   get(name: string): SkillView {

@@ -34,10 +34,15 @@ export function findSkills(root: string): FoundSkill[] {
       return;
     }
     if (depth >= DEPTH_MAX) return;
-    for (const entry of entries) if (entry.isDirectory() && !passedOver.has(entry.name)) walk(join(folder, entry.name), depth + 1);
+    for (const entry of entries) if (entry.isDirectory() && !isPassedOver(entry.name)) walk(join(folder, entry.name), depth + 1);
   };
   walk(root, 0);
   return found;
+}
+
+/** A folder that an import, an installation or a removal is at work on is no skill. */
+function isPassedOver(name: string): boolean {
+  return passedOver.has(name) || /^\.(?:coming|leaving)-/.test(name);
 }
 
 export interface TreeFile {
@@ -82,9 +87,24 @@ export function hasLinks(folder: string): boolean {
 
 /** Hashes names, lengths and contents of all files, in an unambiguous form. Throws if a file cannot be read. */
 export function hashTree(folder: string, files: readonly TreeFile[]): string {
+  return hashFiles(
+    files.map(({ path }) => path),
+    (path) => readFileSync(join(folder, path)),
+  );
+}
+
+/** The same of files in memory. */
+export function hashContents(files: ReadonlyMap<string, Uint8Array>): string {
+  return hashFiles(
+    [...files.keys()].sort((a, b) => (a < b ? -1 : 1)),
+    (path) => files.get(path) ?? new Uint8Array(),
+  );
+}
+
+function hashFiles(sorted: readonly string[], read: (path: string) => Uint8Array): string {
   const digest = createHash('sha256');
-  for (const { path } of files) {
-    const content = readFileSync(join(folder, path));
+  for (const path of sorted) {
+    const content = read(path);
     digest.update(`${path}\0${content.length}\0`).update(content).update('\0');
   }
   return digest.digest('hex');

@@ -15,13 +15,23 @@ export interface SkillHead {
   readonly deprecation: Deprecation | null;
   /** This program's tools, from our own key. The standard's allowed-tools names tools of other clients and is ignored here. */
   readonly tools: readonly string[];
-  /** Other skills its instructions lead to. */
+  /** Other skills its instructions lead to, those it requires among them. */
   readonly skills: readonly string[];
+  readonly requires: readonly Required[];
+  /** Hosts and folders it says it needs: `api.example.com`, `~/Notes`. */
+  readonly hosts: readonly string[];
+  readonly folders: readonly string[];
   readonly needs: Needs;
   /** The person may open it with /skill. */
   readonly userInvocable: boolean;
   /** The skill is offered to the model. */
   readonly modelInvocable: boolean;
+}
+
+/** Another skill, in the versions that do: `>=1.0.0 <2.0.0`; `*` for all. */
+export interface Required {
+  readonly name: string;
+  readonly range: string;
 }
 
 export interface Deprecation {
@@ -53,6 +63,7 @@ export function readHead(head: Head, folderName: string, body: string): SkillHea
   const metadata = mapOf(head['metadata']);
   const openClaw = openClawOf(metadata);
   const own = (key: string): string | null => textOf(metadata[`trayclaw-${key}`]) ?? textOf(mapOf(metadata['trayclaw'])[key]);
+  const requires = requiresOf(own('requires'));
   return {
     name: toSkillName(textOf(head['name']) ?? folderName) || toSkillName(folderName),
     description: (textOf(head['description']) ?? firstParagraph(body)).slice(0, DESCRIPTION_CHARS_MAX),
@@ -62,7 +73,10 @@ export function readHead(head: Head, folderName: string, body: string): SkillHea
     version: textOf(head['version']) ?? textOf(metadata['version']),
     deprecation: deprecationOf(head, metadata),
     tools: wordsOf(own('tools')),
-    skills: wordsOf(own('skills')).map(toSkillName),
+    skills: [...new Set([...wordsOf(own('skills')).map(toSkillName), ...requires.map(({ name }) => name)])],
+    requires,
+    hosts: wordsOf(own('hosts')).map((host) => host.toLowerCase()),
+    folders: wordsOf(own('folders')),
     needs: needsOf(openClaw, own),
     userInvocable: flagOf(head['user-invocable'], true),
     modelInvocable: !flagOf(head['disable-model-invocation'], false),
@@ -95,6 +109,17 @@ export function mapOf(value: unknown): Head {
     // The linter says that it cannot be read.
     return {};
   }
+}
+
+/** `capacity-planner >=1.0.0 <2.0.0; other ^1.2`. */
+function requiresOf(text: string | null): Required[] {
+  const parts = (text ?? '').split(/[;\n]/).slice(0, LIST_MAX);
+  return parts.flatMap((part) => {
+    const [, name = '', range = ''] = /^\s*`?([A-Za-z][\w-]*)`?[\s:@]*(.*?)\s*$/.exec(part) ?? [];
+    return toSkillName(name) === ''
+      ? []
+      : [{ name: toSkillName(name), range: range === '' ? '*' : range.replaceAll('==', '=').slice(0, 200) }];
+  });
 }
 
 function needsOf(openClaw: Head, own: (key: string) => string | null): Needs {

@@ -102,7 +102,22 @@ export class SkillRuns {
         data: { hint: 'Open it and follow them.' },
       });
     if (!steps.ok) throw new AppError('denied', `The skill ${name} cannot be run. ${steps.error}`);
+    this.#assertDeclared(skill, steps.value);
     return steps.value;
+  }
+
+  /** The tools that a skill declares are the bounds of its steps, and of the skills that do a part of its work. */
+  #assertDeclared({ head }: LoadedSkill, { steps }: SkillSteps): void {
+    if (head.tools.length === 0) return;
+    const beyond = steps.flatMap(({ tool, skill }) => {
+      if (tool !== undefined) return head.tools.includes(tool) ? [] : [tool];
+      const inner = skill === undefined ? [] : this.#deps.skills.fresh(skill).head.tools;
+      return inner.filter((one) => !head.tools.includes(one)).map((one) => `${one} (by way of ${skill ?? ''})`);
+    });
+    if (beyond.length === 0) return;
+    throw new AppError('denied', `The skill ${head.name} is not run: its steps use ${beyond.join(', ')}, which it does not declare.`, {
+      data: { hint: 'Its author adds what it uses to trayclaw-tools in its head; then look at it again and trust it.' },
+    });
   }
 
   #assertPlace(name: string, above: readonly (string | null)[]): void {

@@ -18,6 +18,7 @@ import { SkillBook, type SkillRoot } from './skill-book.ts';
 import { importSkills } from './skill-import.ts';
 import { ProgramFinder } from './skill-needs.ts';
 import { SkillReader } from './skill-reader.ts';
+import { createSkillShelf } from './skill-shelf.ts';
 import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 import { createSkillSources } from './skill-sources.ts';
 import { SkillWatch } from './skill-watch.ts';
@@ -80,6 +81,7 @@ export const skills = defineBuiltInFeature({
       tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
       packSources: createSkillSources({ skills: book, reader, record }),
       list: () => book.list(),
+      shelf: createSkillShelf(book, own, (name) => rows.turnsWith(name)),
       refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
       runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
       begin: () => {

@@ -1,0 +1,103 @@
+// Skills that a person names directly: a folder, an archive, an address, a folder of a repository on GitHub. Reads; installs nothing.
+
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { AppError } from '../../contracts/errors.ts';
+import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
+import { refusal } from './package-paths.ts';
+import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
+import { fetched, type StoreWeb } from './store-web.ts';
+
+export interface DirectDeps {
+  readonly web: StoreWeb;
+  readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
+  /** Folders with a SKILL.md at or below a path. */
+  readonly below: (path: string) => readonly string[];
+}
+
+export interface DirectWish {
+  readonly ref: string;
+  /** Published for it; null where none is known. */
+  readonly sha256: string | null;
+}
+
+export function isDirect(ref: string): boolean {
+  return /^(?:https?:\/\/|github:)/.test(ref) || /^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(ref) || ref === '.';
+}
+
+/** Each skill that is there: one, or of a folder all below it. Fails with an AppError. */
+export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: AbortSignal): Promise<readonly Delivered[]> {
+  if (/^https?:\/\//.test(wish.ref)) return [await fromAddress(wish, wish.ref, deps, signal)];
+  if (wish.ref.startsWith('github:')) return [await fromAddress(wish, addressOnGitHub(wish.ref), deps, signal)];
+  const path = wish.ref.replace(/#.*$/, '');
+  if (!existsSync(path))
+    throw new AppError('not_found', `There is nothing at ${path}.`, { data: { hint: 'Name a folder with a SKILL.md, or an archive.' } });
+  const real = realpathSync(path);
+  if (!statSync(real).isDirectory()) return [fromFile(wish, real, deps)];
+  const folders = deps.below(real);
+  if (folders.length === 0)
+    throw new AppError('not_found', `There is no SKILL.md in ${real} or below it.`, {
+      data: { hint: 'Name the folder that holds the SKILL.md.' },
+    });
+  if (wish.sha256 !== null && folders.length > 1)
+    throw new AppError('invalid_params', 'A hash belongs to one skill, and there are several in this folder.', {
+      data: { hint: 'Name the folder of the one.' },
+    });
+  return folders.map((folder) => delivered(wish, { read: readFolder(folder), from: folder, kind: 'folder' }, deps));
+}
+
+function fromFile(wish: DirectWish, path: string, deps: DirectDeps): Delivered {
+  if (statSync(path).size > ARCHIVE_BYTES_MAX) throw refusal('the archive is larger than 50 MB');
+  return delivered(wish, { read: readArchive(readFileSync(path), folderIn(wish.ref)), from: path, kind: 'archive' }, deps);
+}
+
+async function fromAddress(wish: DirectWish, address: string, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
+  const url = address.replace(/#.*$/, '');
+  if (/\.git\/?$/.test(url)) {
+    throw new AppError('invalid_params', 'A git address cannot be cloned here.', {
+      data: { hint: 'Name the archive of the repository (…/archive/REF.tar.gz), or github:OWNER/REPO/FOLDER@REF.' },
+    });
+  }
+  const bytes = await fetched(deps.web, url, signal);
+  const isText = /\.md$/i.test(url);
+  const read: ReadPackage = isText
+    ? { files: new Map([['SKILL.md', bytes]]), folderName: '', archiveSha256: sha256Of(bytes), commit: null, leftOut: [] }
+    : readArchive(bytes, folderIn(address));
+  return delivered(wish, { read, from: url, kind: 'archive' }, deps);
+}
+
+/** `github:owner/repo/folder/of/skill@v1.2` is the archive that GitHub makes of that commit, tag or branch. */
+function addressOnGitHub(ref: string): string {
+  const [, owner, repo, folder = '', version = 'HEAD'] = /^github:([\w.-]+)\/([\w.-]+)((?:\/[\w. -]+)*)(?:@([\w./-]+))?$/.exec(ref) ?? [];
+  if (owner === undefined || repo === undefined) {
+    throw new AppError('invalid_params', `${ref} is no address on GitHub.`, { data: { hint: 'Write github:OWNER/REPO/FOLDER@TAG.' } });
+  }
+  return `https://codeload.github.com/${owner}/${repo}/tar.gz/${version}${folder === '' ? '' : `#${folder.slice(1)}`}`;
+}
+
+function folderIn(ref: string): string | null {
+  const folder = /#(.+)$/.exec(ref)?.[1] ?? null;
+  return folder === null ? null : folder.replaceAll(/^\/+|\/+$/g, '');
+}
+
+function delivered(
+  { ref, sha256 }: DirectWish,
+  { read, from, kind }: { readonly read: ReadPackage; readonly from: string; readonly kind: 'folder' | 'archive' },
+  deps: DirectDeps,
+): Delivered {
+  const { archiveSha256, commit } = read;
+  const verified = sha256 === null ? 'Nothing was published to compare it with.' : verify(sha256, read, deps);
+  const source = { ref: kind === 'folder' ? from : ref, kind, market: null, from, publisher: null, commit, archiveSha256, verified };
+  const open = from.startsWith('http:')
+    ? [sourceRisk('warning', 'no-encryption', 'It was fetched without encryption: anyone on the way could have changed it.')]
+    : [];
+  return { read, source, risks: [...open, ...leftOutRisk(read.leftOut)] };
+}
+
+function verify(sha256: string, { files, archiveSha256 }: ReadPackage, deps: DirectDeps): string {
+  const { content, layers } = deps.hashes(files);
+  if (sha256 === archiveSha256) return 'The archive has the SHA-256 that you gave.';
+  if (sha256 === content) return 'All its files have the SHA-256 that you gave.';
+  const isCovered = [...files.keys()].every((path) => ['SKILL.md', 'skill.py', 'policy.yaml'].includes(path));
+  if (sha256 === layers && isCovered) return 'Its three files have the SHA-256 that you gave.';
+  throw refusal(`it is not what was published: the SHA-256 of its files is ${content}`);
+}

@@ -1,0 +1,105 @@
+// The lock file, written from the rows for people and for other machines, and the cache of installed packages that makes it work without a
+// network. Neither is trusted: what is read from them is checked against hashes, and shown again before it is installed.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { parseJson } from '../../base/json.ts';
+import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { lockEntrySchema, type LockEntry } from '../../contracts/features/skill-store.ts';
+import { makeZip } from './make-zip.ts';
+import { readArchive, type ReadPackage } from './read-package.ts';
+
+const lockSchema = z.object({ version: z.literal(1), skills: z.array(lockEntrySchema).max(2_000) });
+const LOCK_BYTES_MAX = 20_000_000;
+const CACHE_BYTES_MAX = 200_000_000;
+
+export const lockFileName = 'skills-lock.json';
+
+/** Replaces a file whole or not at all. */
+export function replaceFile(path: string, content: Uint8Array | string): void {
+  makeFolders({ mkdirSync, statSync }, dirname(path));
+  const temporary = `${path}.new`;
+  const handle = openSync(temporary, 'w', 0o600);
+  try {
+    const bytes = Buffer.from(content as string);
+    for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameOver({ renameSync }, temporary, path);
+}
+
+export function writeLock(home: string, skills: readonly LockEntry[]): string {
+  const path = join(home, lockFileName);
+  replaceFile(path, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`);
+  return path;
+}
+
+/** Fails with not_found or invalid_params. */
+export function readLock(path: string): readonly LockEntry[] {
+  if (!existsSync(path)) throw new AppError('not_found', `There is no lock file ${path}.`);
+  const unusable = (why: string) =>
+    new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { data: { hint: 'Nothing was changed.' } });
+  if (statSync(path).size > LOCK_BYTES_MAX) throw unusable('it is larger than 20 MB');
+  const json = parseJson(readFileSync(path, 'utf8'));
+  const parsed = json.ok ? lockSchema.safeParse(json.value) : null;
+  if (parsed?.success !== true)
+    throw unusable(parsed === null ? 'it is no JSON' : (parsed.error.issues[0]?.path.join('.') ?? 'another form'));
+  return parsed.data.skills;
+}
+
+export class PackageCache {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async put(sha256: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const path = this.#path(sha256);
+    if (existsSync(path)) return;
+    replaceFile(path, await makeZip(files));
+    this.#prune(path);
+  }
+
+  /** Null where it is not there; the caller compares the content. */
+  get(sha256: string): ReadPackage | null {
+    const path = this.#path(sha256);
+    return existsSync(path) ? readArchive(readFileSync(path)) : null;
+  }
+
+  #path(sha256: string): string {
+    return join(this.#folder, `${sha256}.zip`);
+  }
+
+  /** The oldest go first; what was just put stays. */
+  #prune(kept: string): void {
+    const all = readdirSync(this.#folder).map((name) => {
+      const path = join(this.#folder, name);
+      const { size, mtimeMs } = statSync(path);
+      return { path, size, mtimeMs };
+    });
+    let bytes = all.reduce((sum, { size }) => sum + size, 0);
+    for (const { path, size } of all.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
+      if (bytes <= CACHE_BYTES_MAX || path === kept) continue;
+      rmSync(path, { force: true });
+      bytes -= size;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// One version of one skill as a source offers it, and how to get its files. Every kind of source brings its skills into this form.
+
+import { skillNameSchema } from '../../contracts/skill-parts.ts';
+import type { SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
+import type { ReadPackage } from './read-package.ts';
+import type { Need } from './resolver.ts';
+
+export interface Deprecation {
+  readonly replacedBy: string | null;
+  readonly removeAfter: string | null;
+}
+
+export interface Delivered {
+  readonly read: ReadPackage;
+  readonly source: SkillSource;
+  /** Risks that the source itself reports. */
+  readonly risks: readonly SkillRisk[];
+}
+
+export interface Offer {
+  readonly name: string;
+  /** As stated; null where the source states none. */
+  readonly version: string | null;
+  readonly description: string;
+  readonly market: string | null;
+  readonly publisher: string | null;
+  /** The source's own judgement in a sentence. */
+  readonly verdict: string | null;
+  readonly deprecation: Deprecation | null;
+  /** The source withdrew it, for this reason. */
+  readonly revoked: string | null;
+  /** Null where only its files say it. */
+  readonly requires: readonly Need[] | null;
+  /** Downloads and verifies it. Fails with an AppError. */
+  deliver(signal: AbortSignal): Promise<Delivered>;
+}
+
+export interface Market {
+  readonly name: string;
+  readonly kind: SkillSource['kind'];
+  search(query: string, signal: AbortSignal): Promise<readonly Offer[]>;
+  /** All versions of a skill, in any order. */
+  offers(name: string, signal: AbortSignal): Promise<readonly Offer[]>;
+}
+
+/** `Error_Budget` is `error-budget`; null for what is no name. */
+export function nameOfSkill(text: string): string | null {
+  const name = text.trim().toLowerCase().replaceAll('_', '-');
+  return skillNameSchema.safeParse(name).success ? name : null;
+}
+
+export function matches(query: string, ...texts: readonly string[]): boolean {
+  const whole = texts.join(' ').toLowerCase().replaceAll('_', '-');
+  return query
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .split(/\s+/)
+    .every((word) => whole.includes(word));
+}
+
+export function sourceRisk(level: SkillRisk['level'], rule: string, message: string): SkillRisk {
+  return { rule, level, message, file: null, line: null, excerpt: null };
+}
+
+export function leftOutRisk(leftOut: readonly string[]): SkillRisk[] {
+  if (leftOut.length === 0) return [];
+  return [
+    sourceRisk(
+      'note',
+      'left-out',
+      `Left out, because it is no part of a skill or its published hash does not cover it: ${leftOut.slice(0, 5).join(', ')}.`,
+    ),
+  ];
+}

@@ -1,0 +1,103 @@
+// The files of one skill, out of a folder or an archive, checked name by name and kept in memory, so that the files shown are the files
+// installed. Follows no links, runs nothing, writes nothing.
+
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { FILES_MAX, isLeftOut, PACKAGE_BYTES_MAX, PackageFiles, refusal } from './package-paths.ts';
+import { readTarGz } from './read-tar.ts';
+import { readZip, type ArchiveEntry } from './read-zip.ts';
+
+export interface ReadPackage {
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** The name of its folder; empty where it has none. */
+  readonly folderName: string;
+  /** Of the archive; null for a folder. */
+  readonly archiveSha256: string | null;
+  readonly commit: string | null;
+  /** Files that are never part of a skill. */
+  readonly leftOut: readonly string[];
+}
+
+export const ARCHIVE_BYTES_MAX = 50_000_000;
+const skillFiles = /(?:^|\/)(?:SKILL|skill)\.md$/;
+
+export function sha256Of(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+export function isArchive(path: string): boolean {
+  return /\.(?:zip|skill|tgz|tar\.gz)$/i.test(path);
+}
+
+/** `below` names the folder in the archive; without it the archive must hold one skill. Fails with denied or invalid_params. */
+export function readArchive(bytes: Buffer, below: string | null = null): ReadPackage {
+  if (bytes.length > ARCHIVE_BYTES_MAX) throw refusal('the archive is larger than 50 MB');
+  const { entries, commit } = openArchive(bytes);
+  const root = rootOf(
+    entries.map(({ path }) => path),
+    below,
+  );
+  const collected = new PackageFiles();
+  for (const { path, content } of entries) {
+    // A name that leads out is refused wherever it stands.
+    if (/(?:^|[\\/])\.\.(?:[\\/]|$)|^[\\/]|\\/.test(path)) collected.takes(path);
+    if (!path.startsWith(root)) continue;
+    const own = path.slice(root.length);
+    if (!collected.takes(own)) continue;
+    if (collected.files.size >= FILES_MAX) throw refusal(`it has more than ${FILES_MAX} files`);
+    collected.put(own, content());
+  }
+  const { files, leftOut } = collected;
+  return { files, folderName: basename(root), archiveSha256: sha256Of(bytes), commit, leftOut };
+}
+
+function openArchive(bytes: Buffer): { entries: readonly ArchiveEntry[]; commit: string | null } {
+  if (bytes.length > 4 && bytes.readUInt16BE(0) === 0x504b) return { entries: readZip(bytes), commit: null };
+  if (bytes.length > 4 && bytes.readUInt16BE(0) === 0x1f8b) return readTarGz(bytes);
+  throw refusal('it is neither a ZIP archive nor a gzipped tar archive');
+}
+
+/** The folder of the skill in the archive, with its slash; empty for the archive itself. */
+function rootOf(paths: readonly string[], below: string | null): string {
+  const all = paths.filter((path) => skillFiles.test(path) && !isLeftOut(path)).map((path) => path.replace(/[^/]*$/, ''));
+  const outer = [...new Set(all)].filter((root) => !all.some((other) => other !== root && root.startsWith(other)));
+  const wanted = below === null ? outer : outer.filter((root) => root === `${below}/` || root.endsWith(`/${below}/`));
+  const [one, ...others] = wanted;
+  if (one !== undefined && others.length === 0) return one;
+  if (one === undefined)
+    throw refusal(below === null ? 'there is no SKILL.md in it' : `there is no skill in its folder ${JSON.stringify(below.slice(0, 120))}`);
+  throw new AppError('invalid_params', `There are ${wanted.length} skills in this archive.`, {
+    data: {
+      hint: `Name one with # and its folder: ${wanted
+        .slice(0, 10)
+        .map((root) => `#${root.replace(/^[^/]+\/(?=.)/, '').replace(/\/$/, '')}`)
+        .join(', ')}`,
+    },
+  });
+}
+
+/** Fails with denied, or with the error of the file system. */
+export function readFolder(folder: string): ReadPackage {
+  const collected = new PackageFiles();
+  const walk = (at: string, below: string): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      const full = join(at, entry.name);
+      if (isLeftOut(path)) continue;
+      if (entry.isDirectory()) walk(full, path);
+      else takeFile(collected, { path, full, isFile: entry.isFile() });
+    }
+  };
+  walk(folder, '');
+  return { files: collected.files, folderName: basename(folder), archiveSha256: null, commit: null, leftOut: [] };
+}
+
+function takeFile(collected: PackageFiles, { path, full, isFile }: { path: string; full: string; isFile: boolean }): void {
+  if (!isFile) throw refusal(`${JSON.stringify(path.slice(0, 120))} is a link or no plain file`);
+  if (!collected.takes(path)) return;
+  if (collected.files.size >= FILES_MAX) throw refusal(`it has more than ${FILES_MAX} files`);
+  if (lstatSync(full).size > PACKAGE_BYTES_MAX) throw refusal('it has more than 50 MB');
+  collected.put(path, readFileSync(full));
+}

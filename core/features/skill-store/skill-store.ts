@@ -1,0 +1,66 @@
+// The store of skills: search, install, update, and what people need who write them. Only its rows are there from the start; everything else
+// is loaded when an operation asks for it.
+
+import * as fs from 'node:fs';
+import type { skillStoreOps } from '../../contracts/features/skill-store.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { isHere } from '../../contracts/doors.ts';
+import type { Caller } from '../../contracts/ops.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import type { AuthoringDeps } from './authoring.ts';
+import { skillStoreMigrations, SkillStoreRows } from './rows.ts';
+import { recoverInstalls } from './recovery.ts';
+import type { Shelf } from './shelf.ts';
+import type { DeskDeps, StoreDesk } from './store-desk.ts';
+
+type Taken = Omit<DeskDeps, 'rows' | 'shelf' | 'fs'>;
+
+interface Others {
+  readonly shelf: Shelf;
+  /** Runs the eval cases in a folder with a skill at hand and trusted. */
+  readonly runCases: (...what: [...Parameters<AuthoringDeps['runCases']>, Caller]) => ReturnType<AuthoringDeps['runCases']>;
+}
+
+export const skillStore = defineBuiltInFeature({
+  name: 'skill-store',
+  migrations: skillStoreMigrations,
+  rows: ({ db }) => new SkillStoreRows(db),
+  create: (spine: Taken & Pick<Spine, 'facts'>, rows: SkillStoreRows, { shelf, runCases }: Others) => {
+    let opened: Promise<StoreDesk> | null = null;
+    const desk = (): Promise<StoreDesk> =>
+      (opened ??= import('./store-desk.ts').then(({ StoreDesk: Desk }) => new Desk({ ...spine, rows, shelf })));
+    const authoring = async (caller: Caller) => {
+      assertHere(caller);
+      const { Authoring } = await import('./authoring.ts');
+      const secretsIn = (text: string) => spine.safety.redact(text).found;
+      return new Authoring({ shelf, secretsIn, workspace: spine.facts.workspace, runCases: (...what) => runCases(...what, caller) });
+    };
+    const handlers: Pick<OpHandlers, keyof typeof skillStoreOps> = {
+      'skill.search': async (params, caller) => (await desk()).search(params, caller),
+      'skill.plan': async (params, caller) => {
+        assertHere(caller);
+        return (await desk()).plan(params, caller);
+      },
+      'skill.install': async (params, caller) => (await desk()).install(params, caller),
+      'skill.outdated': async (_params, caller) => (await desk()).outdated(caller),
+      'skill.info': async ({ name }) => (await desk()).info(name),
+      'skill.pin': async (params, caller) => (await desk()).pin(params, caller),
+      'skill.new': async (params, caller) => (await authoring(caller)).create(params),
+      'skill.test': async (params, caller) => (await authoring(caller)).test(params),
+      'skill.pack': async (params, caller) => (await authoring(caller)).pack(params),
+      'skill.publish': async (params, caller) => (await authoring(caller)).publish(params),
+    };
+    return {
+      handlers,
+      takeUp: () => {
+        if (rows.open().length > 0) recoverInstalls({ ...spine, rows, shelf, fs });
+      },
+      dispose: async () => (await opened)?.dispose(),
+    };
+  },
+});
+
+function assertHere(caller: Caller): void {
+  if (!isHere(caller.channel)) throw new AppError('denied', 'Only callers on this computer may name a file.');
+}
