@@ -2,6 +2,7 @@
 // contain the address of a call, because the token is part of it.
 
 import type { GrammyError, HttpError } from 'grammy/web';
+import { neverSent } from '../../runtime/chats/chats.ts';
 
 export type ApiFailure =
   /** The server refused; nothing was done. */
@@ -27,18 +28,12 @@ export type Refusal =
   | 'too_big'
   | 'other';
 
-/** Before a byte of the request was sent. */
-const neverSent: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
+/** Besides what holds for every service. */
+const alsoNeverSent: ReadonlySet<string> = new Set([
   'ENETDOWN',
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',
-  'UND_ERR_CONNECT_TIMEOUT',
 ]);
 const FLOOD_MS_MAX = 3_600_000;
 
@@ -46,7 +41,8 @@ export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
   if (isFromServer(cause)) return ofServer(cause);
   if (signal?.aborted === true) return { kind: 'aborted' };
   const code = codeOf(isOfNetwork(cause) ? cause.error : cause);
-  if (neverSent.has(code)) return { kind: 'unreachable', words: `the server of Telegram could not be reached (${code})` };
+  if (neverSent.includes(code) || alsoNeverSent.has(code))
+    return { kind: 'unreachable', words: `the server of Telegram could not be reached (${code})` };
   return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === '' ? '' : ` (${code})`}` };
 }
 

@@ -8,21 +8,26 @@ import type { ChannelLink, ChannelRules, OutboundItem } from '../../contracts/ch
 import type { Claw } from '../../contracts/claw.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import type { TelegramState } from '../../contracts/features/telegram.ts';
+import {
+  botCommands,
+  LiveReplies,
+  questionText,
+  runCommand,
+  type Pairing,
+  type Questions,
+  type Strangers,
+} from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { readFailure } from './api-failure.ts';
 import type { BotApi } from './bot-api.ts';
 import { createChatPort } from './chat-port.ts';
-import { botCommands, runCommand } from './commands.ts';
 import { HeldFiles } from './held-files.ts';
 import { Intake } from './intake.ts';
-import { LiveReplies } from './live-replies.ts';
-import type { Pairing } from './pairing.ts';
 import { escapeHtml, toTelegramPieces } from './markdown-html.ts';
 import { Poller, type PollEnd } from './poller.ts';
-import { howAnswered, questionText, type Questions } from './questions.ts';
 import type { Bot } from './read-message.ts';
-import type { Strangers } from './strangers.ts';
-import type { TelegramStore } from './rows.ts';
+import { telegramNames, telegramRecords, type TelegramStore } from './rows.ts';
+import { liveScreen } from './live-screen.ts';
 
 export interface BotSessionDeps {
   readonly api: BotApi;
@@ -70,10 +75,10 @@ export class BotSession {
 
   constructor(deps: BotSessionDeps) {
     this.#deps = deps;
-    this.#live = new LiveReplies(deps);
+    this.#live = new LiveReplies({ ...deps, records: telegramRecords, screen: liveScreen(deps.api) });
     this.#intake = new Intake({
       ...deps,
-      command: (call) => runCommand({ ...deps, openTurns: (sessionId) => this.#openTurns(sessionId) }, call),
+      command: (call) => runCommand({ ...deps, names: telegramNames }, call),
       wakeFiles: () => this.#files.wake(),
       began: (turnId, { chatId, kind }) => this.#live.begin(turnId, { chatId, isPrivate: kind === 'private' }),
       say: (chatId, text) => this.#say((signal) => deps.api.sendText({ chatId, text, isHtml: false }, signal)),
@@ -150,7 +155,7 @@ export class BotSession {
     const { store, questions } = this.#deps;
     const question = store.openQuestions().find((one) => one.outboundId === outboundId);
     const approval = question === undefined ? null : questions.approvalOf(question);
-    return approval === null || approval.state === 'pending' ? null : howAnswered(approval);
+    return approval === null || approval.state === 'pending' ? null : questions.howAnswered(approval);
   }
 
   /** Removes the buttons of answered approvals, and shows the answer. */
@@ -162,7 +167,7 @@ export class BotSession {
       this.#closing.set(key, 1);
       const { chatId, messageId } = question;
       const [asked] = toTelegramPieces(questionText(approval).text, QUESTION_MAX);
-      const text = `${asked?.html ?? ''}\n\n${escapeHtml(howAnswered(approval))}`;
+      const text = `${asked?.html ?? ''}\n\n${escapeHtml(questions.howAnswered(approval))}`;
       this.#say(async (signal) => {
         for (let tried = 1; tried <= CLOSE_TRIES; tried++) {
           try {
@@ -179,13 +184,6 @@ export class BotSession {
         this.#closing.delete(key);
       });
     }
-  }
-
-  #openTurns(sessionId: string): string[] {
-    return this.#deps.log.index
-      .openTurns()
-      .filter((turn) => turn.sessionId === sessionId)
-      .map(({ turnId }) => turnId);
   }
 
   /** Said if it can be said: what must arrive goes through the outbox. */

@@ -5,7 +5,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
-import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { OutboundItem } from '../../contracts/channels.ts';
 import type { HeldMessage } from '../../contracts/features/telegram.ts';
@@ -133,10 +133,8 @@ export class HeldFiles {
           base64: bytes.toString('base64'),
         });
       } catch (cause) {
-        const { message: words, hint } = isAppError(cause)
-          ? cause
-          : toAppError(new AppError('fetch_failed', `"${file.name}" could not be fetched from Telegram.`));
-        return hint === undefined ? words : `${words}\n${hint}`;
+        const failure = isAppError(cause) ? cause : new AppError('fetch_failed', `"${file.name}" could not be fetched from Telegram.`);
+        return failure.told('\n');
       }
     }
     return attachments;

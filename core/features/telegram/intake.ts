@@ -4,16 +4,24 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ChannelInbound, ChannelLink, ChannelRules, OutboundItem } from '../../contracts/channels.ts';
-import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { HeldMessage } from '../../contracts/features/telegram.ts';
+import {
+  chatWords,
+  isHarmless,
+  looksLikeCode,
+  readCommand,
+  refusalWords,
+  type CommandAnswer,
+  type CommandCall,
+  type Pairing,
+  type Questions,
+  type Strangers,
+} from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { Update } from './bot-api.ts';
-import { isHarmless, readCommand, type CommandAnswer, type CommandCall } from './commands.ts';
-import { looksLikeCode, type Pairing } from './pairing.ts';
-import type { Questions } from './questions.ts';
 import { readMessage, type Bot } from './read-message.ts';
-import type { Strangers } from './strangers.ts';
 import type { TelegramStore } from './rows.ts';
 
 export interface IntakeDeps {
@@ -145,10 +153,10 @@ export class Intake {
     const { result, drafts } = pairing.claim(text, { userId: message.senderId, chatId: message.chatId, name: message.senderName });
     if (result === 'claimed') {
       this.#commit(message.updateId, () => drafts);
-      say(message.chatId, `Thank you. Now confirm it at the computer: ${message.senderName} with the id ${message.senderId}.`);
+      say(message.chatId, chatWords.claimed(message.senderName, message.senderId));
       return 'taken';
     }
-    if (result === 'wrong') say(message.chatId, 'That code does not hold. A code is for one person and one hour.');
+    if (result === 'wrong') say(message.chatId, chatWords.wrongCode);
     else strangers.meet(message.senderId, (words) => say(message.chatId, words));
     return 'stranger';
   }
@@ -180,9 +188,7 @@ export class Intake {
       if (receipt.kind === 'accepted') this.#deps.began(receipt.turnId, message);
       return null;
     } catch (cause) {
-      const error = toAppError(cause);
-      if (error.code.startsWith('store_') || error.code === 'shutting_down') throw cause;
-      return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
+      return refusalWords(cause);
     }
   }
 
@@ -224,7 +230,7 @@ export class Intake {
           status.then(({ text }) => ({ text, aboutPanic: true })),
         );
       } else if (isHarmless(said)) this.#answer(message, command(call));
-      else this.#answer(message, Promise.resolve({ text: unsureOf(said.name) }));
+      else this.#answer(message, Promise.resolve({ text: chatWords.unsure(said.name) }));
     }
   }
 
@@ -286,9 +292,6 @@ export class Intake {
     }, true);
   }
 }
-
-const unsureOf = (name: string): string =>
-  `The program ended while it did /${name}, so it may be done or not. See /status, and say it again if it still holds.`;
 
 /** The messages of this album that wait, in the order they came. */
 export function albumOf({ botId, chatId, senderId, albumId }: HeldMessage, held: readonly HeldMessage[]): HeldMessage[] {

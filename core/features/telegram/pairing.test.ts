@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { CountingIds } from '../../base/ids.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import { looksLikeCode, Pairing } from './pairing.ts';
+import { looksLikeCode, Pairing } from '../../runtime/chats/chats.ts';
+import { telegramNames, telegramRecords } from './rows.ts';
 import { openBench } from './telegram-test-bench.ts';
 
 const cli = { channel: 'cli', actor: 'cli' } as const;
@@ -12,7 +13,15 @@ const eve = { userId: '66', chatId: '66', name: 'Eve' };
 function open() {
   const { clock, store, log } = openBench(onTestFinished);
   let drawn = 0;
-  const pairing = new Pairing({ log, store, clock, ids: new CountingIds(), randomInt: (below) => (drawn++ * 7) % below });
+  const pairing = new Pairing({
+    log,
+    store,
+    records: telegramRecords,
+    names: telegramNames,
+    clock,
+    ids: new CountingIds(),
+    randomInt: (below) => (drawn++ * 7) % below,
+  });
   const claim = (text: string, from = ada) => {
     const { result, drafts } = pairing.claim(text, from);
     log.append(systemSessionId, drafts);

@@ -6,7 +6,9 @@ import { AppError } from '../../contracts/errors.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { parseHtml } from '../../../tests/doubles/telegram/entities.ts';
 import { toTelegramPieces } from './markdown-html.ts';
-import { freshMs, howAnswered, questionText, Questions } from './questions.ts';
+import { answeredWords } from '../../contracts/turn-words.ts';
+import { freshMs, questionText, Questions } from '../../runtime/chats/chats.ts';
+import { telegramNames, telegramRecords } from './rows.ts';
 import { approvalOf, openBench } from './telegram-test-bench.ts';
 
 function open() {
@@ -26,6 +28,8 @@ function open() {
   let drawn = 0;
   const questions = new Questions({
     ...bench,
+    records: telegramRecords,
+    names: telegramNames,
     logger: silentLogger,
     approvals: {
       approval: (approvalId) => approvals.get(approvalId) ?? null,
@@ -171,7 +175,7 @@ test('a call is shown exactly as it is, formats nothing of the question, and goe
 });
 
 test('how a question was answered', () => {
-  const told = (change: Partial<Approval>): string => howAnswered(approvalOf('a', change));
+  const told = (change: Partial<Approval>): string => answeredWords(approvalOf('a', change), 'telegram:');
   expect([
     told({ state: 'approved', decidedBy: 'cli' }),
     told({ state: 'approved', decidedBy: 'window', scope: { kind: 'minutes', minutes: 15 } }),

@@ -3,6 +3,7 @@
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { heldMessageSchema, type HeldMessage, type TelegramPerson } from '../../contracts/features/telegram.ts';
+import type { ChatRecords, PairingRow, QuestionRow } from '../../runtime/chats/chats.ts';
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
 
 export const telegramMigrations: readonly Migration[] = [
@@ -40,29 +41,24 @@ export const telegramMigrations: readonly Migration[] = [
 /** After a week without updates the server may restart its numbering lower; it has dropped the confirmed updates by then. */
 const RENUMBERED_MS = 6 * 86_400_000;
 
-export interface PairingRow {
-  readonly pairingId: string;
-  readonly codeHash: string;
-  readonly expiresAtMs: number;
-  readonly userId: string | null;
-  readonly chatId: string | null;
-  readonly name: string | null;
-}
+/** The events of the shared parts, under the names they have had from the start. */
+export const telegramRecords: ChatRecords = {
+  offered: (body) => ({ type: 'telegram.pairing_offered', body }),
+  claimed: (body) => ({ type: 'telegram.pairing_claimed', body }),
+  ended: (body) => ({ type: 'telegram.pairing_ended', body }),
+  paired: (body) => ({ type: 'telegram.paired', body }),
+  revoked: (body) => ({ type: 'telegram.revoked', body }),
+  asked: (body) => ({ type: 'telegram.asked', body }),
+  closed: (body) => ({ type: 'telegram.question_closed', body }),
+  previewed: (body) => ({ type: 'telegram.preview_sent', body }),
+};
 
-export interface QuestionRow {
-  readonly approvalId: string;
-  readonly userId: string;
-  readonly chatId: string;
-  readonly nonce: string;
-  readonly outboundId: string;
-  readonly askedAtMs: number;
-  /** Null until it has arrived in the chat. */
-  readonly messageId: string | null;
-  readonly closed: boolean;
-  /** How often it was sent, and whether the last delivery is uncertain. */
-  readonly asks: number;
-  readonly lost: boolean;
-}
+export const telegramNames = {
+  channel: 'telegram',
+  title: 'Telegram',
+  pairCommand: 'trayclaw telegram pair',
+  listCommand: 'trayclaw telegram list',
+} as const;
 
 const questionColumns =
   'approval_id AS approvalId, user_id AS userId, chat_id AS chatId, nonce, outbound_id AS outboundId, asked_at_ms AS askedAtMs, message_id AS messageId, closed, asks, lost';

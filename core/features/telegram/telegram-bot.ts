@@ -9,15 +9,15 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { telegramOps, TelegramState } from '../../contracts/features/telegram.ts';
 import type { Logger } from '../../base/logger.ts';
+import { chatWords, Pairing, Questions, Strangers, type PairingDeps, type QuestionDeps } from '../../runtime/chats/chats.ts';
 import { readFailure } from './api-failure.ts';
 import { createBotApi, type BotApi } from './bot-api.ts';
 import { BotSession } from './bot-session.ts';
-import { Pairing, type PairingDeps } from './pairing.ts';
-import { Questions, type QuestionDeps } from './questions.ts';
 import type { Bot } from './read-message.ts';
-import { Strangers } from './strangers.ts';
+import { telegramNames, telegramRecords, type TelegramStore } from './rows.ts';
 
-export interface TelegramDeps extends PairingDeps {
+export interface TelegramDeps extends Omit<PairingDeps, 'store' | 'records' | 'names'> {
+  readonly store: TelegramStore;
   readonly logger: Logger;
   readonly approvals: QuestionDeps['approvals'];
   readonly rules: ChannelRules;
@@ -66,8 +66,8 @@ export class Telegram {
 
   constructor(deps: TelegramDeps) {
     this.#deps = deps;
-    this.#pairing = new Pairing(deps);
-    this.#strangers = new Strangers(deps.clock);
+    this.#pairing = new Pairing({ ...deps, records: telegramRecords, names: telegramNames });
+    this.#strangers = new Strangers(deps.clock, telegramNames);
     this.#state = deps.source === null ? 'off' : 'starting';
     this.#sinceMs = deps.clock.nowMs();
   }
@@ -106,7 +106,7 @@ export class Telegram {
 
   /** Begins to listen, unless it is paused or has no token. */
   #join(link: ChannelLink, claw: Line['claw']): { dispose(): Promise<void> } {
-    const questions = new Questions({ ...this.#deps, claw });
+    const questions = new Questions({ ...this.#deps, records: telegramRecords, names: telegramNames, claw });
     this.#line = { link, claw, questions };
     const stopFollowing = this.#deps.log.onCommitted((events) => {
       if (events.some(({ type }) => news.has(type))) questions.askOpen();
@@ -139,7 +139,7 @@ export class Telegram {
     this.#deps.queue({
       to: { channel: 'telegram', chatId },
       kind: 'notice',
-      text: 'You are paired. Write what you want done; I ask before anything risky. /help shows what I understand.',
+      text: chatWords.welcome,
       files: [],
       idempotencyKey: `telegram-paired:${pairingId}`,
       sessionId: systemSessionId,
@@ -218,8 +218,7 @@ export class Telegram {
     try {
       return await source.resolveToken();
     } catch (cause) {
-      const { message, hint } = toAppError(cause);
-      this.#set('refused', hint === undefined ? message : `${message} ${hint}`);
+      this.#set('refused', toAppError(cause).told());
       return null;
     }
   }

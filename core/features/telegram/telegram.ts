@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
 import { channelRulesSchema } from '../../contracts/channels.ts';
+import { every, readKept } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { telegramChecks } from './checks.ts';
 import { TelegramStore, telegramMigrations } from './rows.ts';
@@ -49,19 +50,3 @@ export const telegram = defineBuiltInFeature({
     };
   },
 });
-
-/** A missing or damaged artifact is not sent; the health check reports it. */
-function readKept(artifacts: Spine['artifacts'], sha256: string): Uint8Array | null {
-  try {
-    return artifacts.read(sha256);
-  } catch {
-    return null;
-  }
-}
-
-function every(ms: number, run: () => void): () => void {
-  const timer = setInterval(run, ms).unref();
-  return () => {
-    clearInterval(timer);
-  };
-}

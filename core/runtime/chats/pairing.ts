@@ -1,5 +1,5 @@
-// Pairing: a one-use code shown at the desktop, sent to the bot, and confirmed at the desktop. Identity is only the numeric user id in a
-// private chat. Knows no network.
+// Pairing: a one-use code shown at the desktop, sent to the agent over a chat service, and confirmed at the desktop. Identity is only the
+// permanent id the service gives a person in a private chat. Knows no network and no service.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -7,23 +7,22 @@ import type { IdSource } from '../../base/ids.ts';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { Caller, OpResult } from '../../contracts/ops.ts';
+import type { Caller } from '../../contracts/ops.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import type { PairingRow, TelegramStore } from './rows.ts';
+import { GuessLimit } from './guess-limit.ts';
+import type { ChatRecords, PairingRow, PeopleRows, Person, ServiceNames } from './records.ts';
 
 /** Without 0, O, 1, I and L, which people take for one another. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const CODE_LENGTH = 8;
 const CODE_MS = 3_600_000;
 const PENDING_MAX = 3;
-/** Wrong codes of one person within an hour, and of all people together. */
-const WRONG_MAX = 5;
-const WRONG_TOTAL_MAX = 30;
-const PEOPLE_COUNTED_MAX = 1000;
 
 export interface PairingDeps {
   readonly log: SessionLog;
-  readonly store: TelegramStore;
+  readonly store: PeopleRows;
+  readonly records: ChatRecords;
+  readonly names: ServiceNames;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** Uniform, from 0 up to and not including `below`. */
@@ -32,56 +31,64 @@ export interface PairingDeps {
 
 export type ClaimResult = 'claimed' | 'wrong' | 'too_many';
 
+/** The people of a service, and the codes that were shown and are not used up. */
+export interface PairedPeople {
+  people: Person[];
+  pairings: { pairingId: string; expiresAtMs: number; claimedBy: { userId: string; name: string } | null }[];
+}
+
 export class Pairing {
   readonly #deps: PairingDeps;
-  readonly #wrong = new Map<string, number[]>();
-  #wrongTotal: number[] = [];
+  readonly #guesses: GuessLimit;
 
   constructor(deps: PairingDeps) {
     this.#deps = deps;
+    this.#guesses = new GuessLimit(deps.clock);
   }
 
   /** Fails with `rate_limited` while three codes wait. */
   offer(caller: Caller): { pairingId: string; code: string; expiresAtMs: number } {
-    const { log, ids, clock, randomInt } = this.#deps;
+    const { log, ids, clock, randomInt, records, names } = this.#deps;
     onlyHere(caller);
     this.#endExpired();
     if (this.#deps.store.pairings().length >= PENDING_MAX) {
       throw new AppError('rate_limited', `${PENDING_MAX} pairing codes wait already.`, {
-        data: { hint: 'Confirm or refuse one (trayclaw telegram list), or wait an hour.' },
+        data: { hint: `Confirm or refuse one (${names.listCommand}), or wait an hour.` },
       });
     }
     const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)] ?? '').join('');
     const pairingId = ids.next('pair');
     const expiresAtMs = clock.nowMs() + CODE_MS;
     const body = { pairingId, codeHash: hashCode(pairingId, code), expiresAtMs, by: caller.actor };
-    log.append(systemSessionId, [{ type: 'telegram.pairing_offered', body }], true);
+    log.append(systemSessionId, [records.offered(body)], true);
     return { pairingId, code, expiresAtMs };
   }
 
   /** Checks a text that has the form of a code; the drafts belong in the transaction of the update. */
   claim(text: string, from: { userId: string; chatId: string; name: string }): { result: ClaimResult; drafts: AnyDraft[] } {
-    if (this.#isLimited(from.userId)) return { result: 'too_many', drafts: [] };
+    if (this.#guesses.isReached(from.userId)) return { result: 'too_many', drafts: [] };
     const code = text.toUpperCase();
     const nowMs = this.#deps.clock.nowMs();
     const offered = this.#deps.store.pairings().find((row) => row.userId === null && row.expiresAtMs > nowMs && holds(row, code));
     if (offered === undefined) {
-      this.#countWrong(from.userId, nowMs);
+      this.#guesses.count(from.userId);
       return { result: 'wrong', drafts: [] };
     }
-    return { result: 'claimed', drafts: [{ type: 'telegram.pairing_claimed', body: { pairingId: offered.pairingId, ...from } }] };
+    return { result: 'claimed', drafts: [this.#deps.records.claimed({ pairingId: offered.pairingId, ...from })] };
   }
 
-  /** Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over Telegram). Returns the paired person. */
+  /** Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over a chat). Returns the paired person. */
   confirm(pairingId: string, caller: Caller): { userId: string; chatId: string; name: string } {
     onlyHere(caller);
     const row = this.#find(pairingId);
     const { userId, chatId, name } = row;
     if (userId === null || chatId === null || name === null) {
-      throw new AppError('conflict', 'No one has sent this code to the bot yet.', { data: { hint: 'Send it to the bot, then confirm.' } });
+      throw new AppError('conflict', 'No one has sent this code yet.', {
+        data: { hint: `Send it over ${this.#deps.names.title}, then confirm.` },
+      });
     }
     const person = { userId, chatId, name };
-    this.#deps.log.append(systemSessionId, [{ type: 'telegram.paired', body: { pairingId, ...person, by: caller.actor } }], true);
+    this.#deps.log.append(systemSessionId, [this.#deps.records.paired({ pairingId, ...person, by: caller.actor })], true);
     return person;
   }
 
@@ -94,11 +101,12 @@ export class Pairing {
   /** Fails with `not_found`. */
   revoke(userId: string, caller: Caller): void {
     onlyHere(caller);
-    if (this.#deps.store.person(userId) === null) throw new AppError('not_found', `No one with the Telegram id ${userId} is paired.`);
-    this.#deps.log.append(systemSessionId, [{ type: 'telegram.revoked', body: { userId, by: caller.actor } }], true);
+    const { store, log, records, names } = this.#deps;
+    if (store.person(userId) === null) throw new AppError('not_found', `No one with the ${names.title} id ${userId} is paired.`);
+    log.append(systemSessionId, [records.revoked({ userId, by: caller.actor })], true);
   }
 
-  list(): OpResult<'telegram.list'> {
+  list(): PairedPeople {
     const nowMs = this.#deps.clock.nowMs();
     const live = this.#deps.store.pairings().filter((row) => row.expiresAtMs > nowMs);
     return {
@@ -114,8 +122,8 @@ export class Pairing {
   #find(pairingId: string): PairingRow {
     const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
     if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
-      throw new AppError('not_found', `No pairing ${pairingId} waits; a code holds for an hour.`, {
-        data: { hint: 'Show a new one with: trayclaw telegram pair' },
+      throw new AppError('not_found', `There is no waiting pairing ${pairingId}; a code is valid for an hour.`, {
+        data: { hint: `Show a new one with: ${this.#deps.names.pairCommand}` },
       });
     }
     return row;
@@ -127,25 +135,7 @@ export class Pairing {
   }
 
   #end({ pairingId }: PairingRow, reason: 'expired' | 'refused', by: string): void {
-    this.#deps.log.append(systemSessionId, [{ type: 'telegram.pairing_ended', body: { pairingId, reason, by } }], true);
-  }
-
-  #isLimited(userId: string): boolean {
-    const since = this.#deps.clock.nowMs() - CODE_MS;
-    this.#wrongTotal = this.#wrongTotal.filter((atMs) => atMs > since);
-    const own = (this.#wrong.get(userId) ?? []).filter((atMs) => atMs > since);
-    return own.length >= WRONG_MAX || this.#wrongTotal.length >= WRONG_TOTAL_MAX;
-  }
-
-  #countWrong(userId: string, nowMs: number): void {
-    const own = (this.#wrong.get(userId) ?? []).filter((atMs) => atMs > nowMs - CODE_MS);
-    this.#wrong.delete(userId);
-    this.#wrong.set(userId, [...own, nowMs]);
-    this.#wrongTotal.push(nowMs);
-    for (const oldest of this.#wrong.keys()) {
-      if (this.#wrong.size <= PEOPLE_COUNTED_MAX) break;
-      this.#wrong.delete(oldest);
-    }
+    this.#deps.log.append(systemSessionId, [this.#deps.records.ended({ pairingId, reason, by })], true);
   }
 }
 

@@ -1,18 +1,20 @@
 // Unpaired people: they are counted and get one polite line an hour. Nothing about them is stored.
 
 import type { Clock } from '../../base/clock.ts';
+import type { ServiceNames } from './records.ts';
 
 const HOUR_MS = 3_600_000;
 const TOLD_AN_HOUR_MAX = 30;
-const line = 'This is a private bot. If it is yours: show a code at the computer (trayclaw telegram pair) and send it here.';
 
 export class Strangers {
   readonly #clock: Clock;
+  readonly #line: string;
   readonly #toldAtMs = new Map<string, number>();
   count = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { pairCommand }: Pick<ServiceNames, 'pairCommand'>) {
     this.#clock = clock;
+    this.#line = `This is a private bot. If it is yours: show a code at the computer (${pairCommand}) and send it here.`;
   }
 
   meet(userId: string, tell: (words: string) => void): void {
@@ -21,6 +23,6 @@ export class Strangers {
     for (const [id, atMs] of this.#toldAtMs) if (nowMs - atMs >= HOUR_MS) this.#toldAtMs.delete(id);
     if (this.#toldAtMs.has(userId) || this.#toldAtMs.size >= TOLD_AN_HOUR_MAX) return;
     this.#toldAtMs.set(userId, nowMs);
-    tell(line);
+    tell(this.#line);
   }
 }

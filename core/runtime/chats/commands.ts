@@ -1,10 +1,13 @@
-// The slash commands of the chat. Each is answered at once; commands that decide something use the same operations as every other door. The
+// The slash commands of a chat. Each is answered at once; commands that decide something use the same operations as every other door. The
 // panic stop asks nothing and waits for nothing; it can be released only at the desktop.
 
+import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { callerOf } from './caller.ts';
 import { freshMs, type Questions } from './questions.ts';
 
 export const botCommands = [
@@ -20,11 +23,13 @@ export const botCommands = [
 ] as const;
 
 export interface CommandDeps {
+  readonly names: { readonly channel: string; readonly title: string };
+  /** False where the sender of a message is not proven well enough to loosen anything. */
+  readonly mayDecide?: boolean;
   readonly claw: Pick<Claw, 'op'>;
   readonly questions: Pick<Questions, 'decide'>;
   readonly approvals: { pendingApprovals(): Approval[] };
-  /** Turns of the session that have not ended. */
-  readonly openTurns: (sessionId: string) => string[];
+  readonly log: Pick<SessionLog, 'index'>;
 }
 
 export interface CommandCall {
@@ -32,6 +37,7 @@ export interface CommandCall {
   readonly rest: string;
   readonly userId: string;
   readonly chatId: string;
+  readonly threadId?: string;
   /** The maximum age of the message. */
   readonly waitedMs: number;
 }
@@ -59,13 +65,12 @@ type Command = (deps: CommandDeps, call: CommandCall, caller: Caller) => Promise
 
 /** Never rejects. */
 export async function runCommand(deps: CommandDeps, call: CommandCall): Promise<CommandAnswer> {
-  const caller: Caller = { channel: 'telegram', actor: `telegram:${call.userId}` };
+  const caller = callerOf(deps.names.channel, call.userId);
   const command = Object.hasOwn(commands, call.name) ? commands[call.name] : undefined;
   try {
     return command === undefined ? { text: `I do not know /${call.name}.\n\n${help}` } : await command(deps, call, caller);
   } catch (cause) {
-    const { message, hint } = toAppError(cause);
-    return { text: hint === undefined ? message : `${message}\n${hint}`, ...(call.name === 'panic' ? { aboutPanic: true } : {}) };
+    return { text: toAppError(cause).told('\n'), ...(call.name === 'panic' ? { aboutPanic: true } : {}) };
   }
 }
 
@@ -74,9 +79,9 @@ const help = botCommands.map(({ command, description }) => `/${command} ${descri
 const commands: Readonly<Record<string, Command>> = {
   start: () => ({ text: `You are paired. Write what you want done; I ask before anything risky.\n\n${help}` }),
   help: () => ({ text: help }),
-  status: async (deps, { chatId }, caller) => ({ text: await describeStatus(deps, chatId, caller) }),
-  new: async ({ claw }, { chatId }, caller) => {
-    await claw.op('chat.bind', { chat: { channel: 'telegram', chatId } }, caller);
+  status: async (deps, call, caller) => ({ text: await describeStatus(deps, call, caller) }),
+  new: async ({ claw, names }, call, caller) => {
+    await claw.op('chat.bind', { chat: addressOf(names, call) }, caller);
     return { text: 'A new conversation begins with your next message.' };
   },
   sessions: chooseSession,
@@ -84,8 +89,8 @@ const commands: Readonly<Record<string, Command>> = {
   deny: (deps, call) => decide(deps, call, 'deny'),
   budget: showBudget,
   stop: stopTurns,
-  panic: async ({ claw }, { rest }, caller) => {
-    const reason = rest === '' ? 'Asked for over Telegram.' : rest.slice(0, 500);
+  panic: async ({ claw, names }, { rest }, caller) => {
+    const reason = rest === '' ? `Asked for over ${names.title}.` : rest.slice(0, 500);
     const { killed, tookMs } = await claw.op('panic.engage', { reason }, caller);
     const ended = killed === 1 ? '1 process was ended' : `${killed} processes were ended`;
     const took = tookMs === null ? '' : ` within ${Math.round(tookMs)} ms`;
@@ -93,14 +98,13 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-async function describeStatus({ claw, approvals }: CommandDeps, chatId: string, caller: Caller): Promise<string> {
+async function describeStatus({ claw, approvals, names }: CommandDeps, call: CommandCall, caller: Caller): Promise<string> {
   const panic = await claw.op('panic.status', {}, caller);
   const { sessions } = await claw.op('session.list', { limit: 100 }, caller);
   const running = sessions.filter(({ status }) => status === 'running').length;
   const pending = approvals.pendingApprovals().length;
   const { today } = await claw.op('usage.get', { by: 'day', days: 1 }, caller);
-  const { chats } = await claw.op('chat.list', { channel: 'telegram' }, caller);
-  const bound = chats.find((chat) => chat.chatId === chatId)?.sessionId ?? null;
+  const bound = await boundSession({ claw, names }, call, caller);
   const title = sessions.find(({ sessionId }) => sessionId === bound)?.title;
   return [
     panic.engaged
@@ -116,7 +120,8 @@ async function describeStatus({ claw, approvals }: CommandDeps, chatId: string, 
 
 const SESSIONS_SHOWN = 10;
 
-async function chooseSession({ claw }: CommandDeps, { rest, chatId }: CommandCall, caller: Caller): Promise<CommandAnswer> {
+async function chooseSession({ claw, names }: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const { rest } = call;
   const { sessions: all } = await claw.op('session.list', { limit: 50 }, caller);
   const sessions = all.filter(({ archived }) => !archived).slice(0, SESSIONS_SHOWN);
   if (rest === '') {
@@ -127,15 +132,16 @@ async function chooseSession({ claw }: CommandDeps, { rest, chatId }: CommandCal
   }
   const chosen = /^\d{1,3}$/.test(rest) ? sessions[Number(rest) - 1] : undefined;
   if (chosen === undefined) return { text: `There is no conversation ${rest.slice(0, 20)}. See /sessions.` };
-  await claw.op('chat.bind', { chat: { channel: 'telegram', chatId }, sessionId: chosen.sessionId }, caller);
+  await claw.op('chat.bind', { chat: addressOf(names, call), sessionId: chosen.sessionId }, caller);
   return { text: `This chat now continues: ${chosen.title === '' ? 'Untitled' : chosen.title}` };
 }
 
 async function decide(
-  { questions, approvals }: CommandDeps,
+  { questions, approvals, mayDecide = true }: CommandDeps,
   { rest, userId, waitedMs }: CommandCall,
   choice: 'once' | 'deny',
 ): Promise<CommandAnswer> {
+  if (!mayDecide) return { text: 'Here a question is answered by the code that came with it, or at the computer.' };
   const pending = approvals.pendingApprovals();
   if (pending.length === 0) return { text: 'Nothing is waiting for you.' };
   const word = choice === 'once' ? 'approve' : 'deny';
@@ -150,9 +156,14 @@ async function decide(
   return { text: `${approval.summary}\n${await questions.decide(approval, choice, userId)}` };
 }
 
-async function showBudget({ claw }: CommandDeps, { rest, waitedMs }: CommandCall, caller: Caller): Promise<CommandAnswer> {
+async function showBudget(
+  { claw, mayDecide = true }: CommandDeps,
+  { rest, waitedMs }: CommandCall,
+  caller: Caller,
+): Promise<CommandAnswer> {
   const amount = /^\$?(\d{1,6}(?:\.\d{1,2})?)$/.exec(rest)?.[1];
   if (rest !== '' && amount === undefined) return { text: 'Say an amount in dollars, such as /budget 1.50' };
+  if (amount !== undefined && !mayDecide) return { text: 'The limits are changed at the computer.' };
   if (amount !== undefined && waitedMs > freshMs) return { text: 'That was written a while ago. Say it again if it still holds.' };
   const { budgets } =
     amount === undefined
@@ -165,14 +176,26 @@ async function showBudget({ claw }: CommandDeps, { rest, waitedMs }: CommandCall
   return { text: lines.length === 0 ? 'No limits are set.' : lines.join('\n') };
 }
 
-async function stopTurns({ claw, openTurns }: CommandDeps, { chatId }: CommandCall, caller: Caller): Promise<CommandAnswer> {
-  const { chats } = await claw.op('chat.list', { channel: 'telegram' }, caller);
-  const sessionId = chats.find((chat) => chat.chatId === chatId)?.sessionId ?? null;
+async function stopTurns({ claw, names, log }: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const sessionId = await boundSession({ claw, names }, call, caller);
   if (sessionId === null) return { text: 'Nothing runs in this conversation.' };
-  const open = openTurns(sessionId);
+  const open = log.index.openTurns().flatMap((turn) => (turn.sessionId === sessionId ? [turn.turnId] : []));
   for (const turnId of open) {
     // A turn that just ended needs no stop.
     await claw.op('turn.cancel', { turnId }, caller).catch(() => null);
   }
   return { text: open.length === 0 ? 'Nothing runs in this conversation.' : open.length === 1 ? 'Stopped.' : `${open.length} stopped.` };
+}
+
+function addressOf({ channel }: CommandDeps['names'], { chatId, threadId }: CommandCall): ChatAddress {
+  return { channel, chatId, ...(threadId === undefined ? {} : { threadId }) };
+}
+
+async function boundSession(
+  { claw, names }: Pick<CommandDeps, 'claw' | 'names'>,
+  call: CommandCall,
+  caller: Caller,
+): Promise<string | null> {
+  const { chats } = await claw.op('chat.list', { channel: names.channel }, caller);
+  return chats.find(({ chatId, threadId }) => chatId === call.chatId && threadId === call.threadId)?.sessionId ?? null;
 }

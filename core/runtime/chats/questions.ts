@@ -1,9 +1,9 @@
-// Approvals in the chats of paired people: sent with buttons, answered once from whichever door is first, then updated with the outcome. A
-// press counts only from the person, the chat and the approval it was made for, and only while it is fresh.
+// Approvals in the chats of paired people: sent with buttons or a one-time code, answered once from whichever door is first, then updated
+// with the outcome. An answer counts only from the person, the chat and the approval it was made for, and only while it is fresh.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { OutboundItem } from '../../contracts/channels.ts';
+import type { ButtonPress, OutboundItem } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -11,11 +11,17 @@ import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import { answeredWords } from '../../contracts/turn-words.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import type { QuestionRow, TelegramStore } from './rows.ts';
+import { GuessLimit } from './guess-limit.ts';
+import { callerOf } from './caller.ts';
+import type { ChatRecords, PeopleRows, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
 
 export interface QuestionDeps {
   readonly log: SessionLog;
-  readonly store: TelegramStore;
+  readonly store: PeopleRows & QuestionRows;
+  readonly records: ChatRecords;
+  readonly names: ServiceNames;
+  /** Where a press does not prove who pressed, the answer is a code that was sent with the question. */
+  readonly answers?: 'buttons' | 'codes';
   readonly clock: Clock;
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
@@ -25,14 +31,6 @@ export interface QuestionDeps {
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   /** Keeps a text as a file to send along. */
   readonly keep: (text: string, name: string, sessionId: string) => ArtifactRef;
-}
-
-export interface Press {
-  readonly userId: string;
-  readonly chatId: string;
-  readonly data: string;
-  /** The maximum age of the press. */
-  readonly waitedMs: number;
 }
 
 type Choice = 'once' | 'minutes' | 'deny';
@@ -47,9 +45,11 @@ const PLAIN_MAX = 250;
 
 export class Questions {
   readonly #deps: QuestionDeps;
+  readonly #guesses: GuessLimit;
 
   constructor(deps: QuestionDeps) {
     this.#deps = deps;
+    this.#guesses = new GuessLimit(deps.clock);
   }
 
   /** Sends every paired person the approvals they do not have yet. */
@@ -69,55 +69,73 @@ export class Questions {
   }
 
   #askOne(approval: Approval, { userId, chatId, asks }: { userId: string; chatId: string; asks: number }): void {
-    const { log, queue, keep, nonce: draw } = this.#deps;
+    const { log, queue, keep, nonce: draw, records, names, answers = 'buttons' } = this.#deps;
     const { approvalId, sessionId } = approval;
     const nonce = draw();
     const { text, rest } = questionText(approval);
     const files = rest === null ? [] : [keep(rest, 'call.txt', sessionId)];
     log.transact(() => {
       const outboundId = queue({
-        to: { channel: 'telegram', chatId },
+        to: { channel: names.channel, chatId },
         kind: 'question',
-        text,
+        text: answers === 'codes' ? `${text}\n\n${codeWords(nonce)}` : text,
         files,
-        buttons: buttonsOf(approval, nonce),
-        idempotencyKey: `telegram-question:${approvalId}:${userId}:${asks + 1}`,
+        ...(answers === 'codes' ? {} : { buttons: buttonsOf(approval, nonce) }),
+        idempotencyKey: `${names.channel}-question:${approvalId}:${userId}:${asks + 1}`,
         sessionId,
         turnId: null,
       });
-      log.append(systemSessionId, [{ type: 'telegram.asked', body: { approvalId, userId, chatId, nonce, outboundId } }]);
+      log.append(systemSessionId, [records.asked({ approvalId, userId, chatId, nonce, outboundId })]);
     });
   }
 
   /** Returns the notice under the button. Decides at once or not at all. */
-  async press({ userId, chatId, data, waitedMs }: Press): Promise<string> {
-    const { store, clock, approvals } = this.#deps;
+  async press({ userId, chatId, data, waitedMs }: ButtonPress): Promise<string> {
+    const { store } = this.#deps;
     const [, nonce = '', letter = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([ymn])$/.exec(data) ?? [];
     const question = nonce === '' ? null : store.questionByNonce(nonce);
     if (question === null) return 'This button belongs to nothing that is asked.';
+    return this.#answer(question, letters[letter as keyof typeof letters], { userId, chatId, waitedMs });
+  }
+
+  /** An answer by code: `yes CODE` or `no CODE` on a line. Null where the text is none; a code holds once, for its person and chat. */
+  async answerByCode(text: string, from: Omit<ButtonPress, 'data'>): Promise<string | null> {
+    const [, word = '', code = ''] = answerLine.exec(text) ?? [];
+    if (code === '') return null;
+    if (this.#guesses.isReached(from.userId)) return 'Too many wrong codes. Answer at the computer, or wait an hour.';
+    const question = this.#deps.store.questionByNonce(code.toUpperCase());
+    if (question === null || question.userId !== from.userId) {
+      this.#guesses.count(from.userId);
+      return 'That code belongs to nothing that is asked.';
+    }
+    return this.#answer(question, /^(?:yes|approve)$/i.test(word) ? 'once' : 'deny', from);
+  }
+
+  async #answer(question: QuestionRow, choice: Choice, { userId, chatId, waitedMs }: Omit<ButtonPress, 'data'>): Promise<string> {
+    const { store, clock, approvals } = this.#deps;
     if (store.person(userId) === null || question.userId !== userId || question.chatId !== chatId)
       return 'This question was not asked of you.';
     const approval = approvals.approval(question.approvalId);
     if (approval === null) return 'There is no such question any more.';
-    if (approval.state !== 'pending' || question.closed) return howAnswered(approval);
+    if (approval.state !== 'pending' || question.closed) return this.howAnswered(approval);
     // A press cannot be older than its question.
     if (Math.min(waitedMs, ageOf(question, clock.nowMs())) > freshMs)
-      return 'That may have been pressed a while ago. Press again if it still holds.';
-    return this.decide(approval, letters[letter as keyof typeof letters], userId);
+      return `That may have been answered a while ago. ${this.#deps.answers === 'codes' ? 'Write' : 'Press'} again if it still holds.`;
+    return this.decide(approval, choice, userId);
   }
 
   async decide(approval: Approval, choice: Choice, userId: string): Promise<string> {
-    const { claw, approvals } = this.#deps;
+    const { claw, approvals, names } = this.#deps;
     const { approvalId } = approval;
     const scope: GrantScope =
       choice === 'minutes' && approval.widerScope !== null ? { kind: 'minutes', minutes: MINUTES } : { kind: 'once' };
     const answer = choice === 'deny' ? ({ decision: 'deny' } as const) : ({ decision: 'approve', scope } as const);
     try {
-      return howAnswered(await claw.op('approval.decide', { approvalId, ...answer }, { channel: 'telegram', actor: `telegram:${userId}` }));
+      return this.howAnswered(await claw.op('approval.decide', { approvalId, ...answer }, callerOf(names.channel, userId)));
     } catch (cause) {
       const now = approvals.approval(approvalId);
       // Another door was quicker.
-      return now !== null && now.state !== 'pending' ? howAnswered(now) : toAppError(cause).message;
+      return now !== null && now.state !== 'pending' ? this.howAnswered(now) : toAppError(cause).message;
     }
   }
 
@@ -134,8 +152,20 @@ export class Questions {
   }
 
   close({ approvalId, userId }: QuestionRow): void {
-    this.#deps.log.append(systemSessionId, [{ type: 'telegram.question_closed', body: { approvalId, userId } }]);
+    this.#deps.log.append(systemSessionId, [this.#deps.records.closed({ approvalId, userId })]);
   }
+
+  /** "Answered in the window: denied." */
+  howAnswered(approval: Approval): string {
+    return answeredWords(approval, `${this.#deps.names.channel}:`);
+  }
+}
+
+/** Only at the beginning: further down it may be a quotation of the question itself. */
+const answerLine = /^\s*(yes|no|approve|deny)[ \t:]+([A-Za-z0-9]{10})[ \t.]*(?:\r?\n|$)/i;
+
+function codeWords(code: string): string {
+  return `To answer, begin a reply with one of these lines:\n\n    yes ${code}\n    no ${code}\n\nThe code holds once.`;
 }
 
 /** A clock that was set back makes everything old. */
@@ -187,9 +217,4 @@ function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
-}
-
-/** "Answered in the window: denied." */
-export function howAnswered(approval: Approval): string {
-  return answeredWords(approval, 'telegram:');
 }

@@ -5,11 +5,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { systemSessionId, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { readFailure } from './api-failure.ts';
-import type { BotApi } from './bot-api.ts';
+import type { LiveScreen } from '../../contracts/channels.ts';
+import type { ChatRecords } from './records.ts';
 
 export interface LiveDeps {
-  readonly api: Pick<BotApi, 'sendDraft' | 'sendText' | 'editText' | 'sendTyping'>;
+  readonly screen: LiveScreen;
+  readonly records: Pick<ChatRecords, 'previewed'>;
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -36,19 +37,19 @@ const DRAFT_MS = 400;
 const EDIT_MS = 1_200;
 const GROUP_EDIT_MS = 3_500;
 const TYPING_MS = 4_000;
-const SHOWN_MAX = 4_000;
 const LIVE_MAX = 50;
 
 export class LiveReplies {
   readonly #deps: LiveDeps;
   readonly #live = new Map<string, Live>();
   #stopTicking: (() => void) | null = null;
-  #hasDrafts = true;
+  #hasDrafts: boolean;
   /** Until then the server asked to be left alone. */
   #quietUntilMs = 0;
 
   constructor(deps: LiveDeps) {
     this.#deps = deps;
+    this.#hasDrafts = deps.screen.draft !== undefined;
   }
 
   /** A message became this turn: from now on the chat shows that the agent is working. */
@@ -115,7 +116,8 @@ export class LiveReplies {
   }
 
   #next(live: Live, nowMs: number): Promise<void> | null {
-    const text = live.text.length > SHOWN_MAX ? `…${live.text.slice(-SHOWN_MAX + 1).replace(/^[\uDC00-\uDFFF]/, '')}` : live.text;
+    const { shownMax } = this.#deps.screen;
+    const text = live.text.length > shownMax ? `…${live.text.slice(-shownMax + 1).replace(/^[\uDC00-\uDFFF]/, '')}` : live.text;
     const isDraft = live.isPrivate && this.#hasDrafts && live.messageId === null;
     const restMs = isDraft ? DRAFT_MS : live.isPrivate ? EDIT_MS : GROUP_EDIT_MS;
     if (text.trim() !== '' && text !== live.shown && nowMs - live.shownAtMs >= restMs) {
@@ -124,36 +126,33 @@ export class LiveReplies {
     }
     if (nowMs - live.typedAtMs < TYPING_MS) return null;
     live.typedAtMs = nowMs;
-    return this.#deps.api.sendTyping(live.chatId, live.ending.signal);
+    return this.#deps.screen.typing(live.chatId, live.ending.signal);
   }
 
   async #draft(live: Live, text: string): Promise<void> {
     try {
-      await this.#deps.api.sendDraft({ chatId: live.chatId, draftId: live.draftId, text }, live.ending.signal);
+      await this.#deps.screen.draft?.({ chatId: live.chatId, draftId: live.draftId, text }, live.ending.signal);
       live.shown = text;
     } catch (cause) {
-      const failure = readFailure(cause, live.ending.signal);
-      // The server does not support drafts for this bot: from now on messages are edited.
-      if (failure.kind === 'refused' && failure.why !== 'blocked') this.#hasDrafts = false;
+      // From now on messages are edited.
+      if (this.#deps.screen.failureOf(cause, live.ending.signal).kind === 'unsupported') this.#hasDrafts = false;
       else throw cause;
     }
   }
 
   /** Not aborted halfway: a message with an unknown id would remain next to the answer. */
   async #write(live: Live, text: string): Promise<void> {
-    const { api, log } = this.#deps;
+    const { screen, log, records } = this.#deps;
     const { turnId, chatId, messageId } = live;
-    const whole = new AbortController().signal;
     if (messageId === null) {
-      live.messageId = await api.sendText({ chatId, text, isHtml: false }, whole);
-      const body = { turnId, chatId, messageId: live.messageId };
-      log.append(systemSessionId, [{ type: 'telegram.preview_sent', body }]);
-    } else await api.editText({ chatId, messageId, text, isHtml: false }, whole);
+      live.messageId = await screen.send(chatId, text);
+      log.append(systemSessionId, [records.previewed({ turnId, chatId, messageId: live.messageId })]);
+    } else await screen.edit({ chatId, messageId, text });
     live.shown = text;
   }
 
   #note(cause: unknown, live: Live): void {
-    const failure = readFailure(cause, live.ending.signal);
+    const failure = this.#deps.screen.failureOf(cause, live.ending.signal);
     if (failure.kind === 'aborted') return;
     if (failure.kind === 'flood') this.#quietUntilMs = this.#deps.clock.monotonicMs() + failure.retryAfterMs;
     else this.#deps.logger.log('debug', 'an answer could not be shown while it was written', { kind: failure.kind });

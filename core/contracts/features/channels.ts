@@ -1,0 +1,185 @@
+// Chat services that share their rows: Discord, email and those of plugins. Who is paired, what was taken, what was asked; the operations.
+
+import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
+import { id, none } from '../op-params.ts';
+
+/** off: paused by a person. refused: the service does not accept the account; a person has to change it. */
+export const channelStateSchema = z.enum(['starting', 'running', 'paused', 'offline', 'refused']);
+export type ChannelState = z.infer<typeof channelStateSchema>;
+
+const channel = z.string();
+const person = { userId: z.string(), chatId: z.string(), name: z.string() };
+
+/** A command that was taken, until its answer is queued. */
+export const takenCommandSchema = z.object({
+  userId: z.string(),
+  chatId: z.string(),
+  threadId: z.string().optional(),
+  messageId: z.string().optional(),
+  text: z.string(),
+});
+export type TakenCommand = z.infer<typeof takenCommandSchema>;
+
+export const channelEvents = {
+  /** The code itself is not stored. */
+  'channel.pairing_offered': z.object({
+    channel,
+    pairingId: z.string(),
+    codeHash: z.string(),
+    expiresAtMs: z.number().int(),
+    by: z.string(),
+  }),
+  'channel.pairing_claimed': z.object({ channel, pairingId: z.string(), ...person }),
+  'channel.pairing_ended': z.object({ channel, pairingId: z.string(), reason: z.enum(['expired', 'refused']), by: z.string() }),
+  'channel.paired': z.object({ channel, pairingId: z.string(), ...person, by: z.string() }),
+  'channel.revoked': z.object({ channel, userId: z.string(), by: z.string() }),
+  'channel.paused': z.object({ channel, by: z.string() }),
+  'channel.resumed': z.object({ channel, by: z.string() }),
+  'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable() }),
+  /** A message that became no turn was handled, and is never handled again. With a command: it still owes its answer. */
+  'channel.message_taken': z.object({ channel, key: z.string(), command: takenCommandSchema.optional() }),
+  'channel.command_answered': z.object({ channel, key: z.string() }),
+  /** An approval was sent to a person. Only this button or code answers it. */
+  'channel.asked': z.object({
+    channel,
+    approvalId: z.string(),
+    userId: z.string(),
+    chatId: z.string(),
+    nonce: z.string(),
+    outboundId: z.string(),
+  }),
+  /** The chat shows the answer, or cannot show it any more. */
+  'channel.question_closed': z.object({ channel, approvalId: z.string(), userId: z.string() }),
+  /** This message shows the turn's text so far and will become its answer. */
+  'channel.preview_sent': z.object({ channel, turnId: z.string(), chatId: z.string(), messageId: z.string() }),
+  /** The service's own note: how far it has read, for example. */
+  'channel.noted': z.object({ channel, note: z.string(), value: z.string() }),
+} as const;
+
+const channelStatusSchema = z.object({
+  channel: z.string(),
+  state: channelStateSchema,
+  sinceMs: z.number().int(),
+  /** The problem and its fix; null while all is well. */
+  problem: z.string().nullable(),
+  /** The name of the agent there. */
+  me: z.string().nullable(),
+  /** When a person who may write last wrote. */
+  lastHeardMs: z.number().int().nullable(),
+  people: z.number().int(),
+  /** Messages of unpaired people since the start. */
+  strangers: z.number().int(),
+});
+export type ChannelStatus = z.infer<typeof channelStatusSchema>;
+
+const knownPersonSchema = z.object({
+  channel: z.string(),
+  state: z.enum(['paired', 'waits for you', 'code not used']),
+  name: z.string(),
+  userId: z.string(),
+  /** Empty for a paired person. */
+  pairingId: z.string(),
+  atMs: z.number().int(),
+});
+const people = z.object({ people: z.array(knownPersonSchema) });
+const peopleTable = {
+  each: 'people',
+  columns: { CHANNEL: 'channel', STATE: 'state', NAME: 'name', ID: 'userId', PAIRING: 'pairingId' },
+  none: 'No one is paired.',
+} as const;
+
+const statuses = z.object({ channels: z.array(channelStatusSchema) });
+const statusTable = {
+  each: 'channels',
+  columns: { CHANNEL: 'channel', STATE: 'state', AGENT: 'me', PEOPLE: 'people', PROBLEM: 'problem' },
+  none: 'No channel is set up. Telegram is shown by: telegram status',
+} as const;
+
+const named = z.strictObject({ channel: id });
+const words = { channel: 'the channel, as in: channels list' };
+const pairing = {
+  takes: ['pairingId'],
+  words: { pairingId: 'the id of the pairing, as in: channels people' },
+  example: 'pair_01JD7Q',
+} as const;
+
+export const channelOps = defineOps({
+  'channel.list': {
+    params: none,
+    result: statuses,
+    about: 'list the chat services and their state, besides Telegram',
+    shows: statusTable,
+    commands: { 'channels list': { example: '' } },
+  },
+  'channel.people': {
+    params: none,
+    result: people,
+    about: 'list the people who may talk to the agent over these services, and the codes that wait',
+    shows: peopleTable,
+    commands: { 'channels people': { example: '' } },
+  },
+  /** A code to send over the service, shown this once. It holds for an hour and one person. */
+  'channel.pair': {
+    params: named,
+    result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), me: z.string() }),
+    about: 'make a pairing code to send over a chat service',
+    forPerson: true,
+    shows: 'Code: {code}\nSend it to {me} within the hour, then confirm: channels confirm {pairingId}',
+    commands: { 'channels pair': { takes: ['channel'], words, example: 'discord' } },
+  },
+  /** Pairs the person who sent the code. Never possible over a chat itself. */
+  'channel.confirm': {
+    params: z.strictObject({ pairingId: id }),
+    result: people,
+    about: 'let the sender of the code talk to the agent',
+    forPerson: true,
+    shows: peopleTable,
+    commands: { 'channels confirm': pairing },
+  },
+  'channel.refuse': {
+    params: z.strictObject({ pairingId: id }),
+    result: people,
+    about: 'refuse a pairing over a chat service',
+    forPerson: true,
+    shows: peopleTable,
+    commands: { 'channels refuse': pairing },
+  },
+  'channel.revoke': {
+    params: z.strictObject({ channel: id, userId: z.string().min(1).max(320) }),
+    result: people,
+    about: "take a person's access over a chat service back",
+    forPerson: true,
+    shows: peopleTable,
+    commands: {
+      'channels revoke': {
+        takes: ['channel', 'userId'],
+        words: { ...words, userId: 'the id or address, as in: channels people' },
+        example: 'discord 4711',
+      },
+    },
+  },
+  'channel.pause': {
+    params: named,
+    result: statuses,
+    about: 'pause a chat service, also across restarts',
+    forPerson: true,
+    shows: statusTable,
+    commands: { 'channels pause': { takes: ['channel'], words, example: 'discord' } },
+  },
+  'channel.resume': {
+    params: named,
+    result: statuses,
+    about: 'resume a chat service',
+    forPerson: true,
+    shows: statusTable,
+    commands: { 'channels resume': { takes: ['channel'], words, example: 'discord' } },
+  },
+});
+
+export const channelContract = {
+  events: channelEvents,
+  ops: channelOps,
+  families: { channel: 'Channels and delivery' },
+  help: { channels: ['Set up', 'Discord, email and the chat services of plugins: their state and who may talk to the agent'] },
+} as const;

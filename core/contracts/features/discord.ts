@@ -1,0 +1,12 @@
+// Discord: the settings. Used by config.ts.
+
+import * as z from 'zod';
+import { channelRules } from '../channels.ts';
+import { secretRefSchema } from '../secret-ref.ts';
+
+export const discordSchema = z.strictObject({
+  token: secretRefSchema,
+  apiRoot: z.url().optional().meta({ title: 'Server', description: 'The server of the API. Default: that of Discord.' }),
+  ...channelRules,
+});
+export type DiscordConfig = z.infer<typeof discordSchema>;

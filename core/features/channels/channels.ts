@@ -1,0 +1,149 @@
+// Chat services: Discord, email and those of plugins, each with only its own protocol. Here they get people, approvals, commands, a state,
+// a pause and a health check; and the operations about all of them.
+
+import { randomBytes, randomInt } from 'node:crypto';
+import { sleep } from '../../base/deferred.ts';
+import type { Channel, ChatService } from '../../contracts/channels.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { counted, unwell, well, type Finding } from '../../contracts/health.ts';
+import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { channelOps } from '../../contracts/features/channels.ts';
+import { every, readKept } from '../../runtime/chats/chats.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { channelMigrations, ChannelRows } from './rows.ts';
+import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
+
+type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts'>;
+
+interface Others {
+  readonly services: readonly ChatService[];
+  /** Rests between two tries. */
+  readonly wait?: ServiceChannelDeps['wait'] | undefined;
+}
+
+/** Without 0, O, 1, I and L, which people take for one another. */
+const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+const CODE_LENGTH = 10;
+
+export const channels = defineBuiltInFeature({
+  name: 'channels',
+  migrations: channelMigrations,
+  rows: ({ db }) => new ChannelRows(db),
+  create: (spine: Taken, rows: ChannelRows, { services, wait = sleep }: Others) => {
+    const all = services.map((service) => channelOf(spine, rows, service, wait));
+    return {
+      handlers: createHandlers(all),
+      checks: [{ check: () => all.map(checkChannel) }],
+      count: all.length,
+      join: (claw: Pick<Claw, 'op' | 'onDelta'>): Channel[] => all.map((one) => one.channel(claw)),
+    };
+  },
+});
+
+function channelOf(spine: Taken, rows: ChannelRows, service: ChatService, wait: ServiceChannelDeps['wait']): ServiceChannel {
+  const { clock, ids, logger, log, policy, outbox, artifacts } = spine;
+  return new ServiceChannel({
+    service,
+    log,
+    clock,
+    ids,
+    logger,
+    wait,
+    rows: rows.of(service.name),
+    approvals: policy,
+    randomInt: (below) => randomInt(below),
+    nonce: () => (service.answers === 'codes' ? drawCode() : randomBytes(15).toString('base64url')),
+    every,
+    queue: (item) => outbox.queue(item),
+    keep: (text, name, sessionId) => artifacts.put(text, { name, mediaType: 'text/plain', sessionId }),
+    readFile: (sha256) => readKept(artifacts, sha256),
+  });
+}
+
+function drawCode(): string {
+  return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)] ?? '').join('');
+}
+
+function createHandlers(all: readonly ServiceChannel[]): Pick<OpHandlers, keyof typeof channelOps> {
+  const find = (name: string): ServiceChannel => {
+    const found = all.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    const known = all.length === 0 ? 'None is set up.' : `There are: ${all.map((one) => one.name).join(', ')}.`;
+    throw new AppError('not_found', `There is no channel ${name}. ${known}`, {
+      data: { hint: 'Set it up under channels in config.yaml; Telegram has its own commands: trayclaw telegram.' },
+    });
+  };
+  const holding = (pairingId: string): ServiceChannel => {
+    const found = all.find((one) => one.pairing.list().pairings.some((row) => row.pairingId === pairingId));
+    if (found === undefined) {
+      throw new AppError('not_found', `There is no waiting pairing ${pairingId}; a code is valid for an hour.`, {
+        data: { hint: 'Show a new one with: trayclaw channels pair NAME' },
+      });
+    }
+    return found;
+  };
+  const statuses = (): OpResult<'channel.list'> => ({ channels: all.map((one) => one.status()) });
+  const people = (): OpResult<'channel.people'> => ({ people: all.flatMap(peopleOf) });
+  return {
+    'channel.list': statuses,
+    'channel.people': people,
+    'channel.pair': ({ channel }, caller) => {
+      const one = find(channel);
+      return { ...one.pairing.offer(caller), me: one.me };
+    },
+    'channel.confirm': ({ pairingId }, caller) => {
+      const one = holding(pairingId);
+      one.welcome(pairingId, one.pairing.confirm(pairingId, caller));
+      return people();
+    },
+    'channel.refuse': ({ pairingId }, caller) => {
+      holding(pairingId).pairing.refuse(pairingId, caller);
+      return people();
+    },
+    'channel.revoke': ({ channel, userId }, caller) => {
+      find(channel).pairing.revoke(userId, caller);
+      return people();
+    },
+    'channel.pause': ({ channel }, caller) => {
+      find(channel).setPaused(true, caller.actor);
+      return statuses();
+    },
+    'channel.resume': ({ channel }, caller) => {
+      find(channel).setPaused(false, caller.actor);
+      return statuses();
+    },
+  };
+}
+
+function peopleOf({ name: channel, pairing }: ServiceChannel): OpResult<'channel.people'>['people'] {
+  const { people, pairings } = pairing.list();
+  return [
+    ...people.map(({ userId, name, pairedAtMs }) => ({
+      channel,
+      state: 'paired' as const,
+      name,
+      userId,
+      pairingId: '',
+      atMs: pairedAtMs,
+    })),
+    ...pairings.map(({ pairingId, expiresAtMs, claimedBy }) => ({
+      channel,
+      state: claimedBy === null ? ('code not used' as const) : ('waits for you' as const),
+      name: claimedBy?.name ?? '',
+      userId: claimedBy?.userId ?? '',
+      pairingId,
+      atMs: expiresAtMs,
+    })),
+  ];
+}
+
+function checkChannel(one: ServiceChannel): Finding {
+  const { channel, state, problem, me, people } = one.status();
+  const id = `channel-${channel}`;
+  if (state === 'paused') return well(id, `${channel} is paused.`);
+  if (problem !== null) return unwell(id, problem, 'trayclaw channels list');
+  const name = me ?? channel;
+  if (people === 0) return well(id, `${name} is ${state}; no one is paired yet.`);
+  return well(id, `${name} is ${state} and paired with ${counted(people, 'person', 'people')}.`);
+}

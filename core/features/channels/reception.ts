@@ -1,0 +1,213 @@
+// The messages of a chat service: each is handled once and committed before its service acknowledges it. A
+// stranger leaves nothing but a count and, with a valid code, a pairing to confirm.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChannelInbound, ChannelLink, ChatService, OutboundItem } from '../../contracts/channels.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { TakenCommand } from '../../contracts/features/channels.ts';
+import {
+  chatWords,
+  isHarmless,
+  looksLikeCode,
+  readCommand,
+  refusalWords,
+  type CommandAnswer,
+  type CommandCall,
+  type Pairing,
+  type Questions,
+  type Strangers,
+} from '../../runtime/chats/chats.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { ServiceRows } from './rows.ts';
+
+export interface ReceptionDeps {
+  readonly service: ChatService;
+  readonly log: SessionLog;
+  readonly rows: ServiceRows;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly pairing: Pick<Pairing, 'claim'>;
+  readonly questions: Pick<Questions, 'answerByCode'>;
+  readonly strangers: Pick<Strangers, 'meet'>;
+  readonly link: Pick<ChannelLink, 'receive'>;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
+  readonly command: (call: CommandCall) => Promise<CommandAnswer>;
+  readonly me: () => string;
+  /** A person who may write wrote. */
+  readonly heard: () => void;
+  /** A message became a turn. */
+  readonly began: (turnId: string, message: ChannelInbound) => void;
+}
+
+/** A message from the future is of a clock that cannot be trusted. */
+const FUTURE_MS_MAX = 60_000;
+
+export class Reception {
+  readonly #deps: ReceptionDeps;
+
+  constructor(deps: ReceptionDeps) {
+    this.#deps = deps;
+  }
+
+  knows(senderId: string): boolean {
+    const { rows, service } = this.#deps;
+    return rows.person(senderId) !== null || service.rules.allowFrom.includes(senderId);
+  }
+
+  /** Rejects with a store error or `shutting_down`. */
+  async take(message: ChannelInbound): Promise<void> {
+    const { service, rows } = this.#deps;
+    if (message.edited === true || rows.isTaken(message.dedupeKey)) return;
+    if (!this.knows(message.senderId)) {
+      this.#meetStranger(message);
+      return;
+    }
+    if (message.kind === 'group' && (service.rules.groups === 'off' || !message.mentioned)) return;
+    this.#deps.heard();
+    if (await this.#decides(message)) return;
+    if (message.text.trim() === '' && message.attachments.length === 0) {
+      this.#tell(message, 'I can read texts and files, and this was none of them.');
+      return;
+    }
+    const problem = this.#hand(message);
+    if (problem !== null) this.#tell(message, problem);
+  }
+
+  /** An answer to an approval or a command: only the owner's own words in their own chat are one. */
+  async #decides(message: ChannelInbound): Promise<boolean> {
+    const { service, rows, questions, me } = this.#deps;
+    const isOwn = rows.person(message.senderId) !== null && message.kind === 'private' && message.forwardedFrom === undefined;
+    if (!isOwn) return false;
+    if (service.answers === 'codes') {
+      const from = { userId: message.senderId, chatId: message.chatId, waitedMs: this.#ageOf(message) };
+      const words = await questions.answerByCode(message.text, from);
+      if (words !== null) {
+        this.#tell(message, words);
+        return true;
+      }
+    }
+    const said = message.attachments.length > 0 ? null : readCommand(message.text, me());
+    if (said === null) return false;
+    await this.#takeCommand(message, said);
+    return true;
+  }
+
+  #ageOf({ atMs }: ChannelInbound): number {
+    const ageMs = this.#deps.clock.nowMs() - atMs;
+    return ageMs < -FUTURE_MS_MAX ? Number.MAX_SAFE_INTEGER : Math.max(0, ageMs);
+  }
+
+  #meetStranger(message: ChannelInbound): void {
+    const { service, pairing, strangers } = this.#deps;
+    // A group is not a person, and everyone in it would read an answer.
+    if (message.kind === 'group') return;
+    const text = message.text.trim();
+    if (!looksLikeCode(text)) {
+      strangers.meet(message.senderId, (words) => {
+        if (service.answersStrangers) this.#tell(message, words);
+      });
+      return;
+    }
+    const { senderId: userId, senderName: name, chatId } = message;
+    const { result, drafts } = pairing.claim(text, { userId, chatId, name });
+    if (result === 'claimed') this.#tell(message, chatWords.claimed(name, userId), drafts);
+    else {
+      strangers.meet(userId, () => {
+        if (service.answersStrangers) this.#tell(message, chatWords.wrongCode);
+      });
+    }
+  }
+
+  /** The words for its sender if it was not accepted. */
+  #hand(message: ChannelInbound): string | null {
+    try {
+      const receipt = this.#deps.link.receive(message);
+      if (receipt.kind === 'accepted') this.#deps.began(receipt.turnId, message);
+      return null;
+    } catch (cause) {
+      return refusalWords(cause);
+    }
+  }
+
+  /**
+   * A command is taken before it has its effect: nothing is done twice. The panic stop the other way round: it must be done. Either way it is
+   * held until its answer is queued.
+   */
+  async #takeCommand(message: ChannelInbound, said: { name: string; rest: string }): Promise<void> {
+    const { command } = this.#deps;
+    const held: TakenCommand = {
+      userId: message.senderId,
+      chatId: message.chatId,
+      ...(message.threadId === undefined ? {} : { threadId: message.threadId }),
+      ...(message.messageId === undefined ? {} : { messageId: message.messageId }),
+      text: message.text.slice(0, 2_000),
+    };
+    const call = { ...said, userId: held.userId, chatId: held.chatId, ...threadOf(held), waitedMs: this.#ageOf(message) };
+    const hold = (): void => this.#commit(message.dedupeKey, { command: held });
+    if (said.name !== 'panic') hold();
+    const answering = command(call);
+    if (said.name === 'panic') hold();
+    this.#answer(message.dedupeKey, held, await answering);
+  }
+
+  /** Commands the last run took and did not answer. What may have been done is not done again. */
+  async answerLeft(): Promise<void> {
+    const { rows, command, me } = this.#deps;
+    for (const { key, command: held } of rows.leftCommands()) {
+      const said = readCommand(held.text, me()) ?? { name: '', rest: '' };
+      const call = { ...said, userId: held.userId, chatId: held.chatId, ...threadOf(held), waitedMs: Number.MAX_SAFE_INTEGER };
+      if (said.name === 'panic') {
+        const { text } = await command({ ...call, name: 'status', rest: '' });
+        this.#answer(key, held, { text, aboutPanic: true });
+      } else if (isHarmless(said)) this.#answer(key, held, await command(call));
+      else this.#answer(key, held, { text: chatWords.unsure(said.name) });
+    }
+  }
+
+  /** The answer and the end of the command, together or not at all. */
+  #answer(key: string, to: TakenCommand, { text, aboutPanic }: CommandAnswer): void {
+    const { log, service } = this.#deps;
+    log.transact(() => {
+      this.#queueNotice(key, to, { text, ...(aboutPanic === undefined ? {} : { aboutPanic }) });
+      log.append(systemSessionId, [{ type: 'channel.command_answered', body: { channel: service.name, key } }]);
+    });
+  }
+
+  #tell(message: ChannelInbound, text: string, drafts: readonly AnyDraft[] = []): void {
+    this.#commit(message.dedupeKey, { drafts, effect: () => this.#queueNotice(message.dedupeKey, message, { text }) });
+  }
+
+  #queueNotice(
+    key: string,
+    to: { readonly chatId: string; readonly threadId?: string | undefined; readonly messageId?: string | undefined },
+    words: CommandAnswer,
+  ): void {
+    const { queue, service } = this.#deps;
+    queue({
+      to: { channel: service.name, chatId: to.chatId, ...threadOf(to) },
+      kind: 'notice',
+      files: [],
+      ...(to.messageId === undefined ? {} : { replyToMessageId: to.messageId }),
+      idempotencyKey: `${service.name}-answer:${key}`,
+      sessionId: systemSessionId,
+      turnId: null,
+      ...words,
+    });
+  }
+
+  /** The effect and the message it came from, together or not at all. */
+  #commit(
+    key: string,
+    { command, drafts = [], effect }: { command?: TakenCommand; drafts?: readonly AnyDraft[]; effect?: () => void },
+  ): void {
+    const { log, service } = this.#deps;
+    log.transact(() => {
+      effect?.();
+      const body = { channel: service.name, key, ...(command === undefined ? {} : { command }) };
+      log.append(systemSessionId, [...drafts, { type: 'channel.message_taken', body }], true);
+    }, true);
+  }
+}
+
+const threadOf = ({ threadId }: { readonly threadId?: string | undefined }) => (threadId === undefined ? {} : { threadId });

@@ -1,0 +1,247 @@
+// The rows of all chat services, kept in step with their events in the transaction of the append: paired people, codes, messages that were
+// taken, questions, notes. Each service sees its own alone. Decides nothing.
+
+import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { takenCommandSchema, type TakenCommand } from '../../contracts/features/channels.ts';
+import type { ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
+import type { Migration, SqlDatabase, SqlStatement } from '../../store/storage/storage.ts';
+
+export const channelMigrations: readonly Migration[] = [
+  {
+    id: 'channels-001',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS channel_people (
+          channel TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, name TEXT NOT NULL, paired_at_ms INTEGER NOT NULL,
+          PRIMARY KEY (channel, user_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS channel_pairings (
+          pairing_id TEXT PRIMARY KEY, channel TEXT NOT NULL, code_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, user_id TEXT,
+          chat_id TEXT, name TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS channel_taken (
+          channel TEXT NOT NULL, key TEXT NOT NULL, at_ms INTEGER NOT NULL, command TEXT, PRIMARY KEY (channel, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS channel_taken_age ON channel_taken (channel, at_ms);
+        CREATE TABLE IF NOT EXISTS channel_questions (
+          channel TEXT NOT NULL, approval_id TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, nonce TEXT NOT NULL UNIQUE,
+          outbound_id TEXT NOT NULL, asked_at_ms INTEGER NOT NULL, message_id TEXT, closed INTEGER NOT NULL DEFAULT 0,
+          asks INTEGER NOT NULL DEFAULT 1, lost INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (channel, approval_id, user_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS channel_questions_open ON channel_questions (channel) WHERE closed = 0;
+        CREATE INDEX IF NOT EXISTS channel_questions_sent ON channel_questions (outbound_id);
+        CREATE TABLE IF NOT EXISTS channel_previews (
+          channel TEXT NOT NULL, turn_id TEXT NOT NULL, chat_id TEXT NOT NULL, message_id TEXT NOT NULL, PRIMARY KEY (channel, turn_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS channel_notes (
+          channel TEXT NOT NULL, note TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (channel, note)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS channel_pauses (channel TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+];
+
+/** A service does not offer a message again after this long. */
+const TAKEN_KEPT_MS = 60 * 86_400_000;
+
+const personColumns = 'user_id AS userId, chat_id AS chatId, name, paired_at_ms AS pairedAtMs';
+const pairingColumns =
+  'pairing_id AS pairingId, code_hash AS codeHash, expires_at_ms AS expiresAtMs, user_id AS userId, chat_id AS chatId, name';
+const questionColumns =
+  'approval_id AS approvalId, user_id AS userId, chat_id AS chatId, nonce, outbound_id AS outboundId, asked_at_ms AS askedAtMs, message_id AS messageId, closed, asks, lost';
+
+type Sql = Readonly<
+  Record<
+    | 'people'
+    | 'person'
+    | 'putPerson'
+    | 'dropPerson'
+    | 'pairings'
+    | 'offer'
+    | 'claim'
+    | 'dropPairing'
+    | 'take'
+    | 'forget'
+    | 'isTaken'
+    | 'left'
+    | 'answered'
+    | 'ask'
+    | 'lose'
+    | 'askedIn'
+    | 'close'
+    | 'questionsOf'
+    | 'byNonce'
+    | 'open'
+    | 'putPreview'
+    | 'preview'
+    | 'note'
+    | 'putNote'
+    | 'isPaused'
+    | 'pause'
+    | 'resume',
+    SqlStatement
+  >
+>;
+
+function prepareAll(db: SqlDatabase): Sql {
+  return {
+    people: db.prepare(`SELECT ${personColumns} FROM channel_people WHERE channel = ? ORDER BY paired_at_ms, user_id`),
+    person: db.prepare(`SELECT ${personColumns} FROM channel_people WHERE channel = ? AND user_id = ?`),
+    putPerson: db.prepare('INSERT OR REPLACE INTO channel_people (channel, user_id, chat_id, name, paired_at_ms) VALUES (?, ?, ?, ?, ?)'),
+    dropPerson: db.prepare('DELETE FROM channel_people WHERE channel = ? AND user_id = ?'),
+    pairings: db.prepare(`SELECT ${pairingColumns} FROM channel_pairings WHERE channel = ? ORDER BY expires_at_ms, pairing_id`),
+    offer: db.prepare('INSERT OR REPLACE INTO channel_pairings (pairing_id, channel, code_hash, expires_at_ms) VALUES (?, ?, ?, ?)'),
+    claim: db.prepare('UPDATE channel_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?'),
+    dropPairing: db.prepare('DELETE FROM channel_pairings WHERE pairing_id = ?'),
+    take: db.prepare('INSERT OR IGNORE INTO channel_taken (channel, key, at_ms, command) VALUES (?, ?, ?, ?)'),
+    forget: db.prepare('DELETE FROM channel_taken WHERE channel = ? AND at_ms < ? AND command IS NULL'),
+    isTaken: db.prepare('SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?'),
+    left: db.prepare('SELECT key, command FROM channel_taken WHERE channel = ? AND command IS NOT NULL ORDER BY at_ms, key'),
+    answered: db.prepare('UPDATE channel_taken SET command = NULL WHERE channel = ? AND key = ?'),
+    ask: db.prepare(
+      `INSERT INTO channel_questions (channel, approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (channel, approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
+       asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
+    ),
+    lose: db.prepare('UPDATE channel_questions SET lost = 1 WHERE outbound_id = ?'),
+    askedIn: db.prepare('UPDATE channel_questions SET message_id = ? WHERE outbound_id = ?'),
+    close: db.prepare('UPDATE channel_questions SET closed = 1 WHERE channel = ? AND approval_id = ? AND user_id = ?'),
+    questionsOf: db.prepare(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND approval_id = ?`),
+    byNonce: db.prepare(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND nonce = ?`),
+    open: db.prepare(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND closed = 0 ORDER BY asked_at_ms`),
+    putPreview: db.prepare('INSERT OR REPLACE INTO channel_previews (channel, turn_id, chat_id, message_id) VALUES (?, ?, ?, ?)'),
+    preview: db.prepare('SELECT chat_id AS chatId, message_id AS messageId FROM channel_previews WHERE channel = ? AND turn_id = ?'),
+    note: db.prepare('SELECT value FROM channel_notes WHERE channel = ? AND note = ?').pluck(),
+    putNote: db.prepare('INSERT OR REPLACE INTO channel_notes (channel, note, value) VALUES (?, ?, ?)'),
+    isPaused: db.prepare('SELECT 1 FROM channel_pauses WHERE channel = ?'),
+    pause: db.prepare('INSERT OR REPLACE INTO channel_pauses (channel) VALUES (?)'),
+    resume: db.prepare('DELETE FROM channel_pauses WHERE channel = ?'),
+  };
+}
+
+export class ChannelRows {
+  readonly #sql: Sql;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    const change = changes[event.type] as ((sql: Sql, event: AnyEvent) => void) | undefined;
+    change?.(this.#sql, event);
+  }
+
+  of(channel: string): ServiceRows {
+    return new ServiceRows(this.#sql, channel);
+  }
+}
+
+export class ServiceRows implements PeopleRows, QuestionRows {
+  readonly #sql: Sql;
+  readonly #channel: string;
+
+  constructor(sql: Sql, channel: string) {
+    this.#sql = sql;
+    this.#channel = channel;
+  }
+
+  people(): Person[] {
+    return this.#sql.people.all(this.#channel) as Person[];
+  }
+
+  person(userId: string): Person | null {
+    return (this.#sql.person.get(this.#channel, userId) as Person | undefined) ?? null;
+  }
+
+  pairings(): PairingRow[] {
+    return this.#sql.pairings.all(this.#channel) as PairingRow[];
+  }
+
+  /** It became no turn, and was handled. */
+  isTaken(key: string): boolean {
+    return this.#sql.isTaken.get(this.#channel, key) !== undefined;
+  }
+
+  /** Commands whose answers are not queued. */
+  leftCommands(): { readonly key: string; readonly command: TakenCommand }[] {
+    const rows = this.#sql.left.all(this.#channel) as { key: string; command: string }[];
+    return rows.map(({ key, command }) => ({ key, command: takenCommandSchema.parse(JSON.parse(command)) }));
+  }
+
+  questionsOf(approvalId: string): QuestionRow[] {
+    return this.#sql.questionsOf.all(this.#channel, approvalId).map(toQuestion);
+  }
+
+  questionByNonce(nonce: string): QuestionRow | null {
+    const row = this.#sql.byNonce.get(this.#channel, nonce);
+    return row === undefined ? null : toQuestion(row);
+  }
+
+  openQuestions(): QuestionRow[] {
+    return this.#sql.open.all(this.#channel).map(toQuestion);
+  }
+
+  preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
+    return (this.#sql.preview.get(this.#channel, turnId) as { chatId: string; messageId: string } | undefined) ?? null;
+  }
+
+  note(key: string): string | null {
+    return (this.#sql.note.get(this.#channel, key) as string | undefined) ?? null;
+  }
+
+  get isPaused(): boolean {
+    return this.#sql.isPaused.get(this.#channel) !== undefined;
+  }
+}
+
+function toQuestion(row: unknown): QuestionRow {
+  const { closed, lost, ...rest } = row as Omit<QuestionRow, 'closed' | 'lost'> & { closed: number; lost: number };
+  return { ...rest, closed: closed === 1, lost: lost === 1 };
+}
+
+/** The events of the shared parts, for one service. */
+export function recordsOf(channel: string): ChatRecords {
+  return {
+    offered: (body) => ({ type: 'channel.pairing_offered', body: { channel, ...body } }),
+    claimed: (body) => ({ type: 'channel.pairing_claimed', body: { channel, ...body } }),
+    ended: (body) => ({ type: 'channel.pairing_ended', body: { channel, ...body } }),
+    paired: (body) => ({ type: 'channel.paired', body: { channel, ...body } }),
+    revoked: (body) => ({ type: 'channel.revoked', body: { channel, ...body } }),
+    asked: (body) => ({ type: 'channel.asked', body: { channel, ...body } }),
+    closed: (body) => ({ type: 'channel.question_closed', body: { channel, ...body } }),
+    previewed: (body) => ({ type: 'channel.preview_sent', body: { channel, ...body } }),
+  };
+}
+
+type Changes = {
+  readonly [T in EventType]?: (sql: Sql, event: EventOf<T>) => void;
+};
+
+const changes: Changes = {
+  'channel.pairing_offered': (sql, { body }) => void sql.offer.run(body.pairingId, body.channel, body.codeHash, body.expiresAtMs),
+  'channel.pairing_claimed': (sql, { body }) => void sql.claim.run(body.userId, body.chatId, body.name, body.pairingId),
+  'channel.pairing_ended': (sql, { body }) => void sql.dropPairing.run(body.pairingId),
+  'channel.paired': (sql, { body, atMs }) => {
+    sql.dropPairing.run(body.pairingId);
+    sql.putPerson.run(body.channel, body.userId, body.chatId, body.name, atMs);
+  },
+  'channel.revoked': (sql, { body }) => void sql.dropPerson.run(body.channel, body.userId),
+  'channel.paused': (sql, { body }) => void sql.pause.run(body.channel),
+  'channel.resumed': (sql, { body }) => void sql.resume.run(body.channel),
+  'channel.message_taken': (sql, { body, atMs }) => {
+    sql.take.run(body.channel, body.key, atMs, body.command === undefined ? null : JSON.stringify(body.command));
+    sql.forget.run(body.channel, atMs - TAKEN_KEPT_MS);
+  },
+  'channel.command_answered': (sql, { body }) => void sql.answered.run(body.channel, body.key),
+  'channel.asked': (sql, { body, atMs }) => {
+    sql.ask.run(body.channel, body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);
+  },
+  'channel.preview_sent': (sql, { body }) => void sql.putPreview.run(body.channel, body.turnId, body.chatId, body.messageId),
+  'channel.noted': (sql, { body }) => void sql.putNote.run(body.channel, body.note, body.value),
+  'outbound.part_sent': (sql, { body }) => void (body.part === 0 && sql.askedIn.run(body.messageId, body.outboundId)),
+  'outbound.uncertain': (sql, { body }) => void sql.lose.run(body.outboundId),
+  'channel.question_closed': (sql, { body }) => void sql.close.run(body.channel, body.approvalId, body.userId),
+};

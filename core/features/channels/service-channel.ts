@@ -1,0 +1,390 @@
+// One chat service as a channel: starts, pauses and stops it, reports its state, and connects it with people, approvals and the outbox. It
+// acts on the agent only through operations, like every other door.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import { stillRedacted } from '../../base/redacted.ts';
+import type {
+  Channel,
+  ChannelLink,
+  ChannelPort,
+  ChatDesk,
+  ChatLine,
+  ChatService,
+  OutboundItem,
+  OutboundPart,
+} from '../../contracts/channels.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
+import type { ChannelState, ChannelStatus } from '../../contracts/features/channels.ts';
+import type { Approval } from '../../contracts/policy.ts';
+import {
+  chatWords,
+  LiveReplies,
+  Pairing,
+  Questions,
+  runCommand,
+  Strangers,
+  type QuestionDeps,
+  type ServiceNames,
+} from '../../runtime/chats/chats.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { Reception } from './reception.ts';
+import { recordsOf, type ServiceRows } from './rows.ts';
+
+export interface ServiceChannelDeps {
+  readonly service: ChatService;
+  readonly rows: ServiceRows;
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly approvals: QuestionDeps['approvals'];
+  readonly randomInt: (below: number) => number;
+  readonly nonce: () => string;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
+  readonly every: (ms: number, run: () => void) => () => void;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
+  readonly keep: QuestionDeps['keep'];
+  readonly readFile: (sha256: string) => Uint8Array | null;
+}
+
+const RETRY_MS = 2_000;
+const RETRY_MS_MAX = 300_000;
+const REFUSED_MS = 60_000;
+
+/** While it has joined. */
+interface Joined {
+  readonly link: ChannelLink;
+  readonly claw: Pick<Claw, 'op' | 'onDelta'>;
+  readonly questions: Questions;
+  hasAnsweredLeft: boolean;
+}
+
+/** While it is connected. */
+interface Online {
+  readonly line: ChatLine;
+  readonly live: LiveReplies | null;
+  close(): void;
+}
+
+export class ServiceChannel {
+  readonly pairing: Pairing;
+  readonly #deps: ServiceChannelDeps;
+  readonly #names: ServiceNames;
+  readonly #strangers: Strangers;
+  readonly #closing = new Set<string>();
+  #state: ChannelState = 'starting';
+  #problem: string | null = null;
+  #sinceMs: number;
+  #me: string | null = null;
+  #lastHeardMs: number | null = null;
+  #joined: Joined | null = null;
+  #online: Online | null = null;
+  #running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
+
+  constructor(deps: ServiceChannelDeps) {
+    const { name, title } = deps.service;
+    this.#deps = deps;
+    this.#names = {
+      channel: name,
+      title,
+      pairCommand: `trayclaw channels pair ${name}`,
+      listCommand: 'trayclaw channels people',
+    };
+    this.pairing = new Pairing({ ...deps, store: deps.rows, records: recordsOf(name), names: this.#names });
+    this.#strangers = new Strangers(deps.clock, this.#names);
+    this.#sinceMs = deps.clock.nowMs();
+  }
+
+  get name(): string {
+    return this.#deps.service.name;
+  }
+
+  get me(): string {
+    return this.#me ?? `the agent on ${this.#deps.service.title}`;
+  }
+
+  status(): ChannelStatus {
+    return {
+      channel: this.name,
+      state: this.#state,
+      sinceMs: this.#sinceMs,
+      problem: this.#problem,
+      me: this.#me,
+      lastHeardMs: this.#lastHeardMs,
+      people: this.#deps.rows.people().length,
+      strangers: this.#strangers.count,
+    };
+  }
+
+  /** The chat of a person who was just paired can receive messages from now on. */
+  welcome(pairingId: string, person: { readonly userId: string; readonly chatId: string; readonly name: string }): void {
+    const { chatId } = person;
+    this.#joined?.link.introduce({ chatId }, { kind: 'private', title: person.name, senderId: person.userId });
+    this.#deps.queue({
+      to: { channel: this.name, chatId },
+      kind: 'notice',
+      text: chatWords.welcome,
+      files: [],
+      idempotencyKey: `${this.name}-paired:${pairingId}`,
+      sessionId: systemSessionId,
+      turnId: null,
+    });
+  }
+
+  channel(claw: Joined['claw']): Channel {
+    const { service, rows } = this.#deps;
+    const identities = { isOwner: (senderId: string) => rows.person(senderId) !== null };
+    return { name: service.name, identities, rules: service.rules, join: (link) => this.#join(link, claw) };
+  }
+
+  setPaused(isPaused: boolean, by: string): void {
+    const { log, rows } = this.#deps;
+    if (rows.isPaused !== isPaused) {
+      const body = { channel: this.name, by };
+      log.append(systemSessionId, [isPaused ? { type: 'channel.paused', body } : { type: 'channel.resumed', body }], true);
+    }
+    if (isPaused) void this.#stop();
+    else this.#start();
+  }
+
+  #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
+    const { service, rows, log } = this.#deps;
+    const records = recordsOf(this.name);
+    const questions = new Questions({ ...this.#deps, claw, store: rows, records, names: this.#names, answers: service.answers });
+    this.#joined = { link, claw, questions, hasAnsweredLeft: false };
+    const stopFollowing = log.onCommitted((events) => this.#follow(events));
+    this.#start();
+    return {
+      dispose: async () => {
+        stopFollowing();
+        this.#joined = null;
+        await this.#stop();
+      },
+    };
+  }
+
+  #follow(events: readonly AnyEvent[]): void {
+    for (const event of events) {
+      this.#online?.live?.follow(event);
+      const { type } = event;
+      if (type === 'approval.requested' || type === 'channel.paired' || type === 'outbound.uncertain') this.#joined?.questions.askOpen();
+      if (type === 'approval.decided' || type === 'outbound.part_sent') this.#closeAnswered();
+    }
+  }
+
+  #start(): void {
+    const { rows } = this.#deps;
+    const joined = this.#joined;
+    if (joined === null || this.#running !== null) return;
+    if (rows.isPaused) {
+      this.#set('paused', null);
+      return;
+    }
+    this.#set('starting', null);
+    const ending = new AbortController();
+    this.#running = { ending, ended: this.#run(joined, ending.signal) };
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#running;
+    if (this.#deps.rows.isPaused) this.#set('paused', null);
+    running?.ending.abort();
+    await running?.ended;
+    // Resumed while it was ending.
+    if (this.#running === running) this.#running = null;
+    if (this.#joined !== null && !this.#deps.rows.isPaused) this.#start();
+  }
+
+  /** Never rejects. */
+  async #run(joined: Joined, signal: AbortSignal): Promise<void> {
+    const { service, wait, logger } = this.#deps;
+    let failures = 0;
+    while (!signal.aborted) {
+      const run = { isConnected: false };
+      try {
+        await service.run(this.#desk(joined, signal, run), signal);
+      } catch (cause) {
+        if (signal.aborted) break;
+        const error = toAppError(cause);
+        const { code, message } = error;
+        logger.log('warn', 'a chat service could not be used', { channel: service.name, code, cause: message });
+        this.#set(code === 'unauthorized' ? 'refused' : 'offline', error.told());
+      } finally {
+        await this.#leave();
+      }
+      failures = run.isConnected ? 0 : failures + 1;
+      const growingMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX);
+      if (!signal.aborted) await wait(this.#state === 'refused' ? Math.max(REFUSED_MS, growingMs) : growingMs, signal);
+    }
+  }
+
+  #desk(joined: Joined, signal: AbortSignal, run: { isConnected: boolean }): ChatDesk {
+    const { service, rows, log, readFile } = this.#deps;
+    const reception = new Reception({
+      ...this.#deps,
+      ...joined,
+      pairing: this.pairing,
+      strangers: this.#strangers,
+      me: () => this.#me ?? service.name,
+      heard: () => {
+        this.#lastHeardMs = this.#deps.clock.nowMs();
+      },
+      command: (call) => runCommand({ ...this.#deps, ...joined, names: this.#names, mayDecide: service.answers === 'buttons' }, call),
+      began: (turnId, { chatId, kind }) => this.#online?.live?.begin(turnId, { chatId, isPrivate: kind === 'private' }),
+    });
+    return {
+      online: (line) => {
+        if (signal.aborted) return;
+        run.isConnected = true;
+        this.#goOnline(joined, line);
+        // Of the last run of the program: those of this one are being answered.
+        if (!joined.hasAnsweredLeft) void reception.answerLeft().catch((cause: unknown) => this.#note(cause));
+        joined.hasAnsweredLeft = true;
+      },
+      offline: (problem) => {
+        this.#online?.close();
+        this.#set('offline', problem);
+      },
+      knows: (senderId) => reception.knows(senderId),
+      take: (message) => reception.take(message),
+      press: (press) => joined.questions.press(press),
+      note: (key) => rows.note(key),
+      setNote: (key, value) => {
+        if (rows.note(key) !== value)
+          log.append(systemSessionId, [{ type: 'channel.noted', body: { channel: this.name, note: key, value } }]);
+      },
+      readFile,
+    };
+  }
+
+  #goOnline(joined: Joined, line: ChatLine): void {
+    this.#online?.close();
+    const { log, clock, logger, every } = this.#deps;
+    const live =
+      line.live === undefined ? null : new LiveReplies({ log, clock, logger, every, screen: line.live, records: recordsOf(this.name) });
+    const stopHearing = live === null ? null : joined.claw.onDelta((delta) => live.hear(delta));
+    const closePort = joined.link.open(this.#portOver(line.port, live));
+    this.#online = {
+      line,
+      live,
+      close: () => {
+        closePort();
+        stopHearing?.();
+      },
+    };
+    this.#me = line.me;
+    this.#set('running', null);
+    joined.questions.askOpen();
+    this.#closeAnswered();
+  }
+
+  async #leave(): Promise<void> {
+    const online = this.#online;
+    online?.close();
+    this.#online = null;
+    await online?.live?.dispose();
+  }
+
+  /** The answer takes the place of its preview, and a question that was answered meanwhile says so and has no buttons. */
+  #portOver(port: ChannelPort, live: LiveReplies | null): ChannelPort {
+    const { rows } = this.#deps;
+    return {
+      name: port.name,
+      maxFileBytes: port.maxFileBytes,
+      ...(port.deduplicates === undefined ? {} : { deduplicates: port.deduplicates }),
+      ...(port.deduplicatesMs === undefined ? {} : { deduplicatesMs: port.deduplicatesMs }),
+      split: (item) => port.split(item),
+      send: async (part, signal) => {
+        const { item } = part;
+        if (item.turnId !== null) await live?.end(item.turnId);
+        const shown = part.part === 0 && item.kind === 'reply' && item.turnId !== null ? rows.preview(item.turnId) : null;
+        const shownIn = shown?.chatId === item.to.chatId ? { shownIn: shown.messageId } : {};
+        return port.send({ ...this.#asAnswered(part), ...shownIn }, signal);
+      },
+    };
+  }
+
+  #asAnswered(part: OutboundPart): OutboundPart {
+    if (part.item.kind !== 'question') return part;
+    const question = this.#deps.rows.openQuestions().find(({ outboundId }) => outboundId === part.item.outboundId);
+    const approval = question === undefined ? null : this.#deps.approvals.approval(question.approvalId);
+    if (approval === null || approval.state === 'pending') return part;
+    const { buttons: _gone, ...rest } = part.item;
+    const item = stillRedacted<OutboundItem>(rest);
+    return { ...part, item, text: part.text === '' ? '' : `${part.text}\n\n${this.#answerOf(approval)}` };
+  }
+
+  #answerOf(approval: Approval): string {
+    return this.#joined?.questions.howAnswered(approval) ?? '';
+  }
+
+  /** Every chat that asked shows the outcome, wherever it was decided. */
+  #closeAnswered(): void {
+    const { questions } = this.#joined ?? {};
+    const online = this.#online;
+    if (questions === undefined || online === null) return;
+    for (const { question, approval } of questions.answered()) {
+      const { chatId, messageId, approvalId, userId } = question;
+      const key = `${approvalId} ${userId}`;
+      if (messageId === null || this.#closing.has(key)) continue;
+      const text = this.#answerOf(approval);
+      const { line } = online;
+      if (line.closeQuestion === undefined) {
+        this.#closeByLine(questions, { question, approval }, text);
+        continue;
+      }
+      this.#closing.add(key);
+      void line
+        .closeQuestion({ chatId, messageId, text })
+        .catch((cause: unknown) => this.#note(cause))
+        .then(() => {
+          this.#closing.delete(key);
+          questions.close(question);
+        });
+    }
+  }
+
+  /** A service whose messages cannot be changed gets a line, unless the person answered in that very chat. */
+  #closeByLine(questions: Questions, { question, approval }: ReturnType<Questions['answered']>[number], text: string): void {
+    const { log, queue } = this.#deps;
+    log.transact(() => {
+      if (approval.decidedBy !== `${this.name}:${question.userId}`) {
+        queue({
+          to: { channel: this.name, chatId: question.chatId },
+          kind: 'notice',
+          text: `${approval.summary}\n${text}`,
+          files: [],
+          ...(question.messageId === null ? {} : { replyToMessageId: question.messageId }),
+          idempotencyKey: `${this.name}-closed:${approval.approvalId}:${question.userId}`,
+          sessionId: approval.sessionId,
+          turnId: null,
+        });
+      }
+      questions.close(question);
+    });
+  }
+
+  #note(cause: unknown): void {
+    this.#deps.logger.log('warn', 'a chat service could not do all of its work', { channel: this.name, cause: String(cause) });
+  }
+
+  /** Recorded once per change; a normal start is not recorded. */
+  #set(state: ChannelState, problem: string | null): void {
+    if (state === this.#state && problem === this.#problem) return;
+    const wasWell = this.#problem === null;
+    this.#state = state;
+    this.#problem = problem;
+    this.#sinceMs = this.#deps.clock.nowMs();
+    if (wasWell && problem === null) return;
+    try {
+      const body = { channel: this.name, state, problem };
+      this.#deps.log.append(systemSessionId, [{ type: 'channel.state_changed', body }]);
+    } catch (cause) {
+      this.#note(cause);
+    }
+  }
+}

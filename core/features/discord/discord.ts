@@ -1,0 +1,283 @@
+// Discord: the person's own bot. Direct messages, and mentions where the settings allow it; approvals with buttons; sends that Discord itself
+// keeps from being doubled. Messages that came while the program was away are fetched and taken.
+
+import { sleep } from '../../base/deferred.ts';
+import type { REST } from '@discordjs/rest';
+import type { SessionInfo, WebSocketManager } from '@discordjs/ws';
+import type { APIInteraction, APIMessageComponentInteraction } from 'discord-api-types/v10';
+import { channelRulesSchema, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
+import type { Config } from '../../contracts/config.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import type { DiscordConfig } from '../../contracts/features/discord.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-port.ts';
+import { readFailure } from './failure.ts';
+import { fetchFiles, readMessage, type DiscordMessage } from './read-discord.ts';
+
+type Taken = Pick<Spine, 'config' | 'secrets' | 'logger'>;
+
+const MISSED_MAX = 100;
+const CHATS_MAX = 100;
+const CALL_MS = 15_000;
+/** The library rests half a second before it connects again. */
+const RECONNECT_MS = 2_000;
+const IDLE = 0;
+/** The type of an interaction with a button. */
+const COMPONENT = 3;
+
+export const discord = defineBuiltInFeature({
+  name: 'discord',
+  create: ({ config, secrets, logger }: Taken) => {
+    const settings = config.channels.discord;
+    return { services: settings === undefined ? [] : [createDiscordService(settings, config.attachments, { secrets, logger })] };
+  },
+});
+
+function createDiscordService(settings: DiscordConfig, limits: Config['attachments'], spine: Omit<Taken, 'config'>): ChatService {
+  const { token: _token, apiRoot: _apiRoot, ...rules } = settings;
+  return {
+    name: 'discord',
+    title: 'Discord',
+    rules: channelRulesSchema.parse(rules),
+    answers: 'buttons',
+    answersStrangers: true,
+    run: (desk, signal) => new DiscordRun({ settings, limits, desk, ...spine }).serve(signal),
+  };
+}
+
+interface RunDeps extends Omit<Taken, 'config'> {
+  readonly settings: DiscordConfig;
+  readonly limits: Config['attachments'];
+  readonly desk: ChatDesk;
+}
+
+/** One connection, from the login to its end. */
+class DiscordRun {
+  readonly #deps: RunDeps;
+  /** One after the other: the place in a chat only moves forward. */
+  #taking: Promise<void> = Promise.resolve();
+  #me: { readonly id: string; readonly username: string } = { id: '', username: 'discord' };
+
+  constructor(deps: RunDeps) {
+    this.#deps = deps;
+  }
+
+  async serve(signal: AbortSignal): Promise<void> {
+    const { settings, secrets } = this.#deps;
+    const { rest, gateway } = await connect(settings, await secrets.resolve(settings.token));
+    let fail = (_cause: unknown): void => undefined;
+    const lost = new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+    // Awaited below, unless the connection fails first.
+    lost.catch(() => undefined);
+    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    gateway.on('error', () => undefined);
+    gateway.on('closed', ({ code }) => {
+      const end = closedBy(code);
+      if (end === null) this.#deps.desk.offline('The connection to Discord was cut. TrayClaw reconnects automatically.');
+      else fail(end);
+    });
+    gateway.on('ready', ({ data: { user } }) => {
+      this.#me = user;
+      this.#goOnline(rest, signal);
+    });
+    gateway.on('resumed', () => this.#goOnline(rest, signal));
+    gateway.on('dispatch', ({ data: { t: type, d: data } }) => {
+      if (type === 'MESSAGE_CREATE') this.#queue(data, { signal, fail });
+      if (type === 'INTERACTION_CREATE') void this.#press(rest, data, signal);
+    });
+    try {
+      await Promise.race([gateway.connect(), lost, over]);
+      await Promise.race([lost, over]);
+    } catch (cause) {
+      throw loginFailure(cause);
+    } finally {
+      if (signal.aborted) await whileReconnecting(gateway);
+      await gateway.destroy({ reason: 'closing' });
+      rest.clearHashSweeper();
+      rest.clearHandlerSweeper();
+      await this.#taking;
+    }
+  }
+
+  #goOnline(rest: REST, signal: AbortSignal): void {
+    const { desk } = this.#deps;
+    desk.online({
+      port: createDiscordPort({ rest, desk, wait: sleep }),
+      live: createLiveScreen(rest),
+      me: this.#me.username,
+      closeQuestion: (question) => closeQuestion(rest, question),
+    });
+    this.#taking = this.#taking.then(() => this.#catchUp(rest, signal)).catch((cause: unknown) => this.#note(cause));
+  }
+
+  #queue(message: DiscordMessage, { signal, fail }: { signal: AbortSignal; fail: (cause: unknown) => void }): void {
+    // A message that could not be kept comes again with the next connection, because the place in the chat has not moved.
+    this.#taking = this.#taking.then(() => this.#take(message, signal)).catch(fail);
+  }
+
+  async #take(message: DiscordMessage, signal: AbortSignal): Promise<void> {
+    const { desk, limits } = this.#deps;
+    const read = readMessage(message, this.#me.id);
+    if (read === null || signal.aborted) return;
+    const isGroup = read.kind === 'group';
+    if (isGroup && !(read.mentioned && desk.knows(read.senderId))) return;
+    try {
+      const attachments = desk.knows(read.senderId) ? await fetchFiles(message, limits, { fetch, signal }) : [];
+      await desk.take({ ...read, attachments });
+    } catch (cause) {
+      if (!isAppError(cause) || cause.code === 'shutting_down' || cause.code.startsWith('store_')) throw cause;
+      const hint = cause.hint === undefined ? '' : ` ${cause.hint}`;
+      await desk.take({ ...read, text: `${read.text}\n\n(A file did not arrive: ${cause.message}${hint})`.trim() });
+    }
+    if (desk.knows(read.senderId)) this.#remember(read.chatId, message.id);
+  }
+
+  /** Chats of people who may write, each with the last message that was taken. */
+  #places(): Map<string, string> {
+    const kept = this.#deps.desk.note('chats');
+    return new Map(kept === null ? [] : (JSON.parse(kept) as [string, string][]));
+  }
+
+  #remember(chatId: string, messageId: string): void {
+    const places = this.#places();
+    if (isAfter(places.get(chatId) ?? '0', messageId)) return;
+    places.delete(chatId);
+    places.set(chatId, messageId);
+    this.#deps.desk.setNote('chats', JSON.stringify([...places].slice(-CHATS_MAX)));
+  }
+
+  /** Messages that were written while there was no connection. */
+  async #catchUp(rest: REST, signal: AbortSignal): Promise<void> {
+    for (const [chatId, after] of this.#places()) {
+      if (signal.aborted) return;
+      const missed = await this.#missed(rest, chatId, after);
+      // The newest come first. A message fetched this way does not say where it was written.
+      for (const message of missed.toReversed()) await this.#take(message, signal);
+    }
+  }
+
+  async #missed(rest: REST, chatId: string, after: string): Promise<DiscordMessage[]> {
+    try {
+      const query = new URLSearchParams({ after, limit: String(MISSED_MAX) });
+      const messages = (await rest.get(`/channels/${chatId}/messages`, { query })) as DiscordMessage[];
+      if (messages.length === 0) return [];
+      const { guild_id: guild } = (await rest.get(`/channels/${chatId}`)) as { guild_id?: string };
+      return guild === undefined ? messages : messages.map((message) => ({ ...message, guild_id: guild }));
+    } catch (cause) {
+      // A chat that no longer exists keeps no other waiting.
+      if (readFailure(cause).kind === 'refused') return [];
+      throw cause;
+    }
+  }
+
+  /** The answer is decided first; Discord wants a word within three seconds. */
+  async #press(rest: REST, interaction: APIInteraction, signal: AbortSignal): Promise<void> {
+    if (!isPress(interaction)) return;
+    const userId = interaction.user?.id ?? interaction.member?.user.id ?? '';
+    const chatId = interaction.channel?.id ?? '';
+    try {
+      const words = await this.#deps.desk.press({ userId, chatId, data: interaction.data.custom_id, waitedMs: ageOf(interaction.id) });
+      const body = { type: 4, data: { content: words.slice(0, 2_000), flags: 64, allowed_mentions: { parse: [] } } };
+      await rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, { body, auth: false, signal });
+    } catch (cause) {
+      this.#note(cause);
+    }
+  }
+
+  #note(cause: unknown): void {
+    this.#deps.logger.log('warn', 'Discord could not be answered', {
+      cause: String(cause).replaceAll(/\/interactions\/\S+/g, '/interactions/…'),
+    });
+  }
+}
+
+function isPress(interaction: APIInteraction): interaction is APIMessageComponentInteraction {
+  const type: number = interaction.type;
+  return type === COMPONENT;
+}
+
+/** Loaded when first used. The gateway resumes a cut connection without a gap. */
+async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promise<{ rest: REST; gateway: WebSocketManager }> {
+  const [{ REST: Rest }, { WebSocketManager: Manager }] = await Promise.all([import('@discordjs/rest'), import('@discordjs/ws')]);
+  const rest = new Rest({
+    version: '10',
+    ...(apiRoot === undefined ? {} : { api: apiRoot.replace(/\/+$/, '') }),
+    // A repetition is the port's own decision.
+    retries: 0,
+    timeout: CALL_MS,
+    rejectOnRateLimit: () => true,
+  }).setToken(token);
+  const intents =
+    GatewayIntentBits.DirectMessages |
+    GatewayIntentBits.MessageContent |
+    (groups === 'off' ? 0 : GatewayIntentBits.Guilds | GatewayIntentBits.GuildMessages);
+  // The library keeps sessions for the whole process, and a connection of before would take this one's session over.
+  let session: SessionInfo | null = null;
+  const gateway = new Manager({
+    token,
+    // The library's list is a value, and the library is loaded late.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+    intents,
+    rest,
+    shardCount: 1,
+    retrieveSessionInfo: () => session,
+    updateSessionInfo: (_shard, info) => {
+      session = info;
+    },
+  });
+  return { rest, gateway };
+}
+
+/** The library ends no connection that it is about to open again after a cut: it is ended once it is open. */
+async function whileReconnecting(gateway: WebSocketManager): Promise<void> {
+  const statuses = await gateway.fetchStatus();
+  if (![...statuses.values()].some((status: number) => status === IDLE)) return;
+  const opened = new AbortController();
+  gateway.once('hello', () => opened.abort());
+  await sleep(RECONNECT_MS, opened.signal);
+}
+
+/** Of Discord's list of intents. */
+const GatewayIntentBits = { Guilds: 1, GuildMessages: 1 << 9, DirectMessages: 1 << 12, MessageContent: 1 << 15 } as const;
+
+const tokenWords = 'Discord does not take the token of the bot: it was reset, or never was one.';
+const tokenHint = 'Set the new one from discord.com/developers under channels.discord.token.';
+
+/** Null for a connection that the library resumes. */
+function closedBy(code: number): AppError | null {
+  if (code === 4004) return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint } });
+  if (code === 4013 || code === 4014) return intentsMissing();
+  const isFinal = code === 4010 || code === 4011 || code === 4012;
+  return isFinal ? new AppError('fetch_failed', `Discord closed the connection with the code ${code}.`, { data: { hint: '' } }) : null;
+}
+
+function intentsMissing(): AppError {
+  return new AppError('unauthorized', 'The bot may not read the content of messages.', {
+    data: { hint: 'Turn on "Message Content Intent" under Bot at discord.com/developers.' },
+  });
+}
+
+function loginFailure(cause: unknown): unknown {
+  if (isAppError(cause)) return cause;
+  const failure = readFailure(cause);
+  if (failure.kind === 'refused' && failure.isUnauthorized) {
+    return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint }, cause });
+  }
+  return new AppError('fetch_failed', 'Discord cannot be reached. TrayClaw keeps trying; messages wait there.', {
+    data: { hint: '' },
+    cause,
+  });
+}
+
+const EPOCH_MS = 1_420_070_400_000;
+
+/** The moment is in the id. */
+function ageOf(id: string): number {
+  return Math.max(0, Date.now() - (Number(BigInt(id) >> 22n) + EPOCH_MS));
+}
+
+function isAfter(one: string, other: string): boolean {
+  return BigInt(one) > BigInt(other);
+}

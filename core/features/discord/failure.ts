@@ -1,0 +1,65 @@
+// Interprets a failed call of Discord's API: the only place that reads its codes and statuses. Knows what certainly did not happen.
+
+import type { LiveFailure, SendOutcome } from '../../contracts/channels.ts';
+import { neverSent } from '../../runtime/chats/chats.ts';
+
+export type DiscordFailure =
+  | { readonly kind: 'refused'; readonly words: string; readonly isUnauthorized: boolean; readonly isGone: boolean }
+  | { readonly kind: 'flood'; readonly retryAfterMs: number }
+  /** Nothing of the request was sent. */
+  | { readonly kind: 'unreachable'; readonly words: string }
+  /** It may have been done. */
+  | { readonly kind: 'unknown'; readonly words: string }
+  | { readonly kind: 'aborted' };
+
+/** "Unknown Message", "Unknown Channel". */
+const goneCodes: ReadonlySet<number> = new Set([10003, 10008]);
+
+export function readFailure(cause: unknown, signal?: AbortSignal): DiscordFailure {
+  if (signal?.aborted === true) return { kind: 'aborted' };
+  const { name, status, code, message, retryAfter } = cause as {
+    name?: string;
+    status?: number;
+    code?: number | string;
+    message?: string;
+    retryAfter?: number;
+  };
+  // `rejectOnRateLimit` of the library throws this before it sends anything.
+  if (name?.startsWith('RateLimitError') === true) return { kind: 'flood', retryAfterMs: Math.max(retryAfter ?? 1_000, 100) };
+  if (status !== undefined && status >= 400 && status < 500) {
+    const words = `Discord refused it: ${(message ?? String(status)).slice(0, 200)}`;
+    return { kind: 'refused', words, isUnauthorized: status === 401, isGone: typeof code === 'number' && goneCodes.has(code) };
+  }
+  const socket = codeOf(cause);
+  if (socket !== undefined && neverSent.includes(socket)) return { kind: 'unreachable', words: 'Discord cannot be reached.' };
+  return { kind: 'unknown', words: 'Discord did not answer.' };
+}
+
+function codeOf(cause: unknown): string | undefined {
+  for (let at = cause, depth = 0; typeof at === 'object' && at !== null && depth < 4; at = (at as { cause?: unknown }).cause, depth++) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
+}
+
+export function outcomeOf(failure: DiscordFailure): SendOutcome {
+  switch (failure.kind) {
+    case 'flood':
+      return { kind: 'refused', error: 'Discord asked to wait.', retryAfterMs: failure.retryAfterMs, isRetryable: true };
+    case 'unreachable':
+      return { kind: 'refused', error: failure.words, retryAfterMs: null, isRetryable: true };
+    case 'refused':
+      return { kind: 'refused', error: failure.words, retryAfterMs: null, isRetryable: failure.isUnauthorized };
+    case 'unknown':
+      return { kind: 'unknown', reason: failure.words };
+    case 'aborted':
+      return { kind: 'unknown', reason: 'It was given up while it was sent.' };
+  }
+}
+
+export function liveFailureOf(cause: unknown, signal: AbortSignal): LiveFailure {
+  const failure = readFailure(cause, signal);
+  if (failure.kind === 'flood' || failure.kind === 'aborted') return failure;
+  return { kind: 'unavailable' };
+}

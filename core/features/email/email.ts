@@ -1,0 +1,71 @@
+// Email: a mailbox that people write to. Threads are sessions, mail of programs is never answered, a sender counts only with proof, and
+// approvals are answered by the code of the question alone.
+
+import { channelRulesSchema, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
+import type { Config } from '../../contracts/config.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { EmailConfig } from '../../contracts/features/email.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { createMailPort } from './mail-port.ts';
+import { connectMailbox, readMailbox } from './mailbox.ts';
+
+type Taken = Pick<Spine, 'config' | 'secrets' | 'clock'>;
+
+const SECRET_LENGTH_MIN = 16;
+
+export const email = defineBuiltInFeature({
+  name: 'email',
+  create: ({ config, secrets, clock }: Taken) => {
+    const settings = config.channels.email;
+    return { services: settings === undefined ? [] : [createEmailService(settings, config.attachments, { secrets, clock })] };
+  },
+});
+
+function createEmailService(settings: EmailConfig, limits: Config['attachments'], spine: Omit<Taken, 'config'>): ChatService {
+  const { agent, groups, allowFrom } = settings;
+  return {
+    name: 'email',
+    title: 'email',
+    rules: channelRulesSchema.parse({
+      ...(agent === undefined ? {} : { agent }),
+      groups,
+      allowFrom: allowFrom.map((one) => one.toLowerCase()),
+    }),
+    answers: 'codes',
+    answersStrangers: false,
+    run: (desk, signal) => serve({ settings, limits, ...spine, desk }, signal),
+  };
+}
+
+interface Serving extends Omit<Taken, 'config'> {
+  readonly settings: EmailConfig;
+  readonly limits: Config['attachments'];
+  readonly desk: ChatDesk;
+}
+
+async function serve({ settings, limits, secrets, clock, desk }: Serving, signal: AbortSignal): Promise<void> {
+  const { imap, smtp, authserv, secretWord: wordRef, address } = settings;
+  const resolve = async (ref: string | undefined) => (ref === undefined ? undefined : await secrets.resolve(ref));
+  const password = await resolve(imap.password);
+  const secretWord = (await resolve(wordRef)) ?? null;
+  if (secretWord !== null && secretWord.length < SECRET_LENGTH_MIN) {
+    throw new AppError('unauthorized', `The word of the secret address has fewer than ${SECRET_LENGTH_MIN} characters.`, {
+      data: { hint: 'Set a longer one; anyone who guesses it can write as you.' },
+    });
+  }
+  if (secretWord === null && authserv === undefined) {
+    throw new AppError('unauthorized', 'Nothing proves who wrote a mail: the name on it can be forged.', {
+      data: {
+        hint: 'Set channels.email.authserv to the name in the Authentication-Results headers of your server, or channels.email.secretWord.',
+      },
+    });
+  }
+  const mailbox = { settings, password, limits, desk, nowMs: () => clock.nowMs(), trust: { address, authserv, secretWord } };
+  const client = await connectMailbox(mailbox, signal);
+  try {
+    desk.online({ port: createMailPort({ settings, password: (await resolve(smtp.password)) ?? password, desk }), me: address });
+    await readMailbox(mailbox, client, signal);
+  } finally {
+    client.close();
+  }
+}

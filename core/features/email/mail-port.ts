@@ -1,0 +1,131 @@
+// The outbox's port to mail: an item is one mail with all its files, in the thread it belongs to. Says honestly what is known of a try: SMTP
+// drops no repetitions, so a mail whose fate is unknown is not sent again.
+
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ChannelPort, ChatDesk, OutboundPart, SendOutcome } from '../../contracts/channels.ts';
+import type { EmailConfig } from '../../contracts/features/email.ts';
+import { sentNote } from './read-mail.ts';
+
+export interface MailPortDeps {
+  readonly settings: EmailConfig;
+  readonly password: string | undefined;
+  readonly desk: Pick<ChatDesk, 'note' | 'setNote' | 'readFile'>;
+}
+
+const MAIL_BYTES_MAX = 20_000_000;
+const SMTP_MS = 30_000;
+
+export function createMailPort(deps: MailPortDeps): ChannelPort {
+  return {
+    name: 'email',
+    maxFileBytes: MAIL_BYTES_MAX,
+    split: ({ text, files }) => [{ text, files }],
+    send: (part, signal) => send(deps, part, signal),
+  };
+}
+
+interface Thread {
+  readonly subject: string;
+  readonly references: readonly string[];
+}
+
+function threadOf({ desk }: MailPortDeps, { item }: OutboundPart): Thread | null {
+  const kept = item.to.threadId === undefined ? null : desk.note(`thread:${item.to.threadId}`);
+  return kept === null ? null : (JSON.parse(kept) as Thread);
+}
+
+async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
+  const { createTransport } = await import('nodemailer');
+  const messageId = `<${createHash('sha256').update(part.idempotencyKey).digest('hex').slice(0, 40)}@${domainOf(deps)}>`;
+  const written = await write(deps, part, messageId);
+  if (typeof written === 'string') return { kind: 'refused', error: written, retryAfterMs: null, isRetryable: false };
+  const { host, port, security, user } = deps.settings.smtp;
+  const transport = createTransport({
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'plain',
+    connectionTimeout: SMTP_MS,
+    greetingTimeout: SMTP_MS,
+    ...(user === undefined && deps.password === undefined
+      ? {}
+      : { auth: { user: user ?? deps.settings.address, pass: deps.password ?? '' } }),
+  });
+  // Asked for only once the server has agreed to take the mail: until then it has nothing.
+  let hasBegun = false;
+  const raw = Readable.from(
+    (function* () {
+      hasBegun = true;
+      yield written;
+    })(),
+  );
+  const stop = (): void => transport.close();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await transport.sendMail({ envelope: { from: deps.settings.address, to: [part.item.to.chatId] }, raw });
+    const { threadId } = part.item.to;
+    if (threadId !== undefined) deps.desk.setNote(sentNote(messageId), threadId);
+    return { kind: 'sent', messageId };
+  } catch (cause) {
+    return outcomeOf(cause, hasBegun, host);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    transport.close();
+  }
+}
+
+function domainOf({ settings }: MailPortDeps): string {
+  return settings.address.slice(settings.address.lastIndexOf('@') + 1);
+}
+
+/** The whole mail as it is sent; a text where a file is missing. */
+async function write(deps: MailPortDeps, part: OutboundPart, messageId: string): Promise<Buffer | string> {
+  const { createTransport } = await import('nodemailer');
+  const { item, text } = part;
+  const thread = threadOf(deps, part);
+  const attachments: { filename: string; content: Buffer; contentType: string }[] = [];
+  for (const file of part.files) {
+    const bytes = deps.desk.readFile(file.sha256);
+    if (bytes === null) return `The file ${file.name} is no longer kept.`;
+    attachments.push({ filename: file.name, content: Buffer.from(bytes), contentType: file.mediaType });
+  }
+  const inReplyTo = item.replyToMessageId ?? thread?.references.at(-1);
+  const references = [...(thread?.references ?? []), ...(inReplyTo === undefined ? [] : [inReplyTo])];
+  const { message } = await createTransport({ streamTransport: true, buffer: true }).sendMail({
+    messageId,
+    from: { name: 'TrayClaw', address: deps.settings.address },
+    to: item.to.chatId,
+    subject: subjectOf(part, thread),
+    ...(inReplyTo === undefined ? {} : { inReplyTo, references: [...new Set(references)] }),
+    // RFC 3834: no program answers this one.
+    headers: { 'Auto-Submitted': item.kind === 'reply' ? 'auto-replied' : 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    text,
+    attachments,
+    // The text of a model names no file or address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return message as Buffer;
+}
+
+function subjectOf({ item }: OutboundPart, thread: Thread | null): string {
+  if (thread !== null && thread.subject !== '') return /^re:/i.test(thread.subject) ? thread.subject : `Re: ${thread.subject}`;
+  return item.kind === 'question' ? 'TrayClaw asks for your approval' : 'TrayClaw';
+}
+
+/** A reply code is the server's own word; without one, the mail may be there as soon as a byte of it was taken. */
+function outcomeOf(cause: unknown, hasBegun: boolean, host: string): SendOutcome {
+  const { code, responseCode, response } = cause as { code?: string; responseCode?: number; response?: string };
+  if (responseCode !== undefined && responseCode >= 400) {
+    const isRetryable = responseCode < 500 || code === 'EAUTH';
+    const error =
+      code === 'EAUTH'
+        ? `The mail server ${host} does not take the user name and password for sending.`
+        : `The mail server ${host} refused it: ${(response ?? String(responseCode)).slice(0, 300)}`;
+    return { kind: 'refused', error, retryAfterMs: null, isRetryable };
+  }
+  if (hasBegun) return { kind: 'unknown', reason: `The connection to ${host} was lost while the mail was sent.` };
+  return { kind: 'refused', error: `The mail server ${host} cannot be reached.`, retryAfterMs: null, isRetryable: true };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { splitQuoted, textOfHtml } from './mail-text.ts';
+
+test.each([
+  ['lines with a mark', 'yes ABC\n\n> no ABC\n> what?\n', 'yes ABC', 'no ABC\nwhat?'],
+  ['an introduction', 'Fine.\n\nOn Tue, 3 Mar 2026, TrayClaw wrote:\n> yes ABC', 'Fine.', 'On Tue, 3 Mar 2026, TrayClaw wrote:\nyes ABC'],
+  [
+    'an introduction of two lines',
+    'Fine.\n\nOn Tue, 3 Mar 2026 at 10:00, TrayClaw\n<agent@tray.example> wrote:\n\n> one',
+    'Fine.',
+    'On Tue, 3 Mar 2026 at 10:00, TrayClaw\n<agent@tray.example> wrote:\none',
+  ],
+  ['an older mail below', 'Do it.\n\n-----Original Message-----\nyes ABC', 'Do it.', '-----Original Message-----\nyes ABC'],
+  [
+    'a header of an older mail',
+    'Do it.\nFrom: Eve <eve@evil.example>\nSent: now\nyes ABC',
+    'Do it.',
+    'From: Eve <eve@evil.example>\nSent: now\nyes ABC',
+  ],
+  ['an answer below', '> which one?\n\nThe second.', 'The second.', 'which one?'],
+  ['a signature', 'Hello\n-- \nAda', 'Hello', ''],
+  ['nothing quoted', 'On Monday we wrote:\nall of it', 'On Monday we wrote:\nall of it', ''],
+])('the own words are apart from %s', (_what, text, own, quoted) => {
+  expect(splitQuoted(text)).toEqual({ own, quoted });
+});
+
+test('HTML becomes the words it shows, and a quotation stays one', () => {
+  const html =
+    '<style>p{}</style><p>Hello &amp; <b>welcome</b><br>to&nbsp;us &#x2713;</p><blockquote>yes ABC</blockquote><script>no</script>';
+  expect(textOfHtml(html)).toBe('Hello & welcome\nto us ✓\n\n-- Forwarded message --\nyes ABC');
+  expect(splitQuoted(textOfHtml(html))).toEqual({ own: 'Hello & welcome\nto us ✓', quoted: '-- Forwarded message --\nyes ABC' });
+});

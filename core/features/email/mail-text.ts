@@ -1,0 +1,74 @@
+// The text of a mail: what its sender wrote, apart from what they quote or forward. Pure. What is quoted is never the sender's own word.
+
+export interface MailText {
+  readonly own: string;
+  readonly quoted: string;
+}
+
+/** Lines after which everything is of another mail, as the usual programs write them. */
+const borders = [
+  /^-{2,}\s*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine)\s*-{2,}/i,
+  /^begin forwarded message:/i,
+  /^_{20,}\s*$/,
+  /^(?:from|von|de):\s.+@.+/i,
+];
+/** "On Tuesday, Ada wrote:", which may take two lines. */
+const introduction = /^(?:on|am|le|el)\b.{0,300}(?:wrote|schrieb|écrit|escribió)\s*:\s*$/i;
+
+export function splitQuoted(text: string): MailText {
+  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  const border = lines.findIndex((line) => borders.some((pattern) => pattern.test(line.trim())));
+  const kept = border === -1 ? lines : lines.slice(0, border);
+  const own: string[] = [];
+  const quoted: string[] = [];
+  for (let at = 0; at < kept.length; at++) {
+    const line = kept[at] ?? '';
+    const next = kept[at + 1] ?? '';
+    const isQuote = /^\s*>/.test(line);
+    const isIntroduction = introduction.test(line.trim()) && /^\s*(?:>|$)/.test(next);
+    const isLongIntroduction = !isIntroduction && next !== '' && introduction.test(`${line.trim()} ${next.trim()}`);
+    if (isQuote || isIntroduction) quoted.push(line.replace(/^\s*>\s?/, ''));
+    else if (isLongIntroduction) {
+      quoted.push(line, next);
+      at += 1;
+    } else own.push(line);
+  }
+  const rest = border === -1 ? [] : lines.slice(border);
+  return { own: withoutSignature(own).join('\n').trim(), quoted: [...quoted, ...rest].join('\n').trim() };
+}
+
+function withoutSignature(lines: readonly string[]): readonly string[] {
+  const at = lines.findIndex((line) => line === '-- ' || line === '--');
+  return at <= 0 ? lines : lines.slice(0, at);
+}
+
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** The words of an HTML mail without a plain form; its quotations keep a mark. */
+export function textOfHtml(html: string): string {
+  const text = html
+    .replaceAll(/<!--[^]*?-->/g, '')
+    .replaceAll(/<(script|style|head|title)\b[^]*?<\/\1\s*>/gi, '')
+    .replaceAll(/<blockquote\b[^>]*>/gi, '\n-- Forwarded message --\n')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/-- Forwarded message --/g, '\n-- Forwarded message --\n')
+    .replaceAll(/<br\b[^>]*>/gi, '\n')
+    .replaceAll(/<\/(?:p|div|tr|h[1-6]|li|ul|ol|table|blockquote)\s*>/gi, '\n')
+    .replaceAll(/<li\b[^>]*>/gi, '- ')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, (whole, decimal: string, hex: string, name: string) =>
+      name === undefined
+        ? characterOf(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
+        : (named[name.toLowerCase()] ?? whole),
+    );
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function characterOf(code: number): string {
+  return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '' : String.fromCodePoint(code);
+}

@@ -1,0 +1,186 @@
+// A mail of the mailbox in the common form of all channels: sender, thread, text, files, and whether the sender is proven. Reads from the
+// server only what is needed, within limits; decides nothing about who may write.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FetchMessageObject, ImapFlow, MessageStructureObject } from 'imapflow';
+import type { Attachment } from '../../contracts/attachments.ts';
+import type { ChannelInbound } from '../../contracts/channels.ts';
+import { looksLikeCode } from '../../runtime/chats/chats.ts';
+import { isAutomatic, isProven, messageIds, readHeaders, valuesOf, type Header } from './mail-headers.ts';
+import { splitQuoted, textOfHtml } from './mail-text.ts';
+
+export interface Trust {
+  readonly address: string;
+  readonly authserv: string | undefined;
+  readonly secretWord: string | null;
+}
+
+export interface Opened {
+  readonly uid: string;
+  readonly from: string;
+  readonly name: string;
+  readonly isProven: boolean;
+  readonly isAutomatic: boolean;
+  readonly messageId: string;
+  /** The ids of the thread from its first mail on, this one last. */
+  readonly references: readonly string[];
+  readonly subject: string;
+  readonly sizeBytes: number;
+  readonly atMs: number;
+  readonly structure: MessageStructureObject | undefined;
+}
+
+const TEXT_BYTES_MAX = 1_000_000;
+const REFERENCES_MAX = 20;
+const PARTS_MAX = 60;
+
+export const openingQuery = { uid: true, envelope: true, internalDate: true, size: true, bodyStructure: true, headers: true } as const;
+
+/** Null for a mail without exactly one sender. */
+export function openMail(mail: FetchMessageObject, trust: Trust): Opened | null {
+  const senders = mail.envelope?.from ?? [];
+  const from = (senders[0]?.address ?? '').toLowerCase();
+  if (senders.length !== 1 || !/^[^\s@<>"]{1,64}@[^\s@<>"]{1,255}$/.test(from)) return null;
+  const headers = readHeaders(mail.headers?.toString('utf8') ?? '');
+  if (valuesOf(headers, 'from').length !== 1) return null;
+  const name = (senders[0]?.name ?? '').replaceAll(/\p{C}/gu, '').slice(0, 100);
+  return {
+    from,
+    name: name === '' ? from : name,
+    isProven: proves(headers, from, trust),
+    isAutomatic: from === trust.address.toLowerCase() || isAutomatic(headers, from),
+    ...placeOf(mail, headers, from),
+  };
+}
+
+function proves(headers: readonly Header[], from: string, trust: Trust): boolean {
+  return provenBySecret(headers, trust) || (trust.authserv !== undefined && isProven(headers, from, trust.authserv));
+}
+
+/** The place of a mail in the mailbox and in its thread. */
+function placeOf(mail: FetchMessageObject, headers: readonly Header[], from: string) {
+  const { uid, envelope, size = 0, internalDate = 0, bodyStructure: structure } = mail;
+  const subject = (envelope?.subject ?? '').replaceAll(/\s+/g, ' ').slice(0, 300);
+  const [ownId] = messageIds(valuesOf(headers, 'message-id'));
+  const messageId = ownId ?? `<${hashOf(`${from} ${subject} ${valuesOf(headers, 'date').join()} ${size}`)}@no-id.invalid>`;
+  const before = messageIds([...valuesOf(headers, 'references'), ...valuesOf(headers, 'in-reply-to')]);
+  const references = [...new Set([...before, messageId])].slice(-REFERENCES_MAX);
+  return { uid: String(uid), subject, messageId, references, sizeBytes: size, atMs: new Date(internalDate).getTime(), structure };
+}
+
+const recipientHeaders = ['to', 'cc', 'delivered-to', 'x-original-to', 'envelope-to'];
+
+/** `name+WORD@domain` among the recipients. */
+function provenBySecret(headers: readonly Header[], { address, secretWord }: Trust): boolean {
+  if (secretWord === null) return false;
+  const [local = '', domain = ''] = address.toLowerCase().split('@');
+  const wanted = createHash('sha256').update(secretWord.toLowerCase()).digest();
+  return recipientHeaders
+    .flatMap((name) => valuesOf(headers, name))
+    .flatMap((value) => value.toLowerCase().match(/[^\s@<>",;:]+@[^\s@<>",;:]+/g) ?? [])
+    .some((recipient) => {
+      if (!recipient.startsWith(`${local}+`) || !recipient.endsWith(`@${domain}`)) return false;
+      const word = recipient.slice(local.length + 1, -domain.length - 1);
+      return timingSafeEqual(createHash('sha256').update(word).digest(), wanted);
+    });
+}
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 40);
+
+/** Under this note is the thread of a mail that was sent. */
+export const sentNote = (messageId: string): string => `sent:${hashOf(messageId)}`;
+
+/** The thread of a mail from here that it answers; else a thread is known by its first mail, which not all programs name. */
+export function threadOf(
+  { references, messageId }: Pick<Opened, 'references' | 'messageId'>,
+  note: (key: string) => string | null,
+): string {
+  const known = references.map((id) => note(sentNote(id))).findLast((thread) => thread !== null);
+  return known ?? hashOf(references[0] ?? messageId);
+}
+
+interface Found {
+  readonly text: MessageStructureObject | null;
+  readonly html: MessageStructureObject | null;
+  readonly files: readonly MessageStructureObject[];
+}
+
+export function partsOf(structure: MessageStructureObject | undefined): Found {
+  const leaves: MessageStructureObject[] = [];
+  const walk = (node: MessageStructureObject): void => {
+    if (leaves.length >= PARTS_MAX) return;
+    // A mail inside is a file; its own parts are not of this one.
+    if (node.childNodes === undefined || node.type === 'message/rfc822') leaves.push(node);
+    else for (const child of node.childNodes) walk(child);
+  };
+  if (structure !== undefined) walk(structure);
+  const isFile = (node: MessageStructureObject): boolean => node.disposition === 'attachment' || !/^text\/(?:plain|html)$/.test(node.type);
+  const text = leaves.find((node) => node.type === 'text/plain' && !isFile(node)) ?? null;
+  const html = leaves.find((node) => node.type === 'text/html' && !isFile(node)) ?? null;
+  return { text, html, files: leaves.filter((node) => isFile(node) && !/^application\/pgp-signature$/.test(node.type)) };
+}
+
+/** Everything but the files; a file that is too large is named in the text. */
+export async function readMail(
+  client: ImapFlow,
+  mail: Opened,
+  { threadId, limits }: { readonly threadId: string; readonly limits: { readonly fileBytesMax: number; readonly filesMax: number } },
+): Promise<ChannelInbound> {
+  const { text, html, files } = partsOf(mail.structure);
+  const body =
+    text === null
+      ? textOfHtml(html === null ? '' : (await download(client, mail, html, TEXT_BYTES_MAX)).toString('utf8'))
+      : (await download(client, mail, text, TEXT_BYTES_MAX)).toString('utf8');
+  const { own, quoted } = splitQuoted(body);
+  const attachments: Attachment[] = [];
+  for (const part of files.slice(0, limits.filesMax + 1)) {
+    // One byte over the limit is enough for the refusal that all channels share.
+    const bytes = await download(client, mail, part, limits.fileBytesMax + 1);
+    attachments.push({ name: nameOf(part), mediaType: part.type, base64: bytes.toString('base64') });
+  }
+  const isForwarded = /^\s*(?:fwd?|wg|tr)\s*:/i.test(mail.subject);
+  return {
+    channel: 'email',
+    chatId: mail.from,
+    threadId,
+    kind: 'private',
+    senderId: mail.from,
+    senderName: mail.name,
+    dedupeKey: `mail:${hashOf(`${mail.from} ${mail.messageId}`)}`,
+    ...(mail.messageId.length > 190 ? {} : { messageId: mail.messageId }),
+    text: textWithSubject(mail, own),
+    attachments,
+    ...(quoted === '' ? {} : { replyTo: { text: quoted, fromAgent: false } }),
+    ...(isForwarded ? { forwardedFrom: 'a forwarded mail' } : {}),
+    mentioned: false,
+    atMs: mail.atMs,
+  };
+}
+
+/** The subject of a first mail is part of what it says; that of an answer repeats an older one. */
+function textWithSubject({ subject, references }: Opened, own: string): string {
+  if (references.length > 1 || subject === '' || looksLikeCode(own.trim()) || own.startsWith('/')) return own;
+  return own === '' ? subject : `${subject}\n\n${own}`;
+}
+
+function nameOf(part: MessageStructureObject): string {
+  const name =
+    part.dispositionParameters?.['filename'] ?? part.parameters?.['name'] ?? (part.type === 'message/rfc822' ? 'mail.eml' : 'file');
+  const plain = name.replaceAll(/[\p{C}/\\]/gu, '_').slice(0, 100);
+  return plain === '' ? 'file' : plain;
+}
+
+/** The size a server states is not trusted: the bytes are counted. */
+async function download(client: ImapFlow, mail: Opened, { part = '1' }: MessageStructureObject, maxBytes: number): Promise<Buffer> {
+  const found = await client.download(mail.uid, part, { uid: true, maxBytes });
+  if (!('content' in found) || found.content === undefined) return Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of found.content) {
+    const bytes = chunk as Buffer;
+    size += bytes.length;
+    chunks.push(bytes);
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

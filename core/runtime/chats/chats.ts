@@ -1,0 +1,12 @@
+// Chat services: what all of them need around their own protocol. Pairing, strangers, approvals with buttons or codes, slash commands, and
+// answers that show while they are written. Knows no service; it receives rows and events.
+
+export { chatWords, refusalWords } from './chat-words.ts';
+export { botCommands, isHarmless, readCommand, runCommand, type CommandAnswer, type CommandCall } from './commands.ts';
+export { LiveReplies } from './live-replies.ts';
+export { looksLikeCode, Pairing, type PairedPeople, type PairingDeps } from './pairing.ts';
+export { neverSent } from './network-codes.ts';
+export { freshMs, questionText, Questions, type QuestionDeps } from './questions.ts';
+export type { ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
+export { every, readKept } from './service-parts.ts';
+export { Strangers } from './strangers.ts';
