@@ -1,0 +1,107 @@
+// The folder a session works in, as a project: its instructions in the pack, files for mentions, a git worktree for a session. A turn in the
+// configured workspace pays nothing for it.
+
+import { join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Project } from '../../contracts/features/project.ts';
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
+import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { makeExample } from './example-folder.ts';
+import { findFiles } from './find-files.ts';
+import type { RunGit } from './git.ts';
+import { projectFiles } from './instruction-files.ts';
+import { Instructions } from './instructions.ts';
+import { projectMigrations, ProjectRows } from './rows.ts';
+import { createWorktreeTool } from './worktree-tool.ts';
+import { isRepository, Worktrees } from './worktrees.ts';
+
+type Taken = Pick<Spine, 'config' | 'log' | 'ids' | 'panic' | 'turns' | 'closing' | 'redactPrompt' | 'workspaces' | 'programs'>;
+
+type ProjectHandlers = Pick<OpHandlers, `project.${string}` & keyof OpHandlers> & Pick<OpHandlers, `worktree.${string}` & keyof OpHandlers>;
+
+const OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
+
+export const project = defineBuiltInFeature({
+  name: 'project',
+  migrations: projectMigrations,
+  rows: ({ db }) => new ProjectRows(db),
+  create: (spine: Taken, rows: ProjectRows, agents: Pick<AgentRegistry, 'route'>) => {
+    const { workspaces, programs } = spine;
+    const run: RunGit = (git) => programs.run({ ...git, input: '', outputBytesMax: OUTPUT_BYTES_MAX, withErrors: true });
+    const instructions = instructionsOf(spine, rows);
+    const worktrees = new Worktrees({ ...spine, run, agents });
+    const desk = { ...spine, instructions };
+    const handlers: ProjectHandlers = {
+      'project.get': ({ folder }) => describe(desk, folder),
+      'project.accept': (params, caller) => accept(desk, params, caller),
+      'project.withdraw': (params, caller) => withdraw(desk, params, caller),
+      'project.files': ({ sessionId, query }, { signal }) => {
+        const workspace = sessionId === undefined ? null : (spine.log.index.session(sessionId)?.workspace ?? null);
+        const ending = signal === undefined ? spine.closing : AbortSignal.any([spine.closing, signal]);
+        return findFiles(workspaces.contextOf(workspace), query, ending);
+      },
+      'project.example': () => {
+        if (spine.panic.engaged) throw new AppError('panic_engaged', 'Nothing is written while everything is stopped.');
+        return makeExample(workspaces.configured);
+      },
+      'worktree.list': async (params) => ({ worktrees: await worktrees.list(params) }),
+      'worktree.begin': (params, caller) => worktrees.begin(params, caller),
+      'worktree.remove': (params, caller) => worktrees.remove(params, caller),
+    };
+    const packSources = spine.config.context.projectFile ? [instructions.accepted, instructions.material] : [];
+    return { handlers, packSources, tools: [createWorktreeTool(run)] };
+  },
+});
+
+interface Desk extends Taken {
+  readonly instructions: Instructions;
+}
+
+/** Of folders a person let a session work in. In the configured workspace the agent itself may have written such a file. */
+function instructionsOf({ log, redactPrompt, workspaces }: Taken, rows: ProjectRows): Instructions {
+  return new Instructions({
+    files: projectFiles,
+    folderOf: (sessionId) => {
+      const workspace = log.index.session(sessionId)?.workspace ?? null;
+      return workspace !== null && workspaces.holds(workspace) ? workspace : null;
+    },
+    join,
+    redact: redactPrompt,
+    accepted: (path) => rows.accepted(path),
+  });
+}
+
+function describe({ workspaces, instructions }: Desk, given: string): Project {
+  const { path, state } = workspaces.look(given);
+  const isLooked = state === 'trusted' || state === 'new' || state === 'replaced';
+  return {
+    folder: path,
+    ...(isLooked ? instructions.stateOf(path) : { state: 'none', file: null }),
+    isRepository: isLooked && isRepository(path),
+  };
+}
+
+/** Fails with `denied` in a folder that is not trusted, `not_found` without a file, `conflict` where its text is another one by now. */
+function accept(desk: Desk, { folder, sha256 }: OpParsed<'project.accept'>, { actor }: Caller): Project {
+  const found = describe(desk, folder);
+  if (!desk.workspaces.holds(found.folder)) throw new AppError('denied', `${found.folder} is not trusted.`);
+  if (found.file === null) throw new AppError('not_found', `There are no instructions in ${found.folder}.`);
+  if (found.file.sha256 !== sha256) {
+    throw new AppError('conflict', `${found.file.name} changed since you read it.`, { data: { hint: 'Read it again, then accept it.' } });
+  }
+  record(desk, { type: 'project.accepted', body: { path: found.file.path, sha256, by: actor } });
+  return describe(desk, folder);
+}
+
+function withdraw(desk: Desk, { folder }: OpParsed<'project.withdraw'>, { actor }: Caller): Project {
+  const { file } = describe(desk, folder);
+  if (file === null) throw new AppError('not_found', `There are no instructions in ${folder}.`);
+  record(desk, { type: 'project.withdrawn', body: { path: file.path, by: actor } });
+  return describe(desk, folder);
+}
+
+function record({ log }: Desk, draft: Parameters<Spine['log']['append']>[1][number]): void {
+  log.append(systemSessionId, [draft], true);
+}

@@ -1,0 +1,138 @@
+// Git worktrees of sessions: begins a session in a new one, lists them, removes one. Every change is a call of the worktree tool behind the
+// gate; this looks beforehand whether it can work, and what it would lose.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { worktreeTool, type Worktree } from '../../contracts/features/project.ts';
+import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
+import type { Spine } from '../feature.ts';
+import { isOnNoBranch, listWorktrees, uncommittedIn, worktreesOf, type GitPlace, type RunGit } from './git.ts';
+import { assertNothingLost } from './worktree-tool.ts';
+
+export interface WorktreeDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'closing'> {
+  readonly run: RunGit;
+  readonly workspaces: Pick<Workspaces, 'look' | 'holds'>;
+  readonly agents: Pick<AgentRegistry, 'route'>;
+}
+
+const NAME_CHARS_MAX = 40;
+
+export class Worktrees {
+  readonly #deps: WorktreeDeps;
+
+  constructor(deps: WorktreeDeps) {
+    this.#deps = deps;
+  }
+
+  async begin({ folder, name = '' }: OpParsed<'worktree.begin'>, { channel }: Caller): Promise<OpResult<'worktree.begin'>> {
+    const { ids, turns, log } = this.#deps;
+    const repository = this.#trusted(folder);
+    if (!isRepository(repository)) {
+      throw new AppError('invalid_params', `${repository} is not the top folder of a git repository.`, {
+        data: { hint: 'Name the folder that holds .git, or work in the folder itself.' },
+      });
+    }
+    const short = `${nameOf(name)}-${randomBytes(3).toString('hex')}`;
+    const path = join(worktreesOf(repository), short);
+    const branch = `trayclaw/${short}`;
+    const sessionId = ids.next('ses');
+    const agentId = this.#deps.agents.route({ channel, chatId: null });
+    const body = { title: name, agentId, channel, forkedFrom: null, workspace: path };
+    const args = JSON.stringify({ action: 'add', repository, path, branch });
+    const before = [{ type: 'session.created' as const, body }];
+    const begun = turns.runTool({ sessionId, agentId, channel, workspace: repository, tool: worktreeTool, args, before });
+    const end = await turns.whenResting(begun.turnId);
+    const waiting = end?.finished === undefined;
+    if (!waiting && !existsSync(path)) throw this.#failure(log, begun);
+    return { sessionId, turnId: begun.turnId, path, branch, waiting };
+  }
+
+  async list({ folder }: OpParsed<'worktree.list'>): Promise<Worktree[]> {
+    const repository = this.#trusted(folder);
+    if (!isRepository(repository)) return [];
+    const listed = await listWorktrees(this.#deps.run, this.#place(repository, repository));
+    const own = listed.filter(({ path }) => isInside(path, worktreesOf(repository)) && existsSync(path));
+    return Promise.all(own.map((one) => this.#describe(one, repository)));
+  }
+
+  async remove({ path: given, discard = false }: OpParsed<'worktree.remove'>, { channel }: Caller): Promise<OpResult<'worktree.remove'>> {
+    const { log, turns, ids } = this.#deps;
+    const path = this.#trusted(given);
+    const holder = dirname(path);
+    const repository = dirname(dirname(holder));
+    if (holder !== worktreesOf(repository) || !isRepository(repository)) {
+      throw new AppError('invalid_params', `${path} is not a worktree that TrayClaw added.`, {
+        data: { hint: 'See: trayclaw worktrees list' },
+      });
+    }
+    this.#trusted(repository);
+    const busy = log.index.openTurns().find(({ sessionId }) => log.index.session(sessionId)?.workspace === path);
+    if (busy !== undefined) {
+      throw new AppError('conflict', `The session ${busy.sessionId} is at work in ${path}.`, { data: { hint: 'Stop it first.' } });
+    }
+    if (!discard) await assertNothingLost(this.#deps.run, this.#place(path, repository));
+    const agentId = this.#deps.agents.route({ channel, chatId: null });
+    const known = this.#sessionIn(path);
+    const sessionId = known ?? ids.next('ses');
+    const opening = { title: 'Worktrees', agentId, channel, forkedFrom: null, workspace: repository };
+    const before = known === null ? [{ type: 'session.created' as const, body: opening }] : [];
+    const args = JSON.stringify({ action: 'remove', repository, path, discard });
+    const begun = turns.runTool({ sessionId, agentId, channel, workspace: repository, tool: worktreeTool, args, before });
+    const end = await turns.whenResting(begun.turnId);
+    const waiting = end?.finished === undefined;
+    if (!waiting && existsSync(path)) throw this.#failure(log, begun);
+    return { path, waiting };
+  }
+
+  async #describe({ path, branch }: Pick<Worktree, 'path' | 'branch'>, repository: string): Promise<Worktree> {
+    const { run } = this.#deps;
+    const place = this.#place(path, repository);
+    const [uncommitted, isDetached] = await Promise.all([uncommittedIn(run, place), isOnNoBranch(run, place)]);
+    return { path, branch, uncommitted, isDetached, sessionId: this.#sessionIn(path) };
+  }
+
+  #sessionIn(path: string): string | null {
+    return this.#deps.log.index.sessions({ archived: false, workspace: path, limit: 1 })[0]?.sessionId ?? null;
+  }
+
+  /** Its real path. Fails with `denied` for a folder that no person trusts: git reads the settings of a repository. */
+  #trusted(folder: string): string {
+    const { path, state, reason } = this.#deps.workspaces.look(folder);
+    if (state === 'trusted' || state === 'configured') return path;
+    throw new AppError(state === 'missing' ? 'not_found' : 'denied', reason === '' ? `${path} is not trusted.` : reason, {
+      data: { hint: `Trust it with: trayclaw folders trust ${JSON.stringify(path)}` },
+    });
+  }
+
+  /** Confined: it only reads, and no approval covers it. */
+  #place(cwd: string, workspace: string): GitPlace {
+    return { cwd, workspace, signal: this.#deps.closing, attended: false };
+  }
+
+  #failure(log: Spine['log'], { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string }): AppError {
+    const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
+    const result = log.reads.turn(sessionId, turnId, firstSeq).findLast((event) => event.type === 'tool.finished');
+    const said = result?.type === 'tool.finished' ? result.body.forModel : 'The call was denied.';
+    return new AppError('tool_failed', said);
+  }
+}
+
+/** A folder: that of a worktree or a submodule is a file. */
+export function isRepository(folder: string): boolean {
+  return lstatSync(join(folder, '.git'), { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Letters that every branch, folder and shell takes. */
+function nameOf(given: string): string {
+  const name = given
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, NAME_CHARS_MAX);
+  return name === '' ? 'session' : name;
+}

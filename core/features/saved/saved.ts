@@ -1,0 +1,82 @@
+// Prompts that a person saved to use again, kept in step with the log. They are words of the person; nothing is sent from here.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
+import type { SavedPrompt } from '../../contracts/features/saved.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+
+const PROMPTS_MAX = 200;
+
+const migrations: readonly Migration[] = [
+  {
+    id: 'saved-001-prompts',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(
+        'CREATE TABLE IF NOT EXISTS saved_prompts (name TEXT PRIMARY KEY, text TEXT NOT NULL, saved_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID',
+      );
+    },
+  },
+];
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    put: db.prepare('INSERT OR REPLACE INTO saved_prompts (name, text, saved_at_ms) VALUES (?, ?, ?)'),
+    drop: db.prepare('DELETE FROM saved_prompts WHERE name = ?'),
+    all: db.prepare('SELECT name, text, saved_at_ms AS savedAtMs FROM saved_prompts ORDER BY name'),
+  };
+}
+
+class SavedRows {
+  readonly #db: SqlDatabase;
+  // Prepared when first used: most starts touch none.
+  #sql: ReturnType<typeof prepareAll> | null = null;
+
+  constructor(db: SqlDatabase) {
+    this.#db = db;
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    if (event.type === 'saved.written') this.#all.put.run(event.body.name, event.body.text, event.atMs);
+    if (event.type === 'saved.removed') this.#all.drop.run(event.body.name);
+  }
+
+  list(): SavedPrompt[] {
+    return this.#all.all.all() as SavedPrompt[];
+  }
+
+  get #all(): ReturnType<typeof prepareAll> {
+    return (this.#sql ??= prepareAll(this.#db));
+  }
+}
+
+export const saved = defineBuiltInFeature({
+  name: 'saved',
+  migrations,
+  rows: ({ db }) => new SavedRows(db),
+  create: ({ log }: Pick<Spine, 'log'>, rows: SavedRows) => {
+    const find = (name: string): SavedPrompt | undefined => rows.list().find((prompt) => prompt.name === name);
+    const handlers: Pick<OpHandlers, 'saved.list' | 'saved.put' | 'saved.remove'> = {
+      'saved.list': () => ({ prompts: rows.list() }),
+      'saved.put': ({ name, text }, { actor }) => {
+        if (find(name) === undefined && rows.list().length >= PROMPTS_MAX)
+          throw new AppError('queue_full', `There are ${PROMPTS_MAX} saved prompts already; remove one first.`);
+        log.append(systemSessionId, [{ type: 'saved.written', body: { name, text, by: actor } }], true);
+        const found = find(name);
+        if (found === undefined) throw new AppError('internal', `The prompt ${name} was not saved.`);
+        return found;
+      },
+      'saved.remove': ({ name }, { actor }) => {
+        const found = find(name);
+        if (found === undefined)
+          throw new AppError('not_found', `No prompt ${name} is saved.`, { data: { hint: 'See: trayclaw saved list' } });
+        log.append(systemSessionId, [{ type: 'saved.removed', body: { name, by: actor } }], true);
+        return found;
+      },
+    };
+    return { handlers, list: () => rows.list() };
+  },
+});
