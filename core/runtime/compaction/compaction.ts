@@ -3,6 +3,7 @@
 // summarizer writes the text.
 
 import type { Clock } from '../../base/clock.ts';
+import type { Redacted } from '../../base/redacted.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -11,7 +12,14 @@ import type { SummaryReason } from '../../contracts/continuity-events.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { noBill, planCut, type SummaryBill, type SummaryDraft, type SummaryJob } from '../../mind/compress/compress.ts';
+import type { PromptText } from '../../contracts/own-prompts.ts';
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
+import type { AskingDeps } from '../../mind/asking/asking.ts';
+import { noBill, planCut, Summarizer, type SummaryBill, type SummaryDraft, type SummaryJob } from '../../mind/compress/compress.ts';
+import type { ModelRouter } from '../../mind/llm/llm.ts';
+import type { ContinuityRows } from '../../store/continuity/continuity.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { createAskSummary } from './ask-summary.ts';
 
 export { createAskSummary } from './ask-summary.ts';
 
@@ -89,7 +97,7 @@ export class Compaction {
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#isClosed) throw new AppError('shutting_down', 'TrayClaw is closing.');
     if (this.#running.has(sessionId)) {
-      throw new AppError('conflict', `Session ${sessionId} is being summed up already.`, {
+      throw new AppError('conflict', `Session ${sessionId} is already being summarized.`, {
         data: { hint: 'Wait a moment and look again.' },
       });
     }
@@ -251,4 +259,37 @@ function failed(summaryId: string, error: AppError, { model, ...bill }: SummaryB
     type: 'summary.failed',
     body: { summaryId, error: error.toBody(), ...bill, model: isPaid ? model : null, costUsd: isPaid ? bill.costUsd : null },
   };
+}
+
+interface ProgramParts extends Omit<CompactionDeps, 'openJobs' | 'onCommitted' | 'model' | 'write'> {
+  readonly log: SessionLog;
+  readonly continuity: ContinuityRows;
+  readonly agents: AgentRegistry;
+  readonly models: ModelRouter;
+  readonly budget: AskingDeps['budget'];
+  readonly count: AskingDeps['count'];
+  readonly prompt: PromptText;
+  readonly redactPrompt: (text: string) => Redacted;
+}
+
+/** Over the log, with the model of the conversation or the one the settings name. */
+export function createCompaction(deps: ProgramParts): Compaction {
+  const { log, config, agents, models, count, prompt } = deps;
+  return new Compaction({
+    ...deps,
+    onCommitted: (listener) => log.onCommitted(listener),
+    openJobs: () => deps.continuity.openJobs(),
+    model: (sessionId) => {
+      const session = log.index.session(sessionId);
+      const reader = session === null ? null : (session.model ?? agents.modelOf(session.agentId) ?? models.defaultRef());
+      const ref = config.model ?? reader;
+      if (ref === null || reader === null) return null;
+      return { ref, contextTokens: Math.min(models.info(ref).contextTokens, models.info(reader).contextTokens) };
+    },
+    write: (job, place, { signal, onSpent }) => {
+      const asking = createAskSummary({ ...deps, redact: deps.redactPrompt }, place);
+      const ask = config.mode === 'model' ? asking : () => Promise.resolve({ refused: 'the settings want no model for it' });
+      return new Summarizer({ count, ask, prompt, onSpent }).write(job, signal);
+    },
+  });
 }

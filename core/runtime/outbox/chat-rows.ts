@@ -5,7 +5,7 @@ import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
 import { isHere } from '../../contracts/doors.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatInfo } from '../../contracts/outbox-ops.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export interface ChatTurn {
   readonly turnId: string;
@@ -46,9 +46,11 @@ function prepareAll(db: SqlDatabase) {
 
 export class ChatRows {
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #turns: HeldRows;
 
   constructor(db: SqlDatabase) {
     this.#sql = prepareAll(db);
+    this.#turns = new HeldRows(db, 'chat_turns');
   }
 
   /** Called for every event inside its transaction. */
@@ -64,7 +66,7 @@ export class ChatRows {
         this.#takenUp(event);
         return;
       case 'turn.finished':
-        if (event.turnId !== null) this.#sql.endTurn.run(event.seq, event.turnId);
+        if (event.turnId !== null && this.#turns.any) this.#sql.endTurn.run(event.seq, event.turnId);
         return;
       case 'session.deleted':
         this.#sql.dropTurns.run(event.body.sessionId);
@@ -106,6 +108,7 @@ export class ChatRows {
 
   /** Ended turns whose chat was not answered yet, oldest first. */
   ended(limit: number): ChatTurn[] {
+    if (!this.#turns.any) return [];
     return (this.#sql.ended.all(limit) as StoredTurn[]).map(chatTurn);
   }
 
@@ -126,6 +129,7 @@ export class ChatRows {
     const from = body.chat ?? (isHere(body.channel) ? null : this.ofSession(sessionId));
     if (from === null) return;
     const place = [from.channel, from.chatId, from.threadId ?? ''] as const;
+    this.#turns.put();
     this.#sql.putTurn.run(turnId, sessionId, ...place, body.chat?.messageId ?? null);
     if (body.chat !== undefined) this.#sql.use.run(atMs, ...place);
   }
@@ -137,6 +141,7 @@ export class ChatRows {
     const known = this.ofTurn(earlier);
     if (known === null) return;
     const { chat, messageId } = known;
+    this.#turns.put();
     this.#sql.putTurn.run(turnId, sessionId, chat.channel, chat.chatId, chat.threadId ?? '', messageId);
   }
 }

@@ -78,8 +78,10 @@ export class Dispatch {
   wake(): void {
     if (this.#closing.signal.aborted) return;
     try {
+      const { rows } = this.#deps;
+      if (rows.openChats().length === 0) return;
       this.#dropStale();
-      for (const chat of this.#deps.rows.openChats()) this.#begin(chat);
+      for (const chat of rows.openChats()) this.#begin(chat);
     } catch (cause) {
       this.#deps.logger.log('error', 'the outbox could not continue', { cause: String(cause) });
     }
@@ -171,6 +173,11 @@ export class Dispatch {
       this.#note(row, [{ type: 'outbound.sent', body: { outboundId } }]);
       return;
     }
+    if (isForgotten(row, port, this.#deps.clock.nowMs())) {
+      const reason = 'The program ended while this was being sent, too long ago to send it again safely.';
+      this.#note(row, [{ type: 'outbound.uncertain', body: { outboundId, part, reason } }]);
+      return;
+    }
     const attempt = row.attempt + 1;
     const repeatable = port.deduplicates === true;
     const about = { outboundId, part, parts: parts.length, attempt, repeatable };
@@ -179,7 +186,10 @@ export class Dispatch {
     const idempotencyKey = `${item.idempotencyKey}/${part}`;
     const outcome = await this.#send(port, { ...content, item, part, parts: parts.length, attempt, idempotencyKey });
     this.#deps.crashPoints.reach('outbound-sent');
-    this.#note(row, this.#outcomeDrafts({ ...row, attempt, repeatable }, parts.length, outcome));
+    this.#note(
+      row,
+      this.#outcomeDrafts({ ...row, attempt, repeatable: repeatable && port.deduplicatesMs === undefined }, parts.length, outcome),
+    );
     const now = this.#deps.rows.row(outboundId)?.state;
     if (now !== undefined && now !== 'queued') tellMessageHooks(this.#hooks, this.#placeOf(row), now);
   }
@@ -262,6 +272,11 @@ export class Dispatch {
       return true;
     }, barrier);
   }
+}
+
+/** An interrupted part whose key the other side may no longer know. A clock that was set back says nothing. */
+function isForgotten({ state, updatedAtMs }: OutboundRow, { deduplicatesMs = Infinity }: ChannelPort, nowMs: number): boolean {
+  return state === 'sending' && (nowMs < updatedAtMs || nowMs - updatedAtMs > deduplicatesMs);
 }
 
 function keyOf({ channel, chatId }: ChatAddress): string {

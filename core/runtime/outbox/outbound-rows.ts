@@ -3,7 +3,7 @@
 import { outboundItemSchema, type ChatAddress, type OutboundItem } from '../../contracts/channels.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { OutboundInfo, OutboundState } from '../../contracts/outbox-ops.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export interface OutboundRow {
   readonly outboundId: string;
@@ -21,6 +21,7 @@ export interface OutboundRow {
   readonly waitsSinceMs: number;
   /** A person has reviewed it since and wants it sent. */
   readonly wanted: boolean;
+  readonly updatedAtMs: number;
   readonly item: OutboundItem;
 }
 
@@ -80,9 +81,11 @@ function prepareAll(db: SqlDatabase) {
 
 export class OutboundRows {
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #held: HeldRows;
 
   constructor(db: SqlDatabase) {
     this.#sql = prepareAll(db);
+    this.#held = new HeldRows(db, 'outbound');
   }
 
   /** Called for every event inside its transaction. */
@@ -143,7 +146,7 @@ export class OutboundRows {
   }
 
   openChats(): ChatAddress[] {
-    return this.#sql.openChats.all() as ChatAddress[];
+    return this.#held.any ? (this.#sql.openChats.all() as ChatAddress[]) : [];
   }
 
   countOpen({ channel, chatId }: ChatAddress): number {
@@ -179,6 +182,7 @@ export class OutboundRows {
   #put({ seq, atMs, sessionId, body }: EventOf<'outbound.queued'>): void {
     const { outboundId, idempotencyKey, to, kind, turnId, aboutPanic } = body;
     const place = { channel: to.channel, chatId: to.chatId, sessionId, turnId };
+    this.#held.put();
     this.#sql.put.run({
       seq,
       outboundId,
@@ -213,10 +217,10 @@ function rowOf(stored: unknown): OutboundRow | null {
 }
 
 function parseRow(stored: StoredRow): OutboundRow {
-  const { outboundId, sessionId, state, part, parts, attempt, retryAtMs, waitsSinceMs } = stored;
+  const { outboundId, sessionId, state, part, parts, attempt, retryAtMs, waitsSinceMs, updatedAtMs } = stored;
   const item = outboundItemSchema.parse(JSON.parse(stored.item));
   const about = { repeatable: stored.repeatable === 1, wanted: waitsSinceMs > stored.createdAtMs };
-  return { outboundId, sessionId, state, part, parts, attempt, retryAtMs, waitsSinceMs, item, ...about };
+  return { outboundId, sessionId, state, part, parts, attempt, retryAtMs, waitsSinceMs, updatedAtMs, item, ...about };
 }
 
 function infoOf(stored: StoredRow): OutboundInfo {

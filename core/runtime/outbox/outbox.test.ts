@@ -1,7 +1,7 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { Deferred } from '../../base/deferred.ts';
 import type { ChatAddress, SendOutcome } from '../../contracts/channels.ts';
-import { home, OutboxBench, ScriptedPort } from './outbox-bench.ts';
+import { home, OutboxBench, ScriptedPort } from '../../../tests/rigs/outbox-bench.ts';
 
 const away: ChatAddress = { channel: 'loop', chatId: 'out' };
 const broken: SendOutcome = { kind: 'refused', error: 'The network is down.', retryAfterMs: null, isRetryable: true };

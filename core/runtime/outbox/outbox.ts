@@ -16,6 +16,7 @@ import type { MessageHooks } from './message-hooks.ts';
 import type { OutboundQuery, OutboundRows } from './outbound-rows.ts';
 
 export { ChatRows, type ChatTurn } from './chat-rows.ts';
+export { createMessagePort } from './message-port.ts';
 export { OutboundRows } from './outbound-rows.ts';
 export { outboxMigrations } from './outbox-schema.ts';
 
@@ -84,7 +85,7 @@ export class Outbox {
     });
   }
 
-  /** A text for a person: to the chat used last (`last`), or to a known one (`channel:chat`). The chat it is queued for; null without one. */
+  /** A text for a person: to the chat used last (`last`), or to a known one (`channel:chat`). Returns the chat it is queued for; null without one. */
   tell(to: string, { text, sessionId, turnId, key }: Notice): string | null {
     const { chats } = this.#deps;
     const [channel = '', chatId = '', threadId] = to.split(':');

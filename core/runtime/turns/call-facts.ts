@@ -25,12 +25,12 @@ export function parseOnce({ deps: { tools }, parsedCalls }: RunningTurn, { callI
 
 /** Fails with `denied` while the folder is not trusted. The question for that trust needs none. */
 export function contextOf({ deps, place, workspace }: RunningTurn, { tool }: ParsedCall): FactContext {
-  return { ...deps.workspaces.contextOf(tool.isInternal === true ? null : workspace), ...place };
+  return { ...deps.workspaces.contextOf(asksForTrust(tool) ? null : workspace), ...place };
 }
 
 export function factsOf({ workspace }: RunningTurn, { tool, args }: ParsedCall, context: FactContext): CallFacts {
   const facts = tool.facts(args, context);
-  return workspace === null || tool.isInternal === true ? facts : { ...facts, workspace };
+  return workspace === null || asksForTrust(tool) ? facts : { ...facts, workspace };
 }
 
 /** The first calls of a chat, before its model is asked: whether it may work in its folder. */
@@ -42,6 +42,11 @@ export function openingCalls({ ids, workspaces }: Pick<TurnDeps, 'ids' | 'worksp
 
 /** Refuses an internal call named by a model, as it refuses an unknown name. Null for every other call. */
 export function refuseInternal({ state }: RunningTurn, { tool }: ParsedCall): AppError | null {
-  const isProgram = state.kind === 'chat' && state.modelCalls === 0;
+  // The operation for direct calls refuses these names, so a direct call of one is the program's own.
+  const isProgram = state.kind === 'tool' || state.modelCalls === 0;
   return tool.isInternal !== true || isProgram ? null : new AppError('unknown_tool', `There is no tool called ${tool.name}.`);
+}
+
+function asksForTrust({ name }: ParsedCall['tool']): boolean {
+  return name === openWorkspaceTool;
 }

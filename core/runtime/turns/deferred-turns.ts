@@ -3,13 +3,18 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
-import type { InboundMessage } from './inbound.ts';
+import type { DirectCall, InboundMessage } from './inbound.ts';
+import type { TurnEnd } from './turn-ends.ts';
 
 /** The methods of the turn runtime that other modules may call. */
 export interface TurnPort {
   readonly runningTurns: number;
   /** Fails with queue_full, panic_engaged, shutting_down or a store error. */
   submit(message: InboundMessage): { sessionId: string; turnId: string };
+  /** Runs one tool through the gate, with no model. Fails as `submit` does, and with denied in a folder that is not trusted. */
+  runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string };
+  /** Resolves when the turn waits or has ended. */
+  whenResting(turnId: string): Promise<TurnEnd | null>;
   retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string };
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void;
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[];
@@ -34,6 +39,14 @@ export class DeferredTurns implements TurnPort {
 
   submit(message: InboundMessage): { sessionId: string; turnId: string } {
     return this.#ready.submit(message);
+  }
+
+  runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
+    return this.#ready.runTool(call);
+  }
+
+  whenResting(turnId: string): Promise<TurnEnd | null> {
+    return this.#ready.whenResting(turnId);
   }
 
   retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string } {

@@ -35,6 +35,13 @@ export interface InboundMessage {
   alongside?(turnId: string): void;
 }
 
+/** A message that was taken; `onDisk` is null where it is on the disk already. */
+export interface Accepted {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly onDisk: Promise<void> | null;
+}
+
 /** A repeated message: the turn it replaces, the person's later messages, and the model if it differs. */
 export interface RunAgain {
   readonly turnIds: readonly string[];
@@ -55,9 +62,20 @@ export interface DirectCall {
   readonly tool: string;
   readonly args: string;
   readonly channel: string;
+  /** A second call with the same key is the first one again. */
+  readonly dedupeKey?: string;
   readonly before: readonly AnyDraft[];
   /** The folder of its session; null for the configured workspace. */
   readonly workspace?: string | null;
+}
+
+/** The message with its marks, and what was added to the one it repeats. */
+export function messageDrafts(message: InboundMessage, text: Redacted, turnId: string): AnyDraft[] {
+  return [
+    ...markForeign(turnId, message),
+    { type: 'user.message', turnId, phase: 'interpret', body: messageBody(message, text) },
+    ...(message.again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
+  ];
 }
 
 /** Always, even for a known source: only the mark distinguishes the text of such a message, or of such files, from the person's own. */

@@ -8,12 +8,20 @@ class WatchedTurn {
   readonly safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
   /** Writes and shown texts in the order they came. */
   readonly happened: string[] = [];
+  readonly places: (number | undefined)[] = [];
+  /** The pieces marked as the first of their text. */
+  readonly begun: string[] = [];
   isWatched = true;
   unwritten = 0;
+  readonly texts = new Set<LiveText>();
   readonly deps = {
     wantsDeltas: () => this.isWatched,
     redactStream: () => this.safety.stream(),
-    publishDelta: ({ text }: DeltaNotice) => void this.happened.push(text),
+    publishDelta: ({ text, from }: DeltaNotice): void => {
+      this.happened.push(text);
+      this.places.push(from);
+      if (from === 0) this.begun.push(text);
+    },
   };
 
   writeAhead(): boolean {
@@ -69,6 +77,22 @@ test('a secret cut in two is found by listeners who join or rejoin in the middle
   expect(shown).not.toMatch(/river|stone|4711/);
 });
 
+test('only the first piece of a text is marked as the first, even if no one saw it', async () => {
+  const turn = new WatchedTurn();
+  const seen = new LiveText(turn, about);
+  seen.push('One ');
+  await nextRound();
+  seen.push('two');
+  await seen.end();
+  turn.isWatched = false;
+  const unseen = new LiveText(turn, about);
+  unseen.push('one ');
+  turn.isWatched = true;
+  unseen.push('two ');
+  await unseen.end();
+  expect(turn.begun).toEqual(['One ']);
+});
+
 test('half a million unwatched pieces cost little, and a final secret is still found', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
@@ -84,4 +108,31 @@ test('half a million unwatched pieces cost little, and a final secret is still f
   await live.end();
   expect(turn.happened.join('')).toContain('[redacted:KEY]');
   expect(turn.happened.join('')).not.toMatch(/river|stone|4711/);
+});
+
+test('a listener who joins gets all so far, without a secret, and each piece says where it joins', async () => {
+  const turn = new WatchedTurn();
+  turn.safety.register('river-stone-4711', 'KEY');
+  turn.isWatched = false;
+  const live = new LiveText(turn, about);
+  live.push('One, river-stone-4711, two, river-');
+  const [text] = turn.texts;
+  const soFar = text?.soFar()?.text ?? '';
+  expect(soFar).toBe('One, [redacted:KEY], two, ');
+  turn.isWatched = true;
+  live.push('bank, three.');
+  await live.end();
+  expect(turn.happened.join('')).toBe('river-bank, three.');
+  const [first = ''] = turn.happened;
+  expect(turn.places).toEqual([soFar.length, soFar.length + first.length]);
+  expect(turn.texts.size).toBe(0);
+});
+
+test('of a text too long to be kept nothing is given, and its pieces name no place', async () => {
+  const turn = new WatchedTurn();
+  const live = new LiveText(turn, about);
+  for (let piece = 0; piece < 40; piece++) live.push('x'.repeat(4096));
+  expect([...turn.texts][0]?.soFar()).toBeNull();
+  await live.end();
+  expect(turn.places.at(-1)).toBeUndefined();
 });

@@ -115,7 +115,7 @@ function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
   const times = (runner.drifts.get(callId) ?? 0) + 1;
   runner.drifts.set(callId, times);
   if (times <= DRIFTS_MAX) return authorizeCall(runner, call);
-  const error = new AppError('conflict', `What ${tool} would touch was another each time it was about to run; it was not run.`, {
+  const error = new AppError('conflict', `Each time ${tool} was about to run, what it would touch had changed; it was not run.`, {
     data: { hint: 'See what keeps changing it, then try again.' },
   });
   runner.emit('tool.rejected', { callId, tool, error: error.toBody() });

@@ -176,7 +176,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
   const writeNoMore = runner.flushSoon(deps.wantsDeltas());
   const startedMs = deps.clock.monotonicMs();
   const partial = new GrowingText();
-  const sink = createSink(runner, (delta) => partial.add(delta));
+  const sink = createSink(runner, requestId, (delta) => partial.add(delta));
   try {
     const { system, tools, messages, tail } = call.pack;
     const { maxOutputTokens } = call;
@@ -198,6 +198,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
     };
     const reply = await deps.models.stream(call.model, request, sink, {
       signal: runner.abort.signal,
+      place: runner.place,
       onRetry,
       ...(route === null ? {} : { once: true }),
     });
@@ -274,10 +275,10 @@ function tokensIn(error: AppError, field: 'limitTokens' | 'requestTokens'): numb
   return typeof tokens === 'number' ? tokens : null;
 }
 
-function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): Promise<void> } {
-  const { place } = runner;
-  const text = new LiveText(runner, { kind: 'text', ...place, callId: null });
-  const reasoning = new LiveText(runner, { kind: 'reasoning', ...place, callId: null });
+function createSink(runner: RunningTurn, requestId: string, keep: (delta: string) => void): DeltaSink & { end(): Promise<void> } {
+  const about = { ...runner.place, callId: null, requestId };
+  const text = new LiveText(runner, { kind: 'text', ...about });
+  const reasoning = new LiveText(runner, { kind: 'reasoning', ...about });
   return {
     text: (delta) => {
       keep(delta);
@@ -303,7 +304,7 @@ function recordReply(
 ): Spent {
   const { deps } = runner;
   const { requestId, tookMs } = call;
-  const costUsd = deps.models.cost(call.model, reply.usage);
+  const costUsd = reply.costUsd ?? deps.models.cost(call.model, reply.usage);
   // Redacted here, a secret is in no later step: not in a call, an approval, the next request, or the log.
   const text = deps.redact(reply.text);
   const calls = reply.calls.map((one) => ({

@@ -37,7 +37,13 @@ export interface ModelPort {
     ref: string,
     request: SafeRequest,
     sink: DeltaSink,
-    options: { signal: AbortSignal; once?: boolean; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
+    options: {
+      signal: AbortSignal;
+      once?: boolean;
+      /** The turn that asks: what answers for a turn as a whole finds its record by it. */
+      place?: { readonly sessionId: string; readonly turnId: string };
+      onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void;
+    },
   ): Promise<ModelReply & { firstTokenMs: number | null }>;
 }
 

@@ -22,6 +22,13 @@ export interface HeardMessage {
   readonly beginsAt: number;
 }
 
+export interface RetryOptions {
+  readonly model: string | null;
+  /** In place of the message's. */
+  readonly text?: string | null;
+  readonly by: string;
+}
+
 const MARKS_MAX = 4;
 /** Direct calls may follow a conversation's last turn. */
 const STARTS_LOOKED_AT = 200;

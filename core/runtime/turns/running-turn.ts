@@ -11,6 +11,7 @@ import type { TurnState } from '../../agent/brain/brain.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { RefusedPack, SelectedParts, Transcript } from '../../mind/context/context.ts';
 import type { GovernedTurn } from './caution-ports.ts';
+import type { LiveText } from './live-text.ts';
 import type { ParsedCall, TurnDeps } from './ports.ts';
 
 /** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn continues at the next start. */
@@ -87,6 +88,8 @@ export interface RunningTurn {
   readonly parsedCalls: Map<string, { readonly given: string; readonly call: ParsedCall }>;
   /** How often each call was judged again because its facts changed before it ran. */
   readonly drifts: Map<string, number>;
+  /** Texts that are streaming from it. */
+  readonly texts: Set<LiveText>;
   /** True once the program closes: nothing more is recorded. */
   readonly halted: boolean;
   /** Running calls that report how they ended when aborted; closing gives them a moment to end normally. */

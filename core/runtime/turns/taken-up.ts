@@ -34,6 +34,8 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf({ bounds, helper }) };
 }
 
-export function hasGoneOn(turnId: string): AppError {
-  return new AppError('conflict', `The conversation has gone on since turn ${turnId}.`, { data: { hint: 'Send a message instead.' } });
+/** `isRetryable` where that may be the turn itself, which is recorded as finished a moment before its lane is free. */
+export function hasGoneOn(turnId: string, isRetryable = false): AppError {
+  const data = { hint: 'Send a message instead.' };
+  return new AppError('conflict', `The conversation has gone on since turn ${turnId}.`, { data, isRetryable });
 }

@@ -9,7 +9,7 @@ export interface Tightening {
   readonly reason: string;
 }
 
-/** The stricter of the two. No grant answers for the person here: what led to this, the grant did not know. */
+/** The stricter of the two. No grant replaces the person's answer here: it was given before this was known. */
 export function tighten(decision: GateDecision, to: Tightening | null): GateDecision {
   if (to === null || decision.decision === 'deny') return decision;
   if (to.decision === 'ask' && decision.decision === 'ask') {

@@ -37,6 +37,7 @@ export class TurnRunner implements RunningTurn {
   refused: RefusedPack | null = null;
   route: TurnRoute | null = null;
   readonly drifts = new Map<string, number>();
+  readonly texts: RunningTurn['texts'] = new Set();
   readonly governed: GovernedTurn | null;
   #state: TurnState = emptyTurn;
   #model: string | null = null;
@@ -56,6 +57,8 @@ export class TurnRunner implements RunningTurn {
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
+  /** The message of the turn is on its way to the disk. */
+  #onDisk: Promise<void> | null = null;
 
   constructor(deps: TurnDeps, place: TurnPlace, transcript: Transcript) {
     this.deps = deps;
@@ -204,12 +207,22 @@ export class TurnRunner implements RunningTurn {
     },
   };
 
+  /** Waits for the disk while the request to the model is under way; everything else starts after both. */
+  waitFor(onDisk: Promise<void> | null): void {
+    this.#onDisk = onDisk;
+  }
+
   /** Runs until the turn waits, ends, or the program closes. Throws only store errors. */
   async run(): Promise<Step> {
     for (;;) {
       if (this.#halted) return 'halt';
       const intent = decide(this.#state);
       if (intent === null) return 'rest';
+      if (this.#onDisk !== null && !this.#asksOnly(intent)) {
+        await this.#onDisk;
+        this.#onDisk = null;
+        if (this.halted) return 'halt';
+      }
       this.#phase = intent.phase;
       this.emit('brain.decided', { intent: intent.kind, reason: intent.reason, callIds: [...intent.callIds] });
       const performed = this.#perform(intent);
@@ -217,6 +230,13 @@ export class TurnRunner implements RunningTurn {
       if (this.#writeFailure !== null) throw toAppError(this.#writeFailure);
       if (step !== 'next') return step;
     }
+  }
+
+  /** Hooks are programs of the person, and run before the model is asked. */
+  #asksOnly({ kind }: Intent): boolean {
+    const { hooks } = this.deps;
+    const isHooked = hooks !== undefined && (hooks.has('before_run') || hooks.has('before_model'));
+    return !isHooked && (kind === 'pack' || kind === 'complete');
   }
 
   #perform(intent: Intent): Step | Promise<Step> {

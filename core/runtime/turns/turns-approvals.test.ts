@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { BenchTools } from './bench-tools.ts';
-import { TurnBench } from './turn-bench.ts';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 
 let tools: BenchTools;
 let bench: TurnBench;

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { BudgetBook } from '../../guard/budget/budget.ts';
 import { offeredWithin } from './offered-tools.ts';
-import { BenchTools } from './bench-tools.ts';
-import { TurnBench, type BenchOptions } from './turn-bench.ts';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench, type BenchOptions } from '../../../tests/rigs/turn-bench.ts';
 
 function open(options: BenchOptions = {}) {
   const tools = new BenchTools();

@@ -6,7 +6,7 @@ import type { EventBodies } from '../../contracts/events.ts';
 import type { ModelRequest } from '../../contracts/llm.ts';
 import type { Admission } from '../../guard/budget/budget.ts';
 import { Summarizer } from '../../mind/compress/compress.ts';
-import { TurnBench, type BenchOptions } from './turn-bench.ts';
+import { TurnBench, type BenchOptions } from '../../../tests/rigs/turn-bench.ts';
 import { Compaction, createAskSummary } from '../compaction/compaction.ts';
 
 const count = (text: string): number => Math.ceil(text.length / 4);

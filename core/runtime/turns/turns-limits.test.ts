@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { BenchTools } from './bench-tools.ts';
-import { TurnBench, type BenchOptions, type Reply } from './turn-bench.ts';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench, type BenchOptions, type Reply } from '../../../tests/rigs/turn-bench.ts';
 
 function open(options: BenchOptions = {}): { bench: TurnBench; tools: BenchTools } {
   const tools = new BenchTools();

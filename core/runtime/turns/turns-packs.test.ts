@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
 import type { PackSource } from '../../mind/context/context.ts';
-import { BenchTools } from './bench-tools.ts';
-import { TurnBench, type BenchOptions } from './turn-bench.ts';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench, type BenchOptions } from '../../../tests/rigs/turn-bench.ts';
 
 function open(options: BenchOptions = {}): TurnBench {
   const bench = new TurnBench({ tools: new BenchTools().list(), ...options });

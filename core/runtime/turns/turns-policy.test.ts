@@ -4,8 +4,8 @@ import type { ConfigInput } from '../../contracts/config.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import { noTaint, type CallTaint } from '../../guard/policy/policy.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
-import { BenchTools } from './bench-tools.ts';
-import { TurnBench } from './turn-bench.ts';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 
 /** A command as the exec tool tells it, made of a package.json that a test rewrites, or of nothing where that is empty. */
 class BoundCommand {

@@ -8,7 +8,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { ToolClass, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 import type { VerifyPort } from './turns.ts';
-import { TurnBench } from './turn-bench.ts';
+import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 
 type Verified = Awaited<ReturnType<VerifyPort['verify']>>;
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { BenchTools } from './bench-tools.ts';
-import { TurnBench } from './turn-bench.ts';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 
 let tools: BenchTools;
 let bench: TurnBench;

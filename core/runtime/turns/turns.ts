@@ -2,24 +2,24 @@
 // which turns are live; the runner owns what a turn does.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
-import type { RequestedCall } from '../../contracts/llm.ts';
 import { decide, type TurnState } from '../../agent/brain/brain.ts';
 import { timedOut, type Approval } from '../../contracts/policy.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { ApprovalDeadlines } from './approval-deadlines.ts';
+import { directCallOf, recordDirect } from './direct-call.ts';
 import { HotSessions } from './hot-session.ts';
-import { aboutQueued, aboutStart, markForeign, messageBody, openingOf, type DirectCall, type InboundMessage } from './inbound.ts';
+import { aboutQueued, aboutStart, messageDrafts, openingOf, type Accepted, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
-import { broughtAlong, findLast } from './run-again.ts';
+import { broughtAlong, findLast, type RetryOptions } from './run-again.ts';
 import { findEnded, hasGoneOn } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
-import { startedChat, startedDirect } from './turn-start.ts';
+import { startedChat } from './turn-start.ts';
 
 export type {
   AgentPort,
@@ -40,9 +40,11 @@ export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
-export { recoverLog, type Recovery } from './recovery.ts';
+export { recoverLog, settle, startNotices, workHere, type Recovery } from './settle.ts';
+export { takeUp } from './take-up.ts';
 export { offeredWithin } from './offered-tools.ts';
 export type { TurnEnd } from './turn-ends.ts';
+export { whenTurnEnds } from './when-turn-ends.ts';
 
 const answered = 'What it waited for was answered.';
 
@@ -70,66 +72,65 @@ export class TurnRuntime {
     return this.#lanes.running;
   }
 
-  /** Commits the message before it returns. Fails with panic_engaged, queue_full, shutting_down or a store error. */
+  /** The message is on the disk when it returns. Fails with panic_engaged, queue_full, shutting_down or a store error. */
   submit(message: InboundMessage): { sessionId: string; turnId: string } {
+    const { sessionId, turnId } = this.#accept(message, (work) => ({ value: this.#deps.log.transact(work, true), onDisk: null }));
+    return { sessionId, turnId };
+  }
+
+  /** The same without the wait: it may be acknowledged after `onDisk`. The model is asked meanwhile; no effect begins before. */
+  accept(message: InboundMessage): Accepted {
+    return this.#accept(message, (work) => this.#deps.log.transactAhead(work));
+  }
+
+  #accept(message: InboundMessage, commit: <T>(work: () => T) => { value: T; onDisk: Accepted['onDisk'] }): Accepted {
     const known = message.dedupeKey === null ? null : this.#deps.log.index.findInbound(message.channel, message.dedupeKey);
-    if (known !== null) return known;
+    // It may be on its way to the disk still.
+    if (known !== null) return { ...known, onDisk: commit(() => undefined).onDisk };
     this.assertOpen(message.sessionId);
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const { sessionId } = message;
     const text = this.#deps.redact(message.text);
-    const { again } = message;
     const before = openingOf(message, text, turnId);
     const starts = !this.#lanes.isBusy(sessionId);
     const notes = this.#deps.notes?.waiting(sessionId);
     if (before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
-    const drafts: AnyDraft[] = [
-      ...before,
-      ...markForeign(turnId, message),
-      { type: 'user.message', turnId, phase: 'interpret', body: messageBody(message, text) },
-      ...(again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
-      ...(notes?.drafts(turnId) ?? []),
-    ];
+    const drafts = [...before, ...messageDrafts(message, text, turnId), ...(notes?.drafts(turnId) ?? [])];
     const about = aboutStart(message, before);
     if (runner !== null) drafts.push(startedChat(this.#deps, { turnId, sessionId, agentId: message.agentId }, about));
-    const events = log.transact(() => {
+    const { value: events, onDisk } = commit(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       const appended = log.append(sessionId, drafts);
       notes?.delivered(turnId);
       message.alongside?.(turnId);
       return appended;
-    }, true);
+    });
     this.#deps.crashPoints.reach('accepted');
     this.#hot.absorb(sessionId, runner === null ? events : events.slice(0, before.length));
     runner?.absorb(
       events.filter((event) => event.turnId === turnId),
       true,
     );
+    runner?.waitFor(onDisk);
     this.#enqueue(sessionId, turnId, message.agentId, runner);
-    return { sessionId, turnId };
+    return { sessionId, turnId, onDisk };
   }
 
-  /** Runs one tool for a person, through the same gate, with no model. Fails with `denied` in a folder that is not trusted. */
+  /**
+   * Runs one tool for a person, through the same gate, with no model; a known `dedupeKey` meets the earlier call. Fails with `denied` in a
+   * folder that is not trusted.
+   */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
     this.assertOpen(call.sessionId);
-    const { log, ids, workspaces } = this.#deps;
-    workspaces.contextOf(call.workspace ?? null);
-    const turnId = ids.next('trn');
-    const callId = ids.next('call');
-    const { text: args, found } = this.#deps.redactJson(call.args);
-    const withheld = found.length === 0 ? {} : { withheld: [...found] };
-    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args, ...withheld };
+    const known = call.dedupeKey === undefined ? null : this.#deps.log.index.findInbound(call.channel, call.dedupeKey);
+    if (known !== null) return { ...known, callId: directCallOf(this.#deps.log, known) };
+    const { turnId, callId, events } = recordDirect(this.#deps, call);
     const runner = this.#createRunner(call.sessionId, turnId);
-    const start = startedDirect(this.#deps, turnId, call, requested);
-    const events = log.append(call.sessionId, [...call.before, start], true);
-    runner.absorb(
-      events.filter((event) => event.turnId === turnId),
-      true,
-    );
+    runner.absorb(events, true);
     this.#live.set(turnId, runner);
-    this.#lanes.push(laneOf(runner), () => this.#run(runner));
+    this.#lanes.push(laneOf(runner), () => this.#guarded(runner));
     return { sessionId: call.sessionId, turnId, callId };
   }
 
@@ -138,7 +139,7 @@ export class TurnRuntime {
     const { log, ids } = this.#deps;
     const { sessionId, agentId, turnIds, ...more } = findEnded(log, turnId);
     this.assertOpen(sessionId);
-    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
+    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId, true);
     const next = ids.next('trn');
     const runner = this.#createRunner(sessionId, next);
     const start = startedChat(this.#deps, { turnId: next, sessionId, agentId }, { continues: { turnIds, by }, ...more });
@@ -148,16 +149,17 @@ export class TurnRuntime {
   }
 
   /**
-   * Repeats the message of a conversation's last turn in a new turn; the earlier one stays in the log and leaves the conversation. Fails
-   * with not_found, conflict, panic_engaged, queue_full or a store error.
+   * Repeats the message of a conversation's last turn in a new turn, or a changed text in its place; the earlier one stays in the log and
+   * leaves the conversation. Fails with not_found, conflict, panic_engaged, queue_full or a store error.
    */
-  retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string } {
+  retry(turnId: string, { text: changed = null, ...options }: RetryOptions): { sessionId: string; turnId: string } {
     const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
-    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
-    const again = { turnIds, steers, ...options };
+    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId, true);
+    // Messages sent meanwhile belong to the message as it was.
+    const again = { turnIds, steers: changed === null ? steers : [], ...options };
     const { text, channel, sender } = message;
     return this.submit({
-      text,
+      text: changed ?? text,
       channel,
       sender,
       sessionId,
@@ -193,6 +195,10 @@ export class TurnRuntime {
     return this.#appendToTurn(sessionId, turnId, drafts, alongside);
   }
 
+  liveTexts(turnId: string): DeltaNotice[] {
+    return [...(this.#live.get(turnId)?.texts ?? [])].flatMap((text) => text.soFar() ?? []);
+  }
+
   /** Continues a waiting turn. Does nothing while it is live. */
   continueTurn(turnId: string): void {
     if (this.#live.has(turnId) || this.#closing) return;
@@ -203,7 +209,7 @@ export class TurnRuntime {
     // Recorded as running, so that a start after a crash continues it.
     if (row.status === 'waiting') runner.emit('turn.resumed', { reason: answered });
     this.#live.set(turnId, runner);
-    this.#lanes.resume(laneOf(runner), () => this.#run(runner));
+    this.#lanes.resume(laneOf(runner), () => this.#guarded(runner));
   }
 
   /** Takes up again what an earlier run left: running turns, then queued messages, in the order they came. Returns how many. */
@@ -299,9 +305,7 @@ export class TurnRuntime {
   #enqueue(sessionId: string, turnId: string, agentId: string, started: TurnRunner | null): void {
     if (started !== null) this.#live.set(turnId, started);
     this.#lanes.push(sessionId, async () => {
-      if (started !== null) {
-        return this.#run(started);
-      }
+      if (started !== null) return this.#guarded(started);
       if (this.#closing || this.#deps.log.index.turn(turnId)?.status !== 'queued') return 'free';
       const runner = this.#createRunner(sessionId, turnId);
       this.#live.set(turnId, runner);
@@ -312,15 +316,11 @@ export class TurnRuntime {
     });
   }
 
-  #run(runner: TurnRunner): Promise<LaneState> {
-    return this.#guarded(runner, () => undefined);
-  }
-
   /** A turn's failure is reported to its waiters and never stops the lane. */
-  async #guarded(runner: TurnRunner, begin: () => void): Promise<LaneState> {
+  async #guarded(runner: TurnRunner, begin?: () => void): Promise<LaneState> {
     const { turnId, sessionId } = runner.place;
     try {
-      begin();
+      begin?.();
       let step = await runner.run();
       // An answer may come after the last decision while the turn still counted as live.
       while (step === 'rest' && runner.canGoOn) {

@@ -3,6 +3,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 
+export { firstUses } from './first-uses.ts';
+export { collectGarbage } from './collect-garbage.ts';
 export { AutomaticBackup, type AutomaticBackupDeps } from './automatic-backup.ts';
 
 export interface UpkeepDeps {

@@ -1,0 +1,207 @@
+// Runs: work made of turns that continues across approvals and restarts, such as a pipeline. Owns that each is driven once, the turns and
+// questions it waits for, and its events meanwhile; the steps are the driver's. All state is in the log.
+
+import { Emitter } from '../../base/emitter.ts';
+import type { Logger } from '../../base/logger.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent, EventType } from '../../contracts/events.ts';
+import type { PanicState } from '../../guard/panic/panic.ts';
+import type { PolicyStore } from '../../guard/policy/policy.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { RunRows } from './run-rows.ts';
+
+export { createRunTable, RunRows, type RunTable } from './run-rows.ts';
+export { restOf, sumSpent, type RunFigures } from './run-figures.ts';
+
+export interface RunsDeps {
+  readonly log: SessionLog;
+  readonly logger: Logger;
+  readonly panic: PanicState;
+  readonly policy: Pick<PolicyStore, 'pendingApprovals'>;
+  readonly rows: RunRows;
+  readonly closing: AbortSignal;
+}
+
+interface RunState {
+  readonly sessionId: string;
+  readonly finished: unknown;
+}
+
+export interface RunKind<State extends RunState, View> {
+  /** "There is no … run_1." */
+  readonly noun: string;
+  readonly hint: string;
+  /** The events its state is made of. */
+  readonly types: readonly EventType[];
+  /** Null where the beginning is missing. */
+  fold(id: string, events: readonly AnyEvent[]): State | null;
+  /** As people see it. */
+  view(state: State, waits: WaitsFor): View;
+  /** Takes it to its end and records that. Rejects where a step could not be taken; a later start tries again. */
+  drive(id: string, watching: Watching): Promise<void>;
+}
+
+/** Handed to the driver of a run. */
+export interface Watching {
+  readonly signal: AbortSignal;
+  /** A turn, or a question to a person in words, holds it up now. */
+  readonly onWaiting: (what: string) => void;
+}
+
+interface Driven {
+  done: Promise<void>;
+  readonly abort: AbortController;
+  readonly held: Set<string>;
+  /** So that a step reads nothing again. */
+  events: AnyEvent[];
+}
+
+/** `approvalId` null: a question that no call asks. */
+export type WaitsFor = readonly { readonly approvalId: string | null; readonly text: string }[];
+
+/** Far more than bounded runs can write. */
+const EVENTS_MAX = 5_000;
+
+export class Runs<State extends RunState, View> {
+  readonly #deps: RunsDeps;
+  readonly #kind: RunKind<State, View>;
+  readonly #driven = new Map<string, Driven>();
+  readonly #changed: Emitter<null>;
+
+  constructor(deps: RunsDeps, kind: RunKind<State, View>) {
+    this.#deps = deps;
+    this.#kind = kind;
+    this.#changed = new Emitter((cause) => {
+      deps.logger.log('error', 'a listener of changes failed', { cause: String(cause) });
+    });
+  }
+
+  /** Durable when it returns. Fails with panic_engaged or a store error. */
+  begin(id: string, sessionId: string, drafts: readonly AnyDraft[]): void {
+    if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
+    this.#deps.log.append(sessionId, drafts, true);
+    this.#drive(id, sessionId);
+  }
+
+  /** Continues what an earlier start of the program left. */
+  takeUp(): void {
+    for (const { id, sessionId } of this.#deps.rows.open()) this.#drive(id, sessionId);
+  }
+
+  /** Resolves when it has ended, waits for a person, or could not continue. Fails with not_found. */
+  async whenResting(id: string, signal: AbortSignal | undefined): Promise<View> {
+    const { sessionId, finished } = this.state(id);
+    if (finished === null) this.#drive(id, sessionId);
+    for (;;) {
+      const driven = this.#driven.get(id);
+      if (driven === undefined || this.#waits(id).length > 0) return this.view(id);
+      await Promise.race([driven.done, this.#changed.next(signal)]);
+      signal?.throwIfAborted();
+    }
+  }
+
+  view(id: string): View {
+    return this.#kind.view(this.state(id), this.#waits(id));
+  }
+
+  /** Newest first. */
+  list(limit: number): View[] {
+    return this.#deps.rows.newest(limit).map(({ id }) => this.view(id));
+  }
+
+  /** Fails with not_found or store_corrupt. */
+  state(id: string): State {
+    const { noun, hint } = this.#kind;
+    const row = this.#deps.rows.get(id);
+    if (row === null) throw new AppError('not_found', `There is no ${noun} ${id}.`, { data: { hint } });
+    const state = this.#kind.fold(id, this.#driven.get(id)?.events ?? this.#read(row.sessionId));
+    if (state === null) throw new AppError('store_corrupt', `The beginning of ${id} cannot be read.`);
+    return state;
+  }
+
+  /** The turns and questions that have held it up since it is driven here. */
+  held(id: string): string[] {
+    return [...(this.#driven.get(id)?.held ?? [])];
+  }
+
+  /** The question was answered. */
+  release(id: string, what: string): void {
+    this.#driven.get(id)?.held.delete(what);
+  }
+
+  /** Resolves once `look` finds something, which it does again after every commit; until then the run waits for what is named. */
+  async until<T>(id: string, what: string, watching: Watching, look: () => T | null): Promise<T> {
+    for (;;) {
+      const found = look();
+      if (found !== null) {
+        this.release(id, what);
+        return found;
+      }
+      watching.signal.throwIfAborted();
+      const next = this.#deps.log.nextCommit(watching.signal);
+      watching.onWaiting(what);
+      await next;
+    }
+  }
+
+  /** Records a step. */
+  tell({ sessionId }: State, id: string, draft: AnyDraft, barrier = false): void {
+    const events = this.#deps.log.append(sessionId, [draft], barrier);
+    this.#driven.get(id)?.events.push(...events);
+  }
+
+  /** After events that were recorded by another way. */
+  readAgain(id: string): void {
+    const driven = this.#driven.get(id);
+    if (driven !== undefined) driven.events = this.#read(this.state(id).sessionId);
+  }
+
+  abort(id: string): void {
+    this.#driven.get(id)?.abort.abort();
+  }
+
+  async dispose(): Promise<void> {
+    for (const { abort } of this.#driven.values()) abort.abort();
+    await Promise.allSettled([...this.#driven.values()].map(({ done }) => done));
+  }
+
+  #drive(id: string, sessionId: string): void {
+    const { closing, panic, logger } = this.#deps;
+    if (this.#driven.has(id) || closing.aborted) return;
+    const abort = new AbortController();
+    const held = new Set<string>();
+    const signal = AbortSignal.any([abort.signal, closing, panic.signal]);
+    const onWaiting = (what: string): void => {
+      held.add(what);
+      this.#changed.emit(null);
+    };
+    const driven: Driven = { abort, held, events: this.#read(sessionId), done: Promise.resolve() };
+    this.#driven.set(id, driven);
+    driven.done = this.#kind
+      .drive(id, { signal, onWaiting })
+      .catch((cause: unknown) => {
+        const { code, message } = toAppError(cause);
+        if (!signal.aborted) logger.log('warn', 'a run could not continue', { id, sessionId, code, message });
+      })
+      .finally(() => {
+        this.#driven.delete(id);
+        this.#changed.emit(null);
+      });
+  }
+
+  #waits(id: string): WaitsFor {
+    const held = this.held(id);
+    if (held.length === 0) return [];
+    const pending = this.#deps.policy.pendingApprovals();
+    return held.flatMap((one): WaitsFor => {
+      const turn = this.#deps.log.index.turn(one);
+      if (turn === null) return [{ approvalId: null, text: one }];
+      if (turn.status !== 'waiting') return [];
+      return pending.filter(({ turnId }) => turnId === one).map(({ approvalId, summary }) => ({ approvalId, text: summary }));
+    });
+  }
+
+  #read(sessionId: string): AnyEvent[] {
+    return this.#deps.log.reads.slice(sessionId, { types: this.#kind.types, limit: EVENTS_MAX });
+  }
+}

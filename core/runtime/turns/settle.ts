@@ -1,0 +1,82 @@
+// The start of a run: records what is missing of the log, restores the panic stop, settles what the last run left unfinished, and says what
+// a person has to see; and whether this process has work. Starts no turn.
+
+import type { Logger } from '../../base/logger.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import { describeGap, gapAdvice, isRewound } from '../../contracts/log-gap.ts';
+import type { PanicSwitch } from '../../guard/panic/panic.ts';
+import type { Secrets } from '../../guard/secret/secret.ts';
+import { openGaps, type LogHead, type SessionLog } from '../../store/session/session.ts';
+import { recoverLog, type RecoveryDeps } from './recovery.ts';
+
+export { recoverLog, type Recovery } from './recovery.ts';
+
+export interface SettleDeps extends RecoveryDeps {
+  readonly head: LogHead;
+  readonly panic: PanicSwitch;
+  readonly logger: Logger;
+  readonly version: string;
+}
+
+/** Before anything runs: what is missing of the log, the panic state, and what the last run left. */
+export async function settle(deps: SettleDeps): Promise<void> {
+  const { log, panic } = deps;
+  noteGap(deps);
+  const switched = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+  panic.restore(switched);
+  if (panic.engaged)
+    panic.restore(
+      log.reads.slice(systemSessionId, { types: ['panic.measured'], after: switched[0]?.sessionSeq ?? 0, limit: 1, newest: true }),
+    );
+  const recovery = await recoverLog(deps);
+  if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
+    log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.version, ...recovery } }]);
+  }
+}
+
+/** One transaction, on the disk before the head file is written again. After a rewind a stop may be what is missing: it holds. */
+function noteGap({ log, head, clock, logger }: SettleDeps): void {
+  const { gap } = head;
+  const [switched] = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+  const stops = switched?.type !== 'panic.engaged' && (head.wasStopped || (gap !== null && isRewound(gap)));
+  const drafts: AnyDraft[] = [];
+  if (log.index.session(systemSessionId) === null) {
+    const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
+    drafts.push({ type: 'session.created', body });
+  }
+  if (gap !== null) drafts.push({ type: 'log.gap_found', body: gap });
+  if (stops) {
+    const reason = gap === null ? 'It was engaged, and nothing in the log says that it was released.' : describeGap(gap);
+    drafts.push({ type: 'panic.engaged', atMs: clock.nowMs(), body: { reason, by: 'trayclaw' } });
+  }
+  log.append(systemSessionId, drafts, gap !== null || stops);
+  head.begin();
+  if (gap !== null) logger.log('warn', describeGap(gap), { missing: gap.missing });
+}
+
+const unreadSecrets = 'Until its secrets can be read, what needs one is refused, and they are not recognised in messages and files.';
+
+/** Notices a person sees at every start until they are settled. */
+export function startNotices(log: SessionLog, secrets: Pick<Secrets, 'unread'>): string[] {
+  const gaps = openGaps(log.reads);
+  const lines = gaps.map(({ body }) => describeGap(body));
+  return [
+    ...(lines.length === 0 ? [] : [...lines, gapAdvice]),
+    ...(secrets.unread === null ? [] : [`${secrets.unread.message} ${unreadSecrets}`]),
+  ];
+}
+
+/** The work of this process. `taking` resolves once the work of an earlier process is resumed; null when there is none. */
+export function workHere(turns: { readonly runningTurns: number; whenIdle(): Promise<void> }, taking: Promise<void> | null) {
+  let isTaking = taking !== null;
+  const taken = (taking ?? Promise.resolve()).finally(() => {
+    isTaking = false;
+  });
+  return {
+    runningTurns: (): number => turns.runningTurns + (isTaking ? 1 : 0),
+    whenIdle: async (): Promise<void> => {
+      await taken;
+      await turns.whenIdle();
+    },
+  };
+}

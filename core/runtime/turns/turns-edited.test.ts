@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
+import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
+
+let tools: BenchTools;
+let bench: TurnBench;
+
+function open(policy: NonNullable<ConstructorParameters<typeof TurnBench>[0]>['policy'] = {}): void {
+  tools = new BenchTools();
+  bench = new TurnBench({ tools: tools.list(), policy });
+}
+
+beforeEach(() => open());
+
+afterEach(async () => {
+  const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
+  for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
+  await bench.dispose();
+});
+
+async function ask(tool: 'put' | 'fire', arg: string): Promise<string> {
+  bench.script.push({ calls: [[tool, { arg }]] }, { say: 'ok' });
+  const { turnId } = bench.send(`${tool} ${arg}`);
+  expect(await bench.rest(turnId)).toBe('waiting');
+  return turnId;
+}
+
+test('a call that the person changed runs as changed, and the log and the model know both', async () => {
+  const turnId = await ask('put', 'a');
+  bench.decideEdited({ arg: 'b' });
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['put b']);
+  expect(bench.of(turnId, 'approval.requested')[0]?.approval.args).toBe('{"arg":"a"}');
+  expect(bench.of(turnId, 'approval.decided')).toMatchObject([{ decision: 'approve', by: 'ada', edited: { args: '{"arg":"b"}' } }]);
+  expect(bench.of(turnId, 'policy.decided').map(({ decision, ruleId }) => `${decision} ${ruleId}`)).toEqual([
+    'ask ask.write',
+    'allow grant.once',
+  ]);
+  expect(bench.of(turnId, 'tool.requested')).toMatchObject([{ args: '{"arg":"b"}', grantId: 'grt_1' }]);
+  const told = { role: 'tool', text: 'The person changed this call. Its arguments were: {"arg":"b"}\nResult:\nput b done' };
+  expect([bench.asked[1]?.messages.at(-1), bench.reloaded().at(-2)]).toMatchObject([told, told]);
+});
+
+test('a changed call that shows more than the question did is asked about again', async () => {
+  const turnId = await ask('fire', 'x');
+  tools.folder.path = '/elsewhere';
+  bench.decideEdited({ arg: 'y' });
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending()]).toMatchObject([[], { summary: 'Wants to fire y', args: '{"arg":"y"}' }]);
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['fire y']);
+});
+
+test('a changed call outside the workspace is asked about again', async () => {
+  const turnId = await ask('put', 'a');
+  bench.decideEdited({ arg: '../b' });
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().args]).toEqual([[], '{"arg":"../b"}']);
+});
+
+test('the gate judges a changed call again: without a grant it asks', async () => {
+  const turnId = await ask('put', 'a');
+  bench.decideEdited({ arg: 'b' }, false);
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.policy.pendingApprovals().length, bench.pending().args]).toEqual([[], 1, '{"arg":"b"}']);
+  bench.decide('deny');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect([tools.ran, bench.asked[1]?.messages.at(-1)?.text]).toMatchObject([[], expect.stringContaining('The person said no')]);
+});
+
+test('a changed call that the policy refuses is not taken; the question still waits', async () => {
+  await bench.dispose();
+  open({ rules: [{ then: 'deny', when: { paths: ['/ws/secret/**'] } }] });
+  const turnId = await ask('put', 'a');
+  expect(() => bench.decideEdited({ arg: 'secret/b' })).toThrow('The changed call is not allowed');
+  expect([bench.pending().args, bench.log.index.turn(turnId)?.status]).toEqual(['{"arg":"a"}', 'waiting']);
+});
+
+test('the grant of a changed call is for that one call', async () => {
+  const turnId = await ask('put', 'a');
+  bench.decideEdited({ arg: 'b' });
+  await bench.rest(turnId);
+  await ask('put', 'b');
+  expect(tools.ran).toEqual(['put b']);
+});
