@@ -14,6 +14,7 @@ import { findProgram } from './program-path.ts';
 export type { CommandPlaces } from './protected-walk.ts';
 export { readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
+export { lookAtLine } from './line-risks.ts';
 
 export interface CommandRequest {
   readonly line: string;

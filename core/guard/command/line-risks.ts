@@ -26,6 +26,7 @@ export interface LineLook {
 /** A risk, and its effect in this command: "deletes build and dist and everything inside". */
 interface Found {
   readonly risk: Risk;
+  readonly sentence: string;
   readonly deed: string;
 }
 
@@ -49,7 +50,8 @@ const opensSocket: Risk = { class: 'network', sentence: 'It opens a network conn
 const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read in advance.' };
 const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place that holds your keys or settings.' };
 
-export function lookAtLine(line: string, cwd: string, places: CommandPlaces): LineLook {
+/** `places` is null for a line that runs on another machine: its paths mean nothing here. */
+export function lookAtLine(line: string, cwd: string, places: CommandPlaces | null): LineLook {
   const { commands, isWhole } = commandsOf(line);
   const paths = new Map<string, PathFact>();
   const found: Found[] = isWhole ? [] : [plainly(isTooMuch)];
@@ -63,13 +65,13 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
       found.push(plainly(isTooMuch));
       continue;
     }
-    for (const fact of pathsOf(command, cwd, places)) {
+    for (const fact of places === null ? [] : pathsOf(command, cwd, places)) {
       if (paths.size < PATHS_MAX) paths.set(`${fact.access} ${fact.given} ${fact.real}`, fact);
     }
   }
   found.push(...risksOfWhole(line, commands, [...paths.values()]));
   const sorted = found.sort((a, b) => gravity(a.risk) - gravity(b.risk));
-  const risks = [...new Set(sorted.map(({ risk }) => risk.sentence))].slice(0, RISKS_MAX);
+  const risks = [...new Set(sorted.map(({ sentence }) => sentence))].slice(0, RISKS_MAX);
   const gravest = ranks.find((rank) => sorted.some(({ risk }) => risk.class === rank)) ?? 'exec';
   const runsFetched = sorted.some(({ risk }) => risk === carriesCode);
   const isGrave = runsFetched || gravest === 'destructive' || gravest === 'credential';
@@ -86,7 +88,7 @@ function risksOfWhole(line: string, commands: readonly LineCommand[], paths: rea
 }
 
 function plainly(risk: Risk): Found {
-  return { risk, deed: risk.sentence.replace(/^It /, '').replace(/\.$/, '') };
+  return { risk, sentence: risk.sentence, deed: risk.sentence.replace(/^It /, '').replace(/\.$/, '') };
 }
 
 /** "Deletes build and dist and everything inside, and force-pushes to origin/main". */
@@ -110,7 +112,9 @@ function risksOf(command: LineCommand): readonly Found[] {
   const listed = rulesByProgram.get(name)?.find((rule) => rule.when === undefined || rule.when(args));
   if (listed !== undefined) {
     const deed = listed.deed?.(args) ?? null;
-    found.push(deed === null ? plainly(listed) : { risk: listed, deed });
+    const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;
+    const sentence = listed.sentence.replace(/\.$/, `${place}.`);
+    found.push(deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed });
   }
   const isFed = command.pipedFrom.some((before) => fetchers.test(nameOf(before)));
   const isCarried = command.wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);

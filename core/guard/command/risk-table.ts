@@ -8,6 +8,8 @@ export interface Risk {
   readonly sentence: string;
   /** The same with its objects, in words that continue "It "; without it, the sentence is used. */
   readonly deed?: (args: readonly string[]) => string | null;
+  /** The place it acts on ("context prod, namespace web"), added to the sentence. */
+  readonly place?: (args: readonly string[]) => string;
 }
 
 export interface RiskRule extends Risk {
@@ -41,6 +43,49 @@ const gitIs = (name: string, test: (args: readonly string[]) => boolean = () => 
   const [given, ...rest] = gitWords(args);
   return given === name && test(rest);
 }; // prettier-ignore
+
+/** The words of kubectl or helm without the flags before the command, which name the cluster. */
+const clusterValued = /^(?:-[ns]|--(?:namespace|context|kube-context|cluster|kubeconfig|server|user|as|token|request-timeout))$/;
+const engineValued = /^(?:-[cHl]|--(?:context|host|config|log-level|connection|url))$/;
+const withoutFlags = (args: readonly string[], valued: RegExp): readonly string[] => {
+  const words: string[] = [];
+  for (let at = 0; at < args.length; at += valued.test(args[at] ?? '') ? 2 : 1) {
+    if (!(args[at] ?? '').startsWith('-')) words.push(args[at] ?? '');
+  }
+  return words;
+};
+const clusterIs = (...paths: readonly string[]) => (args: readonly string[]): boolean => isOneOf(withoutFlags(args, clusterValued), paths); // prettier-ignore
+const engineIs = (...paths: readonly string[]) => (args: readonly string[]): boolean => isOneOf(withoutFlags(args, engineValued), paths); // prettier-ignore
+const isOneOf = (words: readonly string[], paths: readonly string[]): boolean =>
+  paths.some((path) => `${words.join(' ')} `.startsWith(`${path} `));
+
+function clusterPlace(args: readonly string[]): string {
+  const context = valueOf(args, '--context', '--kube-context');
+  const namespace = valueOf(args, '-n', '--namespace');
+  const all = args.includes('-A') || args.includes('--all-namespaces');
+  return `${context === null ? 'the current context' : `the context ${nameObject(context)}`}, ${
+    all ? 'all namespaces' : namespace === null ? 'its default namespace' : `the namespace ${nameObject(namespace)}`
+  }`;
+}
+
+function valueOf(args: readonly string[], ...names: readonly string[]): string | null {
+  for (const [index, argument] of args.entries()) {
+    if (names.includes(argument)) return args[index + 1] ?? null;
+    const long = names.find((name) => name.startsWith('--') && argument.startsWith(`${name}=`));
+    if (long !== undefined) return argument.slice(long.length + 1);
+  }
+  return null;
+}
+
+const deletesContainers =
+  /^(?:(?:container|image|volume|network|system|builder|buildx|context|config|secret|stack|service|node|plugin|pod|machine) )?(?:rm|rmi|prune|remove)(?: |$)/;
+const deletesInCluster = (args: readonly string[]): string =>
+  `${withoutFlags(args, clusterValued)
+    .slice(0, 4)
+    .map(nameObject)
+    .join(' ')
+    .replace(/^\w+/, (verb) => `${verb}s`)} in ${clusterPlace(args)}`;
+const inCluster = (one: RiskRule): RiskRule => ({ ...one, place: clusterPlace });
 
 const destructive = (names: string, sentence: string, when?: RiskRule['when'], deed?: Risk['deed']): RiskRule =>
   ({ ...rule('destructive', names, sentence, when), ...(deed === undefined ? {} : { deed }) }); // prettier-ignore
@@ -103,8 +148,8 @@ export const riskRules: readonly RiskRule[] = [
   destructive('rsync', 'It deletes what the source does not have.', (args) => args.some((argument) => argument.startsWith('--delete') || argument === '--remove-source-files')),
   destructive('kill pkill killall taskkill', 'It ends running programs.'),
   destructive('shutdown reboot halt poweroff init', 'It stops the machine.'),
-  destructive('docker podman', 'It deletes containers, images or their data.', (args) => /\b(?:prune|rm|rmi|down -v|volume rm|system prune)\b/.test(operandsOf(args).join(' '))),
-  destructive('kubectl helm', 'It deletes things in a cluster.', begins('delete', 'uninstall', 'drain')),
+  destructive('docker podman', 'It deletes containers, images or their data.', (args) => deletesContainers.test(withoutFlags(args, engineValued).join(' ')) || (engineIs('compose down')(args) && hasFlag(args, 'v', '--volumes'))),
+  inCluster(destructive('kubectl helm', 'It deletes things in a cluster.', clusterIs('delete', 'uninstall', 'drain'), deletesInCluster)),
   destructive('terraform tofu pulumi', 'It tears down infrastructure.', begins('destroy')),
   destructive('dropdb', 'It deletes a database.'),
   destructive('psql mysql sqlite3 mariadb', 'It deletes data in a database.', (args) => /\b(?:drop|truncate|delete\s+from)\b/i.test(args.join(' '))),
@@ -114,11 +159,17 @@ export const riskRules: readonly RiskRule[] = [
   credential('passwd chpasswd htpasswd', 'It sets a password.'),
   credential('aws', 'It sets or shows keys of a cloud account.', begins('configure', 'sso', 'sts', 'secretsmanager', 'ssm')),
   credential('gcloud az gh glab doctl heroku npm cargo docker podman', 'It signs in, or shows what signs in.', begins('auth', 'login', 'logout', 'token', 'adduser', 'secret', 'secrets', 'account')),
+  inCluster(credential('kubectl', 'It shows or changes what signs in to a cluster.', (args) => clusterIs('config view', 'config set-credentials', 'create token', 'create secret')(args) || (clusterIs('get', 'describe', 'edit')(args) && withoutFlags(args, clusterValued).some((word) => /(?:^|,)secrets?(?:\/|,|$)/.test(word))))),
   credential('git', 'It works with stored passwords of git.', gitIs('credential')),
   exec('sudo su doas pkexec runas', 'It asks for the rights of another user, most likely all rights.'),
   network('ssh scp sftp sshfs mosh telnet', 'It acts on another machine.'),
   network('rsync', 'It copies to or from another machine.', (args) => args.some((argument) => /^[^-/][^/]*:/.test(argument))),
-  network('kubectl helm ansible ansible-playbook ansible-galaxy terraform tofu pulumi aws gcloud az doctl heroku fly flyctl vercel netlify eksctl', 'It acts on machines or services elsewhere.'),
+  inCluster(network('kubectl', 'It reads from a cluster.', clusterIs('get', 'describe', 'logs', 'top', 'events', 'explain', 'api-resources', 'api-versions', 'cluster-info', 'version', 'rollout status', 'rollout history', 'auth can-i', 'diff'))),
+  inCluster(network('helm', 'It reads from a cluster.', clusterIs('list', 'ls', 'status', 'history', 'get'))),
+  inCluster(network('kubectl', 'It runs a command in a cluster.', clusterIs('exec', 'run', 'debug', 'attach', 'cp'))),
+  inCluster(network('kubectl helm', 'It changes a cluster.')),
+  network('ansible ansible-playbook ansible-galaxy terraform tofu pulumi aws gcloud az doctl heroku fly flyctl vercel netlify eksctl', 'It acts on machines or services elsewhere.'),
+  exec('docker podman', 'It looks at containers or images.', engineIs('ps', 'images', 'logs', 'inspect', 'version', 'info', 'top', 'port', 'diff', 'history', 'stats', 'events', 'container ls', 'container list', 'container inspect', 'container logs', 'image ls', 'image inspect', 'volume ls', 'volume inspect', 'network ls', 'network inspect', 'compose ps', 'compose logs', 'compose config')),
   exec('docker podman docker-compose nerdctl buildah vagrant virsh lxc multipass', 'It starts or changes containers or virtual machines, which can reach past this folder.'),
   exec('systemctl service launchctl sc rc-service update-rc.d loginctl', 'It changes what runs on this machine.'),
   exec('crontab at batch schtasks', 'It has commands run later, without a question.'),

@@ -8,9 +8,9 @@ import { abortError, failure, timeoutError } from './fetch-failure.ts';
 import { systemResolver, type NameResolver } from './name-lookup.ts';
 import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
 
-export type { Dialer, DialTarget } from './connect.ts';
+export { openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
 export type { FetchLimits } from './exchange.ts';
-export type { NameResolver } from './name-lookup.ts';
+export { systemResolver, type NameResolver } from './name-lookup.ts';
 export { carriesCredential, fetchMethods, refuseHeader } from './request-headers.ts';
 
 export interface UrlVerdict {

@@ -31,3 +31,12 @@ test('a start finds it as it was left', () => {
   };
   expect([[], [engaged], [engaged, released], [engaged, released, engaged]].map(restored)).toEqual([false, true, false, true]);
 });
+
+test('its signal aborts with it, and after the release there is another', () => {
+  const panic = new PanicSwitch();
+  const first = panic.signal;
+  panic.engage(5, 'smoke');
+  expect([first.aborted, panic.signal.aborted]).toEqual([true, true]);
+  panic.apply(event('panic.released', 20, { by: 'ada' }));
+  expect([first.aborted, panic.signal.aborted]).toEqual([true, false]);
+});

@@ -1,10 +1,19 @@
 // The panic switch: out of band, durable, released only by a person. Owns the state; everything it stops registers here.
 
+import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
 
-export class PanicSwitch {
+/** The part of the panic stop that features need. */
+export interface PanicState {
+  readonly engaged: boolean;
+  /** Aborts when everything is stopped; after the release it is another. */
+  readonly signal: AbortSignal;
+}
+
+export class PanicSwitch implements PanicState {
   #status: PanicStatus = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+  #stop = new AbortController();
   readonly #keep: (engaged: boolean) => void;
 
   /** `keep` holds on to the state outside the log, for the day the log lost it. */
@@ -21,6 +30,10 @@ export class PanicSwitch {
     return this.#status.engaged;
   }
 
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
   get status(): PanicStatus {
     return this.#status;
   }
@@ -29,6 +42,7 @@ export class PanicSwitch {
   engage(nowMs: number, reason: string): void {
     if (this.#status.engaged) return;
     this.#status = { engaged: true, sinceMs: nowMs, reason, killed: 0, tookMs: null };
+    this.#stop.abort(new AppError('cancelled', 'The panic stop was pressed.'));
     this.#keep(true);
   }
 
@@ -40,6 +54,7 @@ export class PanicSwitch {
     }
     if (event.type !== 'panic.released') return;
     this.#status = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+    this.#stop = new AbortController();
     this.#keep(false);
   }
 }

@@ -3,7 +3,7 @@ import { configSchema, type PolicyRule } from '../../contracts/config.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { ConfigRules } from './config-rules.ts';
 import { pathGlob } from './path-glob.ts';
-import { entryWords, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
+import { entryWords, facts, fetchFrom, npmTest, path, plainCommand } from '../../../tests/rigs/policy-bench.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
 const listed = (entries: readonly string[]) => ({ covers: (host: string) => entries.includes(host) });

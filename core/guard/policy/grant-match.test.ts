@@ -6,7 +6,7 @@ import { bindingsHash } from './bindings.ts';
 import { AllowedCommands } from './pre-approved.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, isLive, matches } from './grant-match.ts';
-import { bindings, entryWords, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
+import { bindings, entryWords, facts, fetchFrom, npmTest, path, plainCommand } from '../../../tests/rigs/policy-bench.ts';
 
 const call = (given: CallFacts, argsHash = 'h', tool = 'put') => ({ tool, argsHash, facts: given, workspace: '/ws' });
 const folder = (at: string) => ({ kind: 'folder', tool: 'put', folder: at }) as const;

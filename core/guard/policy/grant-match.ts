@@ -21,7 +21,8 @@ export function exactMatch(call: GrantableCall): GrantMatch {
   return { kind: 'exact', tool: call.tool, argsHash: call.argsHash, factsHash: hashFacts(call.facts) };
 }
 
-function hashFacts(facts: CallFacts): string {
+/** A picture shows what the other facts say. */
+function hashFacts({ picture: _shown, ...facts }: CallFacts): string {
   return hash('sha256', canonicalJson(facts), 'hex');
 }
 

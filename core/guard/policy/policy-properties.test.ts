@@ -7,7 +7,7 @@ import type { Grant } from '../../contracts/policy.ts';
 import { graveKind } from '../../contracts/grave-calls.ts';
 import { toolClasses, type CallFacts, type TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './call-taint.ts';
-import { bindings, facts, fetchFrom, npmTest, path, plainCommand, PolicyBench, type Asked } from './policy-bench.ts';
+import { bindings, facts, fetchFrom, npmTest, path, plainCommand, PolicyBench, type Asked } from '../../../tests/rigs/policy-bench.ts';
 
 const paths = fc
   .record({

@@ -3,7 +3,7 @@ import { ownDataProtection, toolClasses, type CallFacts } from '../../contracts/
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { noTaint } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
-import { facts, fetchFrom, fromWeb, npmTest, path, plainCommand } from './policy-bench.ts';
+import { facts, fetchFrom, fromWeb, npmTest, path, plainCommand } from '../../../tests/rigs/policy-bench.ts';
 import { decideByRules, ruleIds, type RuleInput } from './policy-rules.ts';
 import type { PreApproval } from './pre-approved.ts';
 

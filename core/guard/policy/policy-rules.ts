@@ -197,7 +197,10 @@ const permissions: readonly Rule[] = [
     if (!fetches || !input.domainsAllowed || facts.paths.length > 0) return null;
     return (
       trusted(input, 'policy.allowDomains') ??
-      allow('domain.allowed', `It only fetches from ${facts.hosts.join(' and ')}, which is in policy.allowDomains.`)
+      allow(
+        'domain.allowed',
+        `It only fetches from ${facts.hosts.join(' and ')}, which ${input.tool === 'browser' ? 'the settings list' : 'is in policy.allowDomains'}.`,
+      )
     );
   },
   (input) => {

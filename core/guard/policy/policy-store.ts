@@ -7,8 +7,7 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { unseenSources } from './call-taint.ts';
 import { isLive, matches, matchesButChanged, type GrantableCall } from './grant-match.ts';
 import { isOfConfig } from './pre-approved.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
-import type { Migration } from '../../store/storage/storage.ts';
+import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const policyMigrations: readonly Migration[] = [
   {
@@ -96,12 +95,14 @@ function prepareAll(db: SqlDatabase) {
 export class PolicyStore {
   readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #asked: HeldRows;
   #live: Grant[] | null = null;
   #config: readonly Grant[] | null = null;
 
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = prepareAll(db);
+    this.#asked = new HeldRows(db, 'approvals');
   }
 
   /** Called for every event inside its transaction. */
@@ -139,6 +140,7 @@ export class PolicyStore {
   }
 
   pendingApprovals(): Approval[] {
+    if (!this.#asked.any) return [];
     return (this.#sql.pending.all() as { body: string }[]).map((row) => approvalSchema.parse(JSON.parse(row.body)));
   }
 
@@ -220,6 +222,7 @@ export class PolicyStore {
   }
 
   #writeApproval(approval: Approval): void {
+    this.#asked.put();
     this.#sql.putApproval.run(
       approval.approvalId,
       approval.state,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../contracts/config.ts';
-import { bindings, facts, fetchFrom, fromWeb, npmTest, path, plainCommand, PolicyBench } from './policy-bench.ts';
+import { bindings, facts, fetchFrom, fromWeb, npmTest, path, plainCommand, PolicyBench } from '../../../tests/rigs/policy-bench.ts';
 
 function open(policy: NonNullable<ConfigInput['policy']> = {}): PolicyBench {
   const bench = new PolicyBench(policy);

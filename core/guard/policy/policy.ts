@@ -19,6 +19,7 @@ import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type DomainSets, type ListedTool, type MatchedRule } from './config-rules.ts';
+import { showsMore } from './edited-call.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, isOfWords, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
@@ -77,6 +78,8 @@ export interface GateDeps {
   /** Real paths of further folders the person opened. */
   readonly extraFolders: readonly string[];
   readonly domains: DomainSets;
+  /** Hosts that one tool may read from besides those of policy.allowDomains, by its name. */
+  readonly hostsOfTools?: Readonly<Record<string, readonly string[]>>;
   readonly entryWords: EntryWords;
   /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
@@ -108,6 +111,7 @@ export class PolicyGate {
   readonly #deps: GateDeps;
   readonly #rules: ConfigRules;
   readonly #allowedDomains: { covers(host: string): boolean };
+  readonly #hostsOfTools: ReadonlyMap<string, { covers(host: string): boolean }>;
   readonly #allowedCommands: AllowedCommands;
   readonly #rates: RateLimits;
 
@@ -115,6 +119,7 @@ export class PolicyGate {
     this.#deps = deps;
     this.#rules = new ConfigRules(deps.policy.rules, deps);
     this.#allowedDomains = deps.domains(deps.policy.allowDomains);
+    this.#hostsOfTools = new Map(Object.entries(deps.hostsOfTools ?? {}).map(([tool, hosts]) => [tool, deps.domains(hosts)]));
     this.#allowedCommands = new AllowedCommands(deps.policy.allowCommands, deps.entryWords);
     this.#rates = new RateLimits(deps.clock, deps.policy.limits.callsPerMinute);
   }
@@ -165,9 +170,13 @@ export class PolicyGate {
       overLimit: dispatch === undefined ? this.#rates.over(request) : null,
       staysInside: staysInside(facts, [workspaceOf(facts, this.#deps), ...this.#deps.extraFolders]),
       grant: grant === null ? null : { kind: grant.scope.kind, covers: grant.covers, unseen },
-      domainsAllowed: facts.hosts.length > 0 && facts.hosts.every((host) => this.#allowedDomains.covers(host)),
+      domainsAllowed: facts.hosts.length > 0 && facts.hosts.every((host) => this.#covers(tool, host)),
       bounds: bounds === undefined ? null : { bounds, coversHost: this.#hostsOf(bounds) },
     };
+  }
+
+  #covers(tool: string, host: string): boolean {
+    return this.#allowedDomains.covers(host) || this.#hostsOfTools.get(tool)?.covers(host) === true;
   }
 
   #hostsOf({ hosts }: TurnBounds): (host: string) => boolean {
@@ -257,6 +266,22 @@ export class PolicyGate {
       throw new AppError('invalid_params', `There is no choice ${choice}.`, { data: { hint: `Choose 0 to ${choices.length - 1}.` } });
     }
     return this.#grant({ ...base, ...chosen, scope, facts: approval.facts });
+  }
+
+  /**
+   * The grant for a call as the person changed it, for this one call. Null where the question did not show what it can do now: it must be
+   * asked about again. Fails with `denied` where no approval would help.
+   */
+  grantForEdited(approval: Approval, edited: Pick<JudgedCall, 'argsHash' | 'facts'>): Grant | null {
+    const { tool, sessionId } = approval;
+    const { taint = [], ...origin } = approval.origin ?? { channel: '', agentId: '' };
+    const judged = this.authorize({ ...edited, tool, sessionId, origin, taint: { session: taint, derived: taint, sensitive: false } });
+    if (judged.decision === 'deny') {
+      const data = { hint: 'Nothing was decided; the question still waits. Change the call in another way, or deny it.' };
+      throw new AppError('denied', `The changed call is not allowed: ${judged.reason}`, { data });
+    }
+    if (showsMore(approval.facts, edited.facts) || (judged.decision === 'ask' && !judged.grantable)) return null;
+    return this.grantFor({ ...approval, facts: edited.facts, widerScope: null }, { kind: 'once' }, edited.argsHash);
   }
 
   /** A person's trust in a folder as a workspace, until it is taken back. */

@@ -36,7 +36,8 @@ export interface LinuxBackendDeps {
 /** Capabilities with which root could see hidden files. */
 const uncovering = ['sys_admin', 'sys_ptrace', 'sys_module', 'dac_read_search'];
 const FILTER_DESCRIPTOR = 9;
-const PROBE_TIMEOUT_MS = 5000;
+/** It takes milliseconds, on a busy machine seconds; a probe that ends too early would leave commands unconfined until the next start. */
+const PROBE_TIMEOUT_MS = 30_000;
 /** The kernel keeps this many numbers for itself. */
 const PROCESSES_MIN_AS_ROOT = 301;
 const MEGABYTE = 1_048_576;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { openShellPolicy } from './openshell-policy.ts';
-import { SandboxBench } from './sandbox-bench.ts';
+import { SandboxBench } from '../../../tests/rigs/sandbox-bench.ts';
 
 let bench: SandboxBench | null = null;
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SandboxBench } from './sandbox-bench.ts';
+import { SandboxBench } from '../../../tests/rigs/sandbox-bench.ts';
 import { needs } from '../../../tests/needs.ts';
 
 const confined = needs('bubblewrap');

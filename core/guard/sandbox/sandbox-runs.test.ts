@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join, relative, sep } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
-import { SandboxBench, type BenchRun } from './sandbox-bench.ts';
+import { SandboxBench, type BenchRun } from '../../../tests/rigs/sandbox-bench.ts';
 import { has, needs } from '../../../tests/needs.ts';
 
 const confined = needs('bubblewrap');

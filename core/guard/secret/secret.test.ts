@@ -22,16 +22,20 @@ class MemoryKeychain implements Keychain {
   }
 }
 
-function open(env: Record<string, string> = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'secret-'));
-  folders.push(home);
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'secret-'));
+  folders.push(folder);
+  return folder;
+}
+
+function open(env: Record<string, string> = {}, { home = newFolder(), passphrase = null as string | null, scryptCost = 2 ** 12 } = {}) {
   const registered: [string, string][] = [];
   const said: unknown[] = [];
   const keychain = new MemoryKeychain();
   const store = new SecretStore({
     kind: 'auto',
     keychain,
-    vault: new Vault({ path: join(home, 'secrets.vault'), passphrase: () => null, scryptCost: 2 ** 12 }),
+    vault: new Vault({ path: join(home, 'secrets.vault'), passphrase: () => passphrase, scryptCost }),
   });
   const vault = new Secrets({
     store,
@@ -226,6 +230,17 @@ test.each([
 ])('what a keychain says means what it is: %s', async (text, state) => {
   const keychain = new KeytarKeychain({ load: () => Promise.reject(new Error(text)) });
   expect((await failureOf(keychain.list())).shown).toContain(`"state":"${state}"`);
+});
+
+test('a vault is awaited however long its key takes', async () => {
+  const first = open({}, { passphrase: 'correct horse battery', scryptCost: 2 ** 15 });
+  await first.vault.unlock('correct horse battery');
+  first.keychain.set = () => Promise.reject(new Error('The given address is empty'));
+  await first.vault.set('lab', 'from-the-vault');
+  const { vault, registered } = open({}, { home: first.home, passphrase: 'correct horse battery', scryptCost: 2 ** 15 });
+  vault.loadKept(['keychain:lab']);
+  await vault.whenKnown(0);
+  expect([vault.unread, registered]).toEqual([null, [['from-the-vault', 'lab']]]);
 });
 
 test('a silent keychain is awaited for a bounded time, and missing values are reported', async () => {

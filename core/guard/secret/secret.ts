@@ -4,15 +4,17 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
-import { secretRefSchema } from '../../contracts/config.ts';
+import { secretRefSchema, type Config } from '../../contracts/config.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { sleep } from '../../base/deferred.ts';
 import { readSecretFile } from './secret-file.ts';
-import type { SecretStatus, SecretStore } from './secret-store.ts';
+import { KeytarKeychain } from './keychain.ts';
+import { secretRefsOf } from './secret-refs.ts';
+import { SecretStore, type SecretStatus } from './secret-store.ts';
+import { Vault } from './vault.ts';
 
 export { KeytarKeychain } from './keychain.ts';
 export type { Keychain, KeytarCalls, KeytarKeychainOptions } from './keychain.ts';
-export { secretRefsOf } from './secret-refs.ts';
 export { SecretStore, type SecretStatus, type SecretStoreOptions } from './secret-store.ts';
 export { Vault, type VaultOptions } from './vault.ts';
 
@@ -45,11 +47,25 @@ export class Secrets {
   /** Names the config refers to, of keychain or vault. */
   #refNames: readonly string[] = [];
   #loading: Promise<void> = Promise.resolve();
+  /** The first part of it. */
+  #vaultRead: Promise<void> = Promise.resolve();
   #isLoading = false;
   #unread: AppError | null = null;
 
   constructor(options: SecretsOptions) {
     this.#options = options;
+  }
+
+  /** With keychain and vault as config says. Values that can be read at once are registered when it returns; the rest is being read. */
+  static open({ config, ...options }: Omit<SecretsOptions, 'store'> & { readonly config: Config }): Secrets {
+    const { home, env } = options;
+    const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => env[passphraseVariable] ?? null });
+    const store = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
+    const secrets = new Secrets({ ...options, store });
+    const refs = secretRefsOf(config);
+    secrets.registerKnown(refs);
+    secrets.loadKept(refs);
+    return secrets;
   }
 
   /**
@@ -133,10 +149,12 @@ export class Secrets {
   }
 
   /**
-   * Nothing a person or a tool says may be recorded before this resolves, at the latest after `timeoutMs`: what is not read by then cannot
-   * be kept out of sight, and `unread` says why.
+   * Nothing a person or a tool says may be recorded before this resolves. A keychain may wait for a person, so it is awaited for at most
+   * `timeoutMs`: what is not read by then cannot be kept out of sight, and `unread` says why. The vault is always awaited: deriving its key
+   * takes long on a busy machine, but it ends.
    */
   async whenKnown(timeoutMs: number): Promise<void> {
+    await this.#vaultRead;
     if (!this.#isLoading) return this.#loading;
     const known = new AbortController();
     await Promise.race([this.#loading, sleep(timeoutMs, known.signal)]);
@@ -161,7 +179,8 @@ export class Secrets {
       }
     };
     // One after the other: an open vault is read even if the keychain is locked.
-    await attempt(() => this.#registerVault());
+    this.#vaultRead = attempt(() => this.#registerVault());
+    await this.#vaultRead;
     await attempt(() => this.#registerKeychain());
     this.#isLoading = false;
     this.#unread = failure === null ? null : toAppError(failure);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JudgedCall } from './taint.ts';
-import { pathFact, TaintBench, workspace } from './taint-test-bench.ts';
+import { pathFact, TaintBench, workspace } from '../../../tests/rigs/taint-test-bench.ts';
 
 let bench: TaintBench;
 let folder = '';

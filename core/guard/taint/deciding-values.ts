@@ -38,6 +38,7 @@ export function decidingValues(call: ValuedCall, opened: ValueContext): Deciding
     const cwd = showPath(facts.command.cwd, facts.command.cwd, context);
     return [{ kind: 'command', value: facts.command.line, vouched: 'person' }, ...pathValues([cwd])];
   }
+  if (facts.decides !== undefined) return facts.decides.map((value) => ({ kind: 'text', value, vouched: 'person' }));
   // A number in addition to the address only limits the answer; all other values are sent, or may be.
   if (facts.request?.reads === true) return allValues(call.argsJson, 'person', { topNumbers: false });
   if (facts.class === 'read' && facts.hosts.length === 0)

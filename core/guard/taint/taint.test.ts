@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PathFact, TaintSource } from '../../contracts/tools.ts';
-import { pathFact, TaintBench, workspace } from './taint-test-bench.ts';
+import { pathFact, TaintBench, workspace } from '../../../tests/rigs/taint-test-bench.ts';
 
 let bench: TaintBench;
 

@@ -14,6 +14,7 @@ import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
 
+export { filesOnDisk } from './files-on-disk.ts';
 export { LateCopies, type Copies } from './late-copies.ts';
 export { TaintStore, taintMigrations } from './taint-store.ts';
 

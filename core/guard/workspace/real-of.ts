@@ -1,7 +1,8 @@
-// Resolves the real path of a folder in the settings.
+// Resolves the real path of a folder in the settings, and makes the configured workspace.
 
-import { realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 
 /** A missing folder keeps its given name and is resolved again later. */
 export function realOf(path: string): string {
@@ -10,4 +11,10 @@ export function realOf(path: string): string {
   } catch {
     return resolve(path);
   }
+}
+
+export function openWorkspace(home: string, path = 'workspace'): string {
+  const folder = resolve(home, path);
+  makeFolders({ mkdirSync, statSync }, folder);
+  return realpathSync(folder);
 }

@@ -9,7 +9,7 @@ import type { Grant } from '../../contracts/policy.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
 import type { WorkspaceLook, WorkspaceState } from '../../contracts/workspace-ops.ts';
 
-export { realOf } from './real-of.ts';
+export { openWorkspace, realOf } from './real-of.ts';
 
 export interface WorkspaceDeps {
   /** The configured workspace, the data folder and further opened folders. */
