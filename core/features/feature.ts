@@ -1,27 +1,34 @@
 // The kernel of the features: the form of a feature, and the parts of the spine it may receive. Plain data and one function; no lookup and
 // no registration. compose.ts holds the list.
 
+import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Later } from '../base/later.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Channel } from '../contracts/channels.ts';
+import type { Channel, ChatService } from '../contracts/channels.ts';
+import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
+import type { DoorRoute } from '../contracts/door-route.ts';
 import type { HealthSource } from '../contracts/health.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
 import type { PackSource } from '../contracts/pack-source.ts';
 import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
 import type { BudgetBook } from '../guard/budget/budget.ts';
-import type { PolicyStore } from '../guard/policy/policy.ts';
+import type { PanicState } from '../guard/panic/panic.ts';
+import type { PolicyGate, PolicyStore } from '../guard/policy/policy.ts';
 import type { SafetyChecks } from '../guard/safety/safety.ts';
 import type { Secrets } from '../guard/secret/secret.ts';
-import type { ToolHost } from '../hands/tools/tools.ts';
+import type { Workspaces } from '../guard/workspace/workspace.ts';
+import type { Programs, ToolHost } from '../hands/tools/tools.ts';
+import type { AskingDeps } from '../mind/asking/asking.ts';
+import type { ModelRouter } from '../mind/llm/llm.ts';
 import type { Outbox } from '../runtime/outbox/outbox.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { CrashPoints, TurnPort } from '../runtime/turns/turns.ts';
 import type { ArtifactStore } from '../store/artifact/artifact.ts';
 import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
-import type { SessionLog } from '../store/session/session.ts';
+import type { EventProjection, SessionLog } from '../store/session/session.ts';
 import type { Migration, Storage } from '../store/storage/storage.ts';
 
 /** The parts of the program that every turn needs and a feature may use. A feature names those it takes: `Pick<Spine, 'log' | 'clock'>`. */
@@ -36,7 +43,9 @@ export interface Spine {
   readonly logger: Logger;
   readonly log: SessionLog;
   readonly facts: FactContext;
-  readonly panic: { readonly engaged: boolean };
+  readonly panic: PanicState;
+  readonly gate: Pick<PolicyGate, 'trustFor'>;
+  readonly workspaces: Workspaces;
   readonly policy: PolicyStore;
   readonly budget: BudgetBook;
   readonly safety: SafetyChecks;
@@ -44,6 +53,10 @@ export interface Spine {
   readonly checkpoints: Checkpoints;
   /** Without the secrets that are known. */
   readonly artifacts: ArtifactSink & Pick<ArtifactStore, 'read'>;
+  readonly models: ModelRouter;
+  /** For asking a model outside the conversation of a turn. */
+  readonly asking: AskingDeps;
+  readonly programs: Programs;
   readonly tools: Pick<ToolHost, 'list' | 'schemas' | 'register'>;
   readonly settings: Settings;
   readonly outbox: Pick<Outbox, 'queue' | 'tell'>;
@@ -53,6 +66,12 @@ export interface Spine {
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
+  /** Of the program. */
+  readonly version: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly temporaryFolder: string;
+  /** Takes secrets out of every string of a value. */
+  readonly redactDeep: <T>(value: T) => T;
   /** Takes secrets out of what goes to a model server. */
   readonly redactPrompt: (text: string) => string;
   /** The untrusted sources of a session and of a file. */
@@ -70,6 +89,10 @@ export interface Wing {
   readonly checks?: readonly HealthSource[];
   /** They join when the program is ready. */
   readonly channels?: readonly Channel[];
+  /** Chat services, which the feature of the channels makes into channels. */
+  readonly services?: readonly ChatService[];
+  /** The way in it serves to other programs; `claw` is the port of the runtime around it. */
+  route?(claw: Claw): DoorRoute;
   /** Takes up what an earlier run left, once turns may be given work. */
   takeUp?(): void;
   /** Starts its automatic work; not called when the data is only inspected. */
@@ -86,13 +109,60 @@ export interface Feature<Taken, Rows, Others extends readonly unknown[], Made ex
   /** No other has it. */
   readonly name: string;
   readonly migrations: readonly Migration[];
+  /** One object, or several by name. Those with `apply` are kept in step with the log. */
   rows(storage: Storage): Rows;
   create(spine: Taken, rows: Rows, ...others: Others): Made;
 }
 
-/** Adds types only: they tell the feature list what `create` takes and makes. */
+type RowlessFeature<Taken, Others extends readonly unknown[], Made extends Wing> = Pick<
+  Feature<Taken, null, Others, Made>,
+  'name' | 'create'
+>;
+
+/** Checks that `create` fits the rows; a feature without rows names no migrations either. */
+export function defineBuiltInFeature<Taken, Others extends readonly unknown[], Made extends Wing>(
+  feature: RowlessFeature<Taken, Others, Made>,
+): Feature<Taken, null, Others, Made>;
 export function defineBuiltInFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
   feature: Feature<Taken, Rows, Others, Made>,
-): Feature<Taken, Rows, Others, Made> {
-  return feature;
+): Feature<Taken, Rows, Others, Made>;
+export function defineBuiltInFeature<Taken, Others extends readonly unknown[], Made extends Wing>(
+  feature: RowlessFeature<Taken, Others, Made>,
+): Feature<Taken, null, Others, Made> {
+  return { migrations: [], rows: () => null, ...feature };
+}
+
+type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (each: infer Each) => void ? Each : never;
+type HandlersIn<W> = W extends { readonly handlers: infer Handlers } ? Handlers : never;
+
+/** The handlers of all features. The types know each by name, so that an operation without one is noticed. */
+export function handlersOf<Made extends Readonly<Record<string, Wing>>>(made: Made): All<HandlersIn<Made[keyof Made]>> {
+  return Object.assign({}, ...Object.values(made).map(({ handlers }) => handlers)) as All<HandlersIn<Made[keyof Made]>>;
+}
+
+/** A feature in the list; the types of its other parts concern only the place where it is made. */
+export type AnyFeature = Pick<Feature<never, unknown, never, Wing>, 'name' | 'migrations' | 'rows'>;
+
+/** The rows of every feature, opened once. */
+export class FeatureRows {
+  readonly #rows: ReadonlyMap<string, unknown>;
+  /** Those kept in step with the log. */
+  readonly projections: readonly EventProjection[];
+
+  constructor(storage: Storage, features: readonly AnyFeature[]) {
+    this.#rows = new Map(features.map((feature) => [feature.name, feature.rows(storage)]));
+    this.projections = [...this.#rows.values()].flatMap((rows) =>
+      isProjection(rows) ? rows : Object.values(rows ?? {}).filter(isProjection),
+    );
+  }
+
+  of<Rows>({ name }: { readonly name: string; rows(storage: Storage): Rows }): Rows {
+    assert(this.#rows.has(name), `the list of features has no ${name}`);
+    // The map was filled from the same feature.
+    return this.#rows.get(name) as Rows;
+  }
+}
+
+function isProjection(rows: unknown): rows is EventProjection {
+  return typeof rows === 'object' && rows !== null && 'apply' in rows;
 }

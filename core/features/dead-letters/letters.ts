@@ -47,6 +47,8 @@ export class DeadLetters {
   #hasBegun = false;
   #isAwake = false;
   #isClosed = false;
+  /** False after a look that found none: then the end of a turn that went well concerns no letter, and asks for none. */
+  #hasLetters = true;
   /** Nothing is retried before this moment: the program was too busy. */
   #busyUntilMs = 0;
 
@@ -83,6 +85,7 @@ export class DeadLetters {
         log.append(systemSessionId, drafts);
         rows.putCursor(event.seq);
       }, true);
+      this.#hasLetters = true;
     }
     log.transact(() => rows.putCursor(scannedTo));
     return true;
@@ -128,7 +131,7 @@ export class DeadLetters {
   }
 
   #concerns(event: AnyEvent): boolean {
-    if (event.type === 'turn.finished') return event.body.status !== 'done' || this.#deps.rows.count() > 0;
+    if (event.type === 'turn.finished') return event.body.status !== 'done' || this.#hasLetters;
     return event.type === 'turn.superseded' || event.type === 'panic.released';
   }
 
@@ -147,6 +150,7 @@ export class DeadLetters {
     try {
       while (this.catchUp());
       this.#tryDue();
+      this.#hasLetters = this.#deps.rows.count() > 0;
     } catch (cause) {
       this.#deps.logger.log('error', 'dead letters could not be processed', { cause: toAppError(cause).message });
       this.#busyUntilMs = this.#deps.clock.nowMs() + BUSY_WAIT_MS;
@@ -182,14 +186,14 @@ export class DeadLetters {
       this.#deps.retry(letter.failedTurnId, tryer);
       return true;
     } catch (cause) {
-      const { code, message } = toAppError(cause);
+      const { code, message, isRetryable } = toAppError(cause);
       if (code === 'panic_engaged' || code === 'shutting_down') return false;
-      if (code === 'conflict' || code === 'not_found') {
+      if ((code === 'conflict' && !isRetryable) || code === 'not_found') {
         log.append(systemSessionId, [{ type: 'dead_letter.left', body: { letterId: letter.letterId, why: message } }], true);
         return true;
       }
       logger.log('warn', 'a dead letter could not be tried again yet', { letterId: letter.letterId, code, message });
-      this.#busyUntilMs = clock.nowMs() + BUSY_WAIT_MS;
+      this.#busyUntilMs = clock.nowMs() + Math.min(BUSY_WAIT_MS, this.#deps.config.longestWaitMs);
       return false;
     }
   }

@@ -8,8 +8,6 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'secrets'>;
 
 export const delegate = defineBuiltInFeature({
   name: 'delegate',
-  migrations: [],
-  rows: () => null,
   create: ({ config, clock, secrets }: Taken, _rows: null) => {
     const routers = Object.entries(config.providers).flatMap(([name, provider]) =>
       provider.kind === 'cortensor' && provider.sessionId !== undefined

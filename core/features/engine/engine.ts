@@ -20,8 +20,6 @@ type EngineHandlers = Pick<OpHandlers, 'engine.get' | 'engine.install' | 'engine
 
 export const engine = defineBuiltInFeature({
   name: 'engine',
-  migrations: [],
-  rows: () => null,
   create: (spine: Taken, _rows: null, access: EngineAccess) => {
     const { home, settings, closing } = spine;
     const installer = new EngineInstaller(spine, access);
@@ -103,7 +101,7 @@ class EngineInstaller {
         data: { hint: 'Use Ollama, LM Studio or llama-server for local models.' },
       });
     }
-    this.#installing ??= this.#run(signal).finally(() => {
+    this.#installing ??= this.#run(AbortSignal.any([signal, this.#spine.panic.signal])).finally(() => {
       this.#installing = null;
       this.#doneBytes = 0;
     });

@@ -56,7 +56,7 @@ export function removeEngine(folder: string): void {
 }
 
 /** The sources it was compiled from, and what only people and compilers read, stay out. */
-function isNeeded(path: string): boolean {
+export function isNeeded(path: string): boolean {
   return !/\.(map|d\.ts|md)$/.test(path) && (!path.startsWith('llama/') || /^llama\/[^/]+\.json$/.test(path));
 }
 

@@ -4,12 +4,13 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createGovernorOps } from './ops.ts';
 import { TurnGovernor } from './turn-governor.ts';
 
+export { assessCall } from './assess.ts';
+export { follow } from './signals.ts';
+
 type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'policy' | 'budget'>;
 
 export const governor = defineBuiltInFeature({
   name: 'governor',
-  migrations: [],
-  rows: () => null,
   create: ({ config, ...spine }: Taken, _rows: null) => {
     const settings = config.governor;
     const hasLimits = Object.values(config.budget).some((limit) => limit !== undefined);

@@ -9,7 +9,7 @@ import { toolClasses, type ToolClass, type ToolDefinition } from '../../contract
 import { noTaint } from '../../guard/policy/policy.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 import type { VerifyPort } from '../../runtime/turns/turns.ts';
-import { TurnBench } from '../../runtime/turns/turn-bench.ts';
+import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 import { assessCall } from './assess.ts';
 import { createGovernorOps } from './ops.ts';
 import { rules } from './rules.ts';

@@ -29,8 +29,6 @@ type HealthOps = Pick<OpHandlers, `health.${'check' | 'fix'}` | `recovery.${'lis
 
 export const health = defineBuiltInFeature({
   name: 'health',
-  migrations: [],
-  rows: () => null,
   create: (spine: Taken, _rows: null, { sources, freeBytes = freeOn, ...others }: Others) => {
     const all = { ...spine, ...others };
     const machine = { platform: process.platform, pid: process.pid, freeBytes };

@@ -33,6 +33,7 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
   ollama: 'http://127.0.0.1:11434',
   cortensor: 'https://api.cortensor.app',
   embedded: null,
+  'ai-sdk': null,
   demo: null,
 };
 

@@ -164,7 +164,9 @@ export class HelperQueue {
       agentId: job.agentId,
       channel: helperChannel,
       sender: caller,
-      ...(job.model === undefined ? { text: taskOf(job, caller, this.#deps.instructions()) } : { text: job.task, model: job.model }),
+      ...(job.model === undefined
+        ? { text: taskOf(job, caller, this.#deps.instructions()), ...this.#carried(job) }
+        : { text: job.task, model: job.model }),
       // A start after a crash meets the turn that was begun.
       dedupeKey: `task:${job.jobId}`,
       untrusted: this.#deps.sourcesOf(job.from.sessionId),
@@ -175,6 +177,12 @@ export class HelperQueue {
     crashPoints.reach('helper-submitted');
     this.#tell(job.from, { type: 'a2a.started', body: { jobId: job.jobId, sessionId, turnId, attempt: 1 } });
     this.#lookAt(this.job(job.jobId));
+  }
+
+  /** Where a group of nodes shares one queue, the turn of a subagent here is the place where the answer of the node arrives. */
+  #carried({ agentId }: HelperJob): { readonly model?: string } {
+    const model = this.#deps.carrierOf(agentId);
+    return model === null ? {} : { model };
   }
 
   /** Ends the job when its turn has ended. */
@@ -282,7 +290,8 @@ export class HelperQueue {
     } else if (event.type === 'panic.engaged') {
       for (const job of rows.queued()) this.#attempt(job, () => this.#finish(job, { ...nothingDone, status: 'stopped' }));
     } else if (event.turnId !== null) {
-      const ended = event.type === 'turn.finished' ? rows.byHelperTurn(event.turnId) : null;
+      const isHelpers = event.type === 'turn.finished' && event.sessionId.startsWith(helperSessionPrefix);
+      const ended = isHelpers ? rows.byHelperTurn(event.turnId) : null;
       if (ended !== null) this.#attempt(ended, () => this.#lookAt(ended));
       const isStopped = event.type === 'turn.cancel_requested' || (event.type === 'turn.finished' && stoppedEnds.has(event.body.status));
       for (const job of rows.openOfTurn(event.turnId)) {

@@ -14,19 +14,27 @@ interface Others {
   readonly agents: AgentRegistry;
   /** Instructions of the program's own, as the person left them. */
   readonly prompt: PromptText;
+  /** Calls that leave this machine. */
+  readonly remote: {
+    /** The host that a task for this agent goes to; null for an agent of this machine. */
+    readonly hostOf: (agentId: string) => string | null;
+    /** The model by which another transport carries a call of this agent; null for the queue here. */
+    readonly carrierOf: (agentId: string) => string | null;
+  };
 }
 
 export const helpers = defineBuiltInFeature({
   name: 'helpers',
   migrations: helperMigrations,
   rows: ({ db }) => new HelperRows(db),
-  create: ({ config, sources, ...spine }: Taken, rows: HelperRows, { agents, prompt }: Others) => {
+  create: ({ config, sources, ...spine }: Taken, rows: HelperRows, { agents, prompt, remote }: Others) => {
     const limits = config.helpers;
+    const { hostOf, carrierOf } = remote;
     const sourcesOf = (sessionId: string) => sources.ofSession(sessionId);
-    const queue = new HelperQueue({ ...spine, rows, limits, agents, sourcesOf, instructions: () => prompt('trayclaw-helper') });
+    const queue = new HelperQueue({ ...spine, rows, limits, agents, sourcesOf, carrierOf, instructions: () => prompt('trayclaw-helper') });
     return {
       handlers: createAgentOps({ agents, helpers: queue }),
-      tools: createHelperTools({ calls: queue, agents: agents.list(), limits, sourcesOf }),
+      tools: createHelperTools({ calls: queue, agents: agents.list(), limits, sourcesOf, hostOf }),
       queue,
       takeUp: () => {
         queue.begin();

@@ -55,6 +55,8 @@ export interface HelperDeps {
   };
   /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];
+  /** The model by which another transport carries a call of this agent; null for the queue here. */
+  readonly carrierOf: (agentId: string) => string | null;
   /** The instructions a subagent receives after its task. */
   instructions(): string;
   readonly crashPoints: { reach(point: 'helper-called' | 'helper-submitted' | 'helper-finished'): void };

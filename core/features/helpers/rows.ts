@@ -4,7 +4,7 @@
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const helperMigrations: readonly Migration[] = [
   {
@@ -133,9 +133,11 @@ function prepareAll(db: SqlDatabase) {
 
 export class HelperRows {
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #jobs: HeldRows;
 
   constructor(db: SqlDatabase) {
     this.#sql = prepareAll(db);
+    this.#jobs = new HeldRows(db, 'a2a_jobs');
   }
 
   /** Called for every event inside its transaction. */
@@ -183,7 +185,7 @@ export class HelperRows {
   }
 
   byHelperTurn(turnId: string): HelperJob | null {
-    return one(this.#sql.byHelperTurn.get(turnId));
+    return this.#jobs.any ? one(this.#sql.byHelperTurn.get(turnId)) : null;
   }
 
   /** Everything that has not ended, oldest first. */
@@ -196,7 +198,7 @@ export class HelperRows {
   }
 
   openOfTurn(turnId: string): HelperJob[] {
-    return many(this.#sql.openOfTurn.all(turnId));
+    return this.#jobs.any ? many(this.#sql.openOfTurn.all(turnId)) : [];
   }
 
   /** The newest first, at most 1,000. */
@@ -238,6 +240,7 @@ export class HelperRows {
 
   #put({ body, atMs }: EventOf<'a2a.called'>): void {
     const { jobId, idempotencyKey, from, depth, mode, deadlineMs } = body;
+    this.#jobs.put();
     this.#sql.put.run(jobId, idempotencyKey, from.sessionId, from.turnId, depth, mode, atMs, deadlineMs, JSON.stringify(body));
   }
 }

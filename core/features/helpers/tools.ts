@@ -22,6 +22,8 @@ export interface HelperToolDeps {
   readonly agents: readonly Pick<AgentListing, 'agentId' | 'description' | 'capabilities'>[];
   readonly limits: Pick<HelperLimits, 'minutes'>;
   sourcesOf(sessionId: string): readonly TaintSource[];
+  /** The host that a task for this agent goes to; null for an agent of this machine. */
+  readonly hostOf: (agentId: string) => string | null;
 }
 
 const touchesNothing: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
@@ -53,8 +55,8 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
     // A repeat means the same subagent, by the id of the call: its actions happen once, behind their own gate.
     idempotency: () => 'pure',
     timeoutMs: Math.round(limits.minutes * 60_000) + GRACE_MS,
-    facts: () => touchesNothing,
-    summarize: (args) => `ask a subagent: ${shown(args)}`,
+    facts: (args) => factsOf(deps, args),
+    summarize: (args) => `ask ${calledOf(deps, args)}: ${shown(args)}`,
     run: async (args, context): Promise<ToolResult> => {
       const job = calls.call(placeOf(context), { task: args.task, label: args.label, agentId: args.agent_id, mode: 'wait' });
       const ended = await calls.whenFinished(job.jobId, context.signal);
@@ -63,7 +65,8 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
   });
 }
 
-function createSpawn({ calls, agents }: HelperToolDeps): ToolDefinition {
+function createSpawn(deps: HelperToolDeps): ToolDefinition {
+  const { calls, agents } = deps;
   return defineTool({
     name: 'spawn',
     description: `Gives a task to a subagent and continues at once; its answer arrives later in this conversation. ${nameAgents(agents)}`,
@@ -72,8 +75,8 @@ function createSpawn({ calls, agents }: HelperToolDeps): ToolDefinition {
     shows: { verb: 'start_helper', target: ['label', 'task'] },
     isPrivate: true,
     idempotency: () => 'idempotent',
-    facts: () => touchesNothing,
-    summarize: (args) => `start a subagent: ${shown(args)}`,
+    facts: (args) => factsOf(deps, args),
+    summarize: (args) => `start ${calledOf(deps, args)}: ${shown(args)}`,
     run: (args, context): Promise<ToolResult> => {
       const job = calls.call(placeOf(context), { task: args.task, label: args.label, agentId: args.agent_id, mode: 'background' });
       return Promise.resolve({ forModel: `Started ${job.jobId} (${job.label}). Its answer will come as a message.`, isAsync: true });
@@ -118,6 +121,17 @@ function createSpawnCancel({ calls }: HelperToolDeps): ToolDefinition {
       return Promise.resolve({ forModel: describeJob(calls.cancel(jobId, 'its caller', 'The caller no longer wants it.')) });
     },
   });
+}
+
+function calledOf({ hostOf }: HelperToolDeps, { agent_id: agentId }: Help): string {
+  const host = agentId === undefined ? null : hostOf(agentId);
+  return host === null ? 'a subagent' : `the agent ${agentId} at ${host}`;
+}
+
+/** A task for an agent on another machine leaves this one. */
+function factsOf({ hostOf }: HelperToolDeps, { agent_id: agentId }: Help): CallFacts {
+  const host = agentId === undefined ? null : hostOf(agentId);
+  return host === null ? touchesNothing : { class: 'network', paths: [], command: null, hosts: [host] };
 }
 
 /** Hides subagents of other conversations. */

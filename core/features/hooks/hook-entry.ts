@@ -11,7 +11,7 @@ import {
   type HookSubject,
   type LibraryHook,
 } from '../../contracts/features/hooks.ts';
-import type { ProgramEnd } from '../../hands/tools/tools.ts';
+import type { AskProgram, ProgramEnd } from '../../hands/tools/tools.ts';
 
 export interface HookEntry {
   readonly on: HookPoint;
@@ -23,16 +23,9 @@ export interface HookEntry {
   ask(subject: HookSubject, signal: AbortSignal): Promise<HookAnswer>;
 }
 
-/** Runs a program on the subject as JSON, within the time; ends it with all it started. */
-export type ProgramRunner = (
-  command: readonly string[],
-  input: string,
-  limits: { timeoutMs: number; signal: AbortSignal },
-) => Promise<ProgramEnd>;
-
 const TIMEOUT_MS = 10_000;
 
-export function entryOfConfig(hook: HookConfig, run: ProgramRunner): HookEntry {
+export function entryOfConfig(hook: HookConfig, run: AskProgram): HookEntry {
   const { on, match, timeoutMs, command } = hook;
   const name = basename(command[0] ?? '');
   const ask = async (subject: HookSubject, signal: AbortSignal): Promise<HookAnswer> =>

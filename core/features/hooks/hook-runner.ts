@@ -5,6 +5,7 @@ import { BoundedQueue } from '../../base/bounded-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import { orAborted } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { AskProgram } from '../../hands/tools/tools.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import {
   hookPoints,
@@ -15,14 +16,12 @@ import {
   type HookVerdict,
   type LibraryHook,
 } from '../../contracts/features/hooks.ts';
-import { entryOfConfig, entryOfLibrary, isAbout, type HookEntry, type ProgramRunner } from './hook-entry.ts';
-
-export type { ProgramRunner } from './hook-entry.ts';
+import { entryOfConfig, entryOfLibrary, isAbout, type HookEntry } from './hook-entry.ts';
 
 export interface HooksDeps {
   readonly configured: readonly HookConfig[];
   readonly library: readonly LibraryHook[];
-  readonly run: ProgramRunner;
+  readonly run: AskProgram;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly panic: { readonly engaged: boolean };

@@ -3,31 +3,21 @@
 import { systemSessionId } from '../../contracts/events.ts';
 import type { LibraryHook } from '../../contracts/features/hooks.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { Hooks, type ProgramRunner } from './hook-runner.ts';
+import { Hooks } from './hook-runner.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic'>;
-
-interface Others {
-  /** Hooks of the program that embeds TrayClaw. */
-  readonly library: readonly LibraryHook[];
-  readonly run: ProgramRunner;
-  /** Takes secrets out of every string. */
-  readonly redactDeep: <T>(value: T) => T;
-}
+type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic' | 'programs' | 'redactDeep'>;
 
 export const hooks = defineBuiltInFeature({
   name: 'hooks',
-  migrations: [],
-  rows: () => null,
-  create: ({ config, log, ...spine }: Taken, _rows: null, { library, run, redactDeep }: Others) => {
+  /** `library`: hooks of the program that embeds TrayClaw. */
+  create: ({ config, log, programs, ...spine }: Taken, _rows: null, library: readonly LibraryHook[]) => {
     // Without hooks, no step of a turn waits for any.
     if (config.hooks.length + library.length === 0) return { port: null };
     const port = new Hooks({
       ...spine,
       configured: config.hooks,
       library,
-      run,
-      redactDeep,
+      run: programs.ask,
       record: (ran) => void log.append(systemSessionId, [{ type: 'hook.ran', body: ran }]),
     });
     return { port, dispose: () => port.dispose() };

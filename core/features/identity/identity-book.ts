@@ -5,7 +5,8 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { type AnyDraft, systemSessionId } from '../../contracts/events.ts';
 import { capsuleSchema, type Capsule, type CapsuleVersion, type RiskPosture } from '../../contracts/features/identity.ts';
-import { capsuleText, diffLines, type DiffLine } from './capsule-text.ts';
+import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
+import { capsuleText } from './capsule-text.ts';
 import type { IdentityRows } from './rows.ts';
 
 export interface IdentityDeps {

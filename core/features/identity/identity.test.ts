@@ -10,7 +10,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { sessionMigrations, SessionLog } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { diffLines } from './capsule-text.ts';
+import { diffLines } from '../../base/diff-lines.ts';
 import { IdentityBook } from './identity-book.ts';
 import { identityMigrations, IdentityRows } from './rows.ts';
 import { PromptBook } from './prompt-book.ts';

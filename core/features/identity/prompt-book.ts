@@ -1,6 +1,7 @@
 // Prompt files with versions: one folder each in the data folder, one file a version, and an optional remote source for new ones. Only
 // local versions are ever used; TrayClaw's own prompts have their built-in text as version 0.
 
+import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,10 +11,9 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/features/identity.ts';
 import { builtInPrompt, isOwnPrompt, ownPromptNames, ownPrompts, unknownSlot, type OwnPromptName } from '../../contracts/own-prompts.ts';
-import { diffLines, type DiffLine } from './capsule-text.ts';
 
 export interface PromptBookDeps {
-  /** Texts of the program around the runtime, in place of the built-in ones. */
+  /** Texts of the host program, in place of the built-in ones. */
   readonly own?: Readonly<Partial<Record<OwnPromptName, string>>>;
   readonly folder: string;
   readonly sources: PromptsConfig;
@@ -34,7 +34,7 @@ export class PromptBook {
   /** The prompts in use, read once: a turn does not access the disk. */
   readonly #own = new Map<OwnPromptName, string>();
 
-  /** Fails with invalid_config for a text of the program around that cannot be one of TrayClaw's own prompts. */
+  /** Fails with invalid_config for a text of the host program that cannot be one of TrayClaw's own prompts. */
   constructor(deps: PromptBookDeps) {
     this.#deps = deps;
     for (const [name, text] of Object.entries(deps.own ?? {})) {
@@ -44,7 +44,7 @@ export class PromptBook {
     }
   }
 
-  /** The text of one of TrayClaw's own prompts: of its newest file, else of the program around, else the built-in one. */
+  /** The text of one of TrayClaw's own prompts: of its newest file, else of the host program, else the built-in one. */
   own(name: OwnPromptName): string {
     const known = this.#own.get(name);
     if (known !== undefined) return known;

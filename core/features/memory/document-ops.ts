@@ -3,7 +3,7 @@
 
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { memoryOps } from '../../contracts/features/memory.ts';
+import type { knowledgeOps } from '../../contracts/knowledge-ops.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { readSettings } from '../../store/config/config.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
@@ -11,7 +11,7 @@ import type { Knowledge } from './documents/knowledge.ts';
 import type { SourcePlace } from './documents/source-place.ts';
 import { signalOf } from './fact-ops.ts';
 
-type KnowledgeOps = Pick<OpHandlers, Extract<keyof typeof memoryOps, `knowledge.${string}`>>;
+type KnowledgeOps = Pick<OpHandlers, keyof typeof knowledgeOps>;
 
 interface Handled {
   readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;

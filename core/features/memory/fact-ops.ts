@@ -5,7 +5,7 @@ import { sharedScope, type memoryOps } from '../../contracts/features/memory.ts'
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { MemoryBook } from './facts/memory-book.ts';
 
-type MemoryOps = Pick<OpHandlers, Extract<keyof typeof memoryOps, `memory.${string}`>>;
+type MemoryOps = Pick<OpHandlers, keyof typeof memoryOps>;
 
 interface Handled {
   readonly memory: MemoryBook;

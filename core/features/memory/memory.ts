@@ -101,6 +101,8 @@ export const memory = defineBuiltInFeature({
         }),
       ],
       tools: config.memory.enabled ? createMemoryTools(memoryPort(spine, book)) : [],
+      /** Null without an embedding model that can be used. */
+      embeddings: () => (embedding === null || 'problem' in embedding ? null : embedding.embedder),
       /** Reads new messages, and wakes the keeper of vectors. */
       catchUp: (): boolean => {
         const hasMore = collects && collector.catchUp();

@@ -2,7 +2,8 @@
 // tools only show it.
 
 import * as z from 'zod';
-import { memoryKindSchema, memoryTextMax, type MemoryKind, type Evidence, type MemoryHit } from '../../contracts/features/memory.ts';
+import type { Evidence } from '../../contracts/knowledge-ops.ts';
+import { memoryKindSchema, memoryTextMax, type MemoryKind, type MemoryHit } from '../../contracts/features/memory.ts';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 

@@ -9,6 +9,7 @@ import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts'
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { askModel, askValue, type AskingDeps, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
+import type { PanicState } from '../../guard/panic/panic.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { judgementOutput, shuffle, wordDisagreement, type Judgement } from './judgement.ts';
@@ -24,7 +25,7 @@ export interface OpinionDeskDeps {
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
-  readonly panic: { readonly engaged: boolean };
+  readonly panic: PanicState;
   readonly turns: Pick<TurnPort, 'appendToTurn'>;
   readonly closing: AbortSignal;
   /** Takes secrets out of what models answered. */
@@ -76,7 +77,7 @@ export class OpinionDesk {
         }),
       );
     const abort = new AbortController();
-    const signals = [abort.signal, this.#deps.closing, ...(request.signal === undefined ? [] : [request.signal])];
+    const signals = [abort.signal, this.#deps.closing, this.#deps.panic.signal, ...(request.signal === undefined ? [] : [request.signal])];
     const done = this.#askAll(request, AbortSignal.any(signals)).finally(() => this.#running.delete(request.turnId));
     this.#running.set(request.turnId, { done, abort });
     return done;
@@ -94,12 +95,8 @@ export class OpinionDesk {
     return log.reads.turn(row.sessionId, turnId, row.firstSeq);
   }
 
-  stop(): void {
-    for (const { abort } of this.#running.values()) abort.abort();
-  }
-
   async dispose(): Promise<void> {
-    this.stop();
+    for (const { abort } of this.#running.values()) abort.abort();
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
   }
 

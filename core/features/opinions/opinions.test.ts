@@ -11,6 +11,7 @@ import { stillRedacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Panels } from '../../contracts/features/opinions.ts';
+import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { valueIn, type AskingDeps } from '../../mind/asking/asking.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
@@ -68,7 +69,7 @@ function createDesk({ says, panels: given = panels, room = 99, known = [], onAsk
     count: (text) => text.length,
     redact: stillRedacted,
   };
-  const panic = { engaged: false };
+  const panic = new PanicSwitch();
   const desk = new OpinionDesk({
     panels: given,
     asking,
@@ -218,12 +219,11 @@ test('a member that is not there leaves the others, and is named', async () => {
 });
 
 test('the panic stop ends it, and lets none begin', async () => {
-  const parts: { desk?: OpinionDesk } = {};
-  const made = createDesk({ says: { 'lab/a': 'yes' }, onAsked: () => parts.desk?.stop() });
-  parts.desk = made.desk;
+  const parts: { panic?: PanicSwitch } = {};
+  const made = createDesk({ says: { 'lab/a': 'yes' }, onAsked: () => parts.panic?.engage(1, 'smoke') });
+  parts.panic = made.panic;
   const opinion = await made.desk.ask({ ...ask, of: 'careful' });
   expect([opinion.verdict, opinion.opinions.every(({ error }) => error === 'it was stopped')]).toEqual(['ask', true]);
-  made.panic.engaged = true;
   await expect(made.desk.ask(ask)).rejects.toMatchObject({ code: 'panic_engaged' });
 });
 

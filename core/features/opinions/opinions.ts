@@ -1,31 +1,25 @@
 // Second opinions: on request, for agents that have one in config.yaml, and where the governor wants one. A turn that has none pays nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import { systemSessionId } from '../../contracts/events.ts';
-import type { AskingDeps } from '../../mind/asking/asking.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createOpinionOps } from './ops.ts';
 import { OpinionDesk } from './opinion-desk.ts';
-import type { KnownModels } from './panel.ts';
 import { wantedFor } from './wanted.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'closing' | 'redactPrompt'>;
+export { wordDisagreement } from './judgement.ts';
 
-interface Others {
-  readonly asking: AskingDeps;
-  readonly models: KnownModels;
-}
+type Taken = Pick<
+  Spine,
+  'config' | 'clock' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'closing' | 'redactPrompt' | 'asking' | 'models'
+>;
 
 export const opinions = defineBuiltInFeature({
   name: 'opinions',
-  migrations: [],
-  rows: () => null,
-  create: (spine: Taken, _rows: null, { asking, models }: Others) => {
+  create: (spine: Taken) => {
     const { config, log, logger } = spine;
-    const desk = new OpinionDesk({ ...spine, panels: config.models.panels, asking, models, random: Math.random });
+    const desk = new OpinionDesk({ ...spine, panels: config.models.panels, random: Math.random });
     const heard = (events: readonly AnyEvent[]): void => {
       for (const event of events) {
-        if (event.sessionId === systemSessionId && event.type === 'panic.engaged') desk.stop();
         if (event.type === 'turn.finished' && event.body.status === 'done' && event.turnId !== null) consider(event.turnId);
       }
     };

@@ -37,10 +37,12 @@ function assertContent(name: string, { settings, operations = {}, events = {}, m
 /** Checks the result of `create`. Fails with invalid_config. */
 export function assertParts(made: unknown, plugin: string): asserts made is PluginParts {
   if (typeof made !== 'object' || made === null) throw refuse('The function create of a plugin returns an object with what it adds.');
-  const { tools = [], channel } = made as PluginParts;
+  const { tools = [], channel, service } = made as PluginParts;
   for (const { name, input } of tools) assertSchema(input, `The input of the tool ${name}`);
-  if (channel !== undefined && channel.name !== plugin)
-    throw refuse(`The channel of the plugin ${plugin} calls itself ${channel.name}; name it ${plugin}.`);
+  for (const one of [channel, service]) {
+    if (one !== undefined && one.name !== plugin)
+      throw refuse(`The channel of the plugin ${plugin} calls itself ${one.name}; name it ${plugin}.`);
+  }
 }
 
 /** A plugin may bundle its own copy of the schema library, so this checks only the members in use. */

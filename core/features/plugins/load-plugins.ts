@@ -14,19 +14,36 @@ export interface PluginFile extends Pick<PluginView, 'path' | 'sha256' | 'state'
   readonly plugin: Plugin | null;
 }
 
-export interface LoadWish {
+export interface PluginWish {
   readonly home: string;
+  /** Handed in by the host program. */
+  readonly given: readonly Plugin[];
   readonly files: readonly string[];
   /** Real folders the agent may write in. */
-  readonly written: readonly string[];
+  readonly written: () => readonly string[];
   /** The content a person approved at a path. */
   approved(path: string): string | null;
 }
 
-export async function loadPlugins(wish: LoadWish): Promise<PluginFile[]> {
-  const loaded: PluginFile[] = [];
-  for (const file of wish.files) loaded.push(await loadOne(wish, resolve(wish.home, file)));
-  return loaded;
+/** Those of the program, then those of the files. Of two with one name the first counts. */
+export async function findPlugins(wish: PluginWish): Promise<PluginFile[]> {
+  const found = wish.given.map((plugin): PluginFile => {
+    assertPlugin(plugin);
+    return { path: null, sha256: null, state: 'loaded', problem: null, plugin };
+  });
+  const written = wish.files.length === 0 ? [] : wish.written();
+  for (const file of wish.files) {
+    const loaded = await loadOne({ ...wish, written }, resolve(wish.home, file));
+    const { name } = loaded.plugin ?? {};
+    const isTaken = name !== undefined && found.some(({ plugin }) => plugin?.name === name);
+    const problem = `There is another plugin with the name ${name}.`;
+    found.push(isTaken ? { ...loaded, plugin: null, state: 'failed', problem } : loaded);
+  }
+  return found;
+}
+
+interface LoadWish extends Pick<PluginWish, 'approved'> {
+  readonly written: readonly string[];
 }
 
 async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {

@@ -9,8 +9,7 @@ import type { PluginBook } from './plugin-book.ts';
 import { PluginRows, pluginMigrations } from './rows.ts';
 import { RunningPlugin, type PluginGround } from './running-plugin.ts';
 
-export { assertPlugin } from './check-plugin.ts';
-export { loadPlugins, type PluginFile } from './load-plugins.ts';
+export { findPlugins } from './load-plugins.ts';
 export { PluginBook } from './plugin-book.ts';
 
 type Taken = PluginGround & Pick<Spine, 'home' | 'panic'>;
@@ -32,6 +31,7 @@ export const plugins = defineBuiltInFeature({
       checks: [pluginChecks(() => all.map(({ view }) => view)), ...all.flatMap(({ parts }) => parts.checks ?? [])],
       packSources: all.flatMap(({ packSources }) => packSources),
       channels: all.flatMap(({ parts }) => parts.channel ?? []),
+      services: all.flatMap(({ parts }) => parts.service ?? []),
       begin: () => {
         for (const plugin of all) void plugin.begin();
       },

@@ -2,6 +2,7 @@
 // was not running.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import type { Schedule } from '../../contracts/features/schedule.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { Notice } from '../../runtime/outbox/outbox.ts';
@@ -20,17 +21,9 @@ const RECENT = 3;
 
 export class Deliveries {
   readonly #deps: DeliveriesDeps;
-  readonly #stopListening: () => void;
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps;
-    this.#stopListening = deps.log.onCommitted((events) => {
-      for (const event of events) this.#look(event);
-    });
-  }
-
-  dispose(): void {
-    this.#stopListening();
   }
 
   settle(): void {
@@ -40,15 +33,14 @@ export class Deliveries {
       for (const { turnId, sessionId } of book.fires(schedule.scheduleId, RECENT)) {
         const row = turnId === undefined ? null : log.index.turn(turnId);
         if (row === null || turnId === undefined || sessionId === undefined) continue;
-        for (const event of log.reads.turn(sessionId, turnId, row.firstSeq)) this.#look(event);
+        for (const event of log.reads.turn(sessionId, turnId, row.firstSeq)) this.deliver(event, schedule);
       }
     }
   }
 
-  #look(event: AnyEvent): void {
-    if (event.type !== 'turn.finished' || event.turnId === null) return;
-    const deliver = this.#deps.book.ofTurn(event.turnId)?.deliver ?? null;
-    if (deliver === null) return;
+  /** `schedule` started the turn of the event. */
+  deliver(event: AnyEvent, { deliver }: Pick<Schedule, 'deliver'>): void {
+    if (event.type !== 'turn.finished' || event.turnId === null || deliver === null) return;
     const { turnId, sessionId, body } = event;
     try {
       const text = [wordsOf(body), ...this.#refused(sessionId, turnId)].join('\n\n');

@@ -9,7 +9,7 @@ import {
   type ScheduleFired,
   type Task,
 } from '../../contracts/features/schedule.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const scheduleMigrations: readonly Migration[] = [
   {
@@ -112,11 +112,13 @@ const READ_KEPT = 1_000;
 
 export class ScheduleBook {
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #fires: HeldRows;
   /** By the stored text, which changes with the schedule. */
   readonly #read = new Map<string, Schedule>();
 
   constructor(db: SqlDatabase) {
     this.#sql = prepareAll(db);
+    this.#fires = new HeldRows(db, 'schedule_fires');
   }
 
   /** Called for every event inside its transaction. */
@@ -189,6 +191,7 @@ export class ScheduleBook {
 
   /** The schedule that started a turn. */
   ofTurn(turnId: string): Schedule | null {
+    if (!this.#fires.any) return null;
     const scheduleId = this.#sql.ofTurn.get(turnId) as string | undefined;
     return scheduleId === undefined ? null : (this.find(scheduleId)?.schedule ?? null);
   }
@@ -233,6 +236,7 @@ export class ScheduleBook {
 
   #fire({ body, seq, atMs }: EventOf<'schedule.fired'>): void {
     const { scheduleId, dueMs, turnId } = body;
+    this.#fires.put();
     this.#sql.putFire.run(scheduleId, seq, dueMs, atMs, turnId ?? null, JSON.stringify(body));
     this.#sql.pruneFires.run({ id: scheduleId, kept: FIRES_KEPT });
     if (body.by === undefined) this.#sql.advance.run(body.untilMs ?? dueMs, scheduleId);

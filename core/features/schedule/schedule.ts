@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/events.ts';
-import type { ScheduleFired } from '../../contracts/features/schedule.ts';
+import type { Schedule, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
@@ -97,7 +97,13 @@ export const schedule = defineBuiltInFeature({
     });
     const deliveries = new Deliveries({ log, logger, book, tell: (to, notice) => outbox.tell(to, notice) });
     const stopListening = log.onCommitted((events) => {
-      if (events.some((event) => concernsClock(book, event))) clockwork.poke();
+      let isNews = false;
+      for (const event of events) {
+        const ended = scheduleEndedBy(book, event);
+        if (ended !== null) deliveries.deliver(event, ended);
+        isNews ||= ended !== null || event.type === 'schedule.created' || event.type === 'schedule.changed';
+      }
+      if (isNews) clockwork.poke();
     });
     return {
       handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire }),
@@ -110,7 +116,6 @@ export const schedule = defineBuiltInFeature({
       },
       dispose: () => {
         stopListening();
-        deliveries.dispose();
         clockwork.dispose();
         heartbeat.dispose();
       },
@@ -174,10 +179,9 @@ function assertSession(log: Spine['log'], sessionId: string): void {
   }
 }
 
-/** A schedule that changed, or the end of a turn that one of them may wait for. */
-function concernsClock(book: ScheduleBook, { type, turnId }: AnyEvent): boolean {
-  if (type === 'schedule.created' || type === 'schedule.changed') return true;
-  return type === 'turn.finished' && turnId !== null && book.ofTurn(turnId) !== null;
+/** The schedule whose turn has ended. */
+function scheduleEndedBy(book: ScheduleBook, { type, turnId }: AnyEvent): Schedule | null {
+  return type === 'turn.finished' && turnId !== null ? book.ofTurn(turnId) : null;
 }
 
 function isOpen(status: string | undefined): boolean {

@@ -2,7 +2,7 @@
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const signalMigrations: readonly Migration[] = [
   {
@@ -59,9 +59,11 @@ interface StoredSignal {
 
 export class SignalBook {
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #held: HeldRows;
 
   constructor(db: SqlDatabase) {
     this.#sql = prepareAll(db);
+    this.#held = new HeldRows(db, 'signals_waiting');
   }
 
   /** Called for every event inside its transaction. */
@@ -100,6 +102,7 @@ export class SignalBook {
 
   /** Oldest first. */
   waiting(sessionId: string): SignalReceived[] {
+    if (!this.#held.any) return [];
     return (this.#sql.waiting.all(sessionId) as string[]).map((body) => signalReceivedSchema.parse(JSON.parse(body)));
   }
 
@@ -111,7 +114,9 @@ export class SignalBook {
     const text = JSON.stringify(body);
     this.#sql.put.run(body.source, body.name, body.dedupeKey, seq, atMs, text);
     this.#sql.prune.run(SIGNALS_KEPT);
-    if (body.disposition === 'queued' && body.sessionId !== null) this.#sql.putWaiting.run(body.sessionId, seq, body.signalId, text);
+    if (body.disposition !== 'queued' || body.sessionId === null) return;
+    this.#held.put();
+    this.#sql.putWaiting.run(body.sessionId, seq, body.signalId, text);
   }
 }
 

@@ -37,12 +37,10 @@ function prepareAll(db: SqlDatabase) {
        VALUES (@requestId, @seq, @sessionId, @turnId, @packId, @model, 'requested', @atMs, @day, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL)`,
     ),
     countRetry: db.prepare('UPDATE telemetry_model_calls SET retries = max(retries, @attempt) WHERE request_id = @requestId'),
-    isFirst: db
-      .prepare(
-        `SELECT NOT EXISTS (SELECT 1 FROM telemetry_model_calls e WHERE e.turn_id = c.turn_id AND e.model = c.model AND e.status <> 'requested')
-         FROM telemetry_model_calls c WHERE request_id = ? AND session_id = ?`,
-      )
-      .pluck(),
+    known: db.prepare(
+      `SELECT NOT EXISTS (SELECT 1 FROM telemetry_model_calls e WHERE e.turn_id = c.turn_id AND e.model = c.model AND e.status <> 'requested')
+         AS isFirst, status <> 'requested' AS isCounted FROM telemetry_model_calls c WHERE request_id = ? AND session_id = ?`,
+    ),
     endCall: db.prepare(
       `UPDATE telemetry_model_calls SET seq = @seq, status = @status, at_ms = @atMs, day = @day, input_tokens = @inputTokens,
          output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens, usage_reported = @usageReported, billed = @billed,
@@ -65,6 +63,23 @@ function prepareAll(db: SqlDatabase) {
     putCursor: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
     earlierCursor: db.prepare('SELECT projected_seq FROM telemetry_cursor').pluck(),
   };
+}
+
+/** Models that were asked outside the conversation of a turn. */
+const besideTypes = [
+  'call.verified',
+  'opinion.given',
+  'opinion.judged',
+  'value.given',
+  'door.answered',
+  'work.checked',
+  'pipeline.node_finished',
+  'eval.case_finished',
+] as const;
+type Beside = Extract<AnyEvent, { type: (typeof besideTypes)[number] }>;
+
+function isBeside(event: AnyEvent): event is Beside {
+  return (besideTypes as readonly string[]).includes(event.type);
 }
 
 export class UsageRows {
@@ -104,14 +119,9 @@ export class UsageRows {
       case 'embedding.used':
         this.#embedded(event);
         return;
-      case 'call.verified':
-      case 'opinion.given':
-      case 'opinion.judged':
-      case 'value.given':
-        this.#askedBeside(event);
-        return;
       default:
-        this.#applyTurn(event);
+        if (isBeside(event)) this.#askedBeside(event);
+        else this.#applyTurn(event);
     }
   }
 
@@ -176,10 +186,12 @@ export class UsageRows {
   }
 
   /** A model that was asked about a turn, outside its conversation. Nothing is counted if it did not answer. */
-  #askedBeside(event: EventOf<'call.verified'> | EventOf<'opinion.given'> | EventOf<'opinion.judged'> | EventOf<'value.given'>): void {
-    const { usage, costUsd = null, tookMs } = event.body;
+  #askedBeside(event: Beside): void {
+    const { usage } = event.body;
     if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return;
-    const model = event.type === 'call.verified' ? event.body.by : event.body.model;
+    const costUsd = ('paidUsd' in event.body ? event.body.paidUsd : event.body.costUsd) ?? null;
+    const tookMs = 'tookMs' in event.body ? (event.body.tookMs ?? 0) : 0;
+    const model = ('model' in event.body ? event.body.model : 'by' in event.body ? event.body.by : '') ?? '';
     this.#callAtOnce(event, { requestId: `beside-${event.seq}`, turnId: event.turnId, model, tookMs, usage, usageReported: true, costUsd });
   }
 
@@ -200,12 +212,12 @@ export class UsageRows {
   #callEnded(event: AnyEvent, end: { readonly requestId: string; readonly status: string; readonly [figure: string]: unknown }): void {
     const { seq, sessionId, atMs } = event;
     const id = end.requestId;
-    const isFirst = this.#sql.isFirst.get(id, sessionId) as number | undefined;
+    const known = this.#sql.known.get(id, sessionId) as { readonly isFirst: number; readonly isCounted: number } | undefined;
     // A copy of what another session asked.
-    if (isFirst === undefined) return;
-    this.#count(id, -1, 0);
+    if (known === undefined) return;
+    if (known.isCounted === 1) this.#count(id, -1, 0);
     this.#sql.endCall.run({ ...end, seq, sessionId, atMs, day: this.#dayOf(atMs) });
-    this.#count(id, 1, isFirst);
+    this.#count(id, 1, known.isFirst);
   }
 
   /** `turns`: 1 with the first call of its turn to the model. */

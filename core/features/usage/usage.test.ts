@@ -199,16 +199,16 @@ test('a hundred thousand calls are answered for in less than one pass over them'
   };
   const scan = db.prepare('SELECT count(*), sum(cost_usd), sum(took_ms) FROM telemetry_model_calls NOT INDEXED');
   const shares = (['day', 'model', 'session'] as const).map((by) => {
-    const tries = Array.from({ length: 5 }, () => {
-      const scanMs = msOf(() => scan.all());
-      const answerMs = msOf(() => {
+    const tries = Array.from({ length: 8 }, () => ({
+      scanMs: msOf(() => scan.all()),
+      answerMs: msOf(() => {
         const { rows } = report.usage({ by, limit: 200 }, NOON_MS);
         expect(rows.reduce((sum, row) => sum + row.modelCalls, 0)).toBe(by === 'session' ? 20_000 : 100_000);
-      });
-      return answerMs / scanMs;
-    });
-    return { by, share: Math.min(...tries) };
+      }),
+    }));
+    // The best of each: a busy machine interrupts either.
+    const best = (of: 'scanMs' | 'answerMs'): number => Math.min(...tries.map((one) => one[of]));
+    return { by, share: best('answerMs') / best('scanMs') };
   });
-  // Both run side by side on the same machine, so that a busy one slows both.
   expect(shares.filter(({ share }) => share >= 1)).toEqual([]);
 });

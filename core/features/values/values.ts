@@ -1,23 +1,14 @@
 // The answer of a turn as a value of a JSON schema. A turn that is not asked for one pays nothing.
 
-import type { AnyEvent } from '../../contracts/events.ts';
-import { systemSessionId } from '../../contracts/events.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParams, OpResult } from '../../contracts/ops.ts';
 import type { valueOps } from '../../contracts/features/values.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import { askValue, valueIn, type AskingDeps, type Output, type ValueAnswer } from '../../mind/asking/asking.ts';
+import { askValue, outputOfJsonSchema, valueIn, type Output, type ValueAnswer } from '../../mind/asking/asking.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { answerOf, type TurnAnswer } from './turn-answer.ts';
-import { outputOfJsonSchema } from './json-schema.ts';
 
-type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'closing'>;
-
-interface Others {
-  readonly asking: AskingDeps;
-  /** Takes secrets out of every string. */
-  readonly redactDeep: <T>(value: T) => T;
-}
+type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'closing' | 'asking' | 'redactDeep'>;
 
 interface Wanted {
   readonly turnId: string;
@@ -33,16 +24,14 @@ const instructions = `You get a message of a person and the answer an assistant 
 
 export const values = defineBuiltInFeature({
   name: 'values',
-  migrations: [],
-  rows: () => null,
-  create: (spine: Taken, _rows: null, others: Others): { handlers: Pick<OpHandlers, keyof typeof valueOps> } => ({
-    handlers: { 'turn.value': (params, { actor, signal }) => valueOfTurn({ ...spine, ...others }, params, actor, signal) },
+  create: (spine: Taken): { handlers: Pick<OpHandlers, keyof typeof valueOps> } => ({
+    handlers: { 'turn.value': (params, { actor, signal }) => valueOfTurn(spine, params, actor, signal) },
   }),
 });
 
 /** Fails with not_found, conflict, no_model, invalid_params or panic_engaged before any model is asked; then with over_budget and `model_*`. */
 async function valueOfTurn(
-  deps: Taken & Others,
+  deps: Taken,
   { turnId, schema, model: named }: OpParams<'turn.value'>,
   by: string,
   signal: AbortSignal | undefined,
@@ -72,23 +61,15 @@ async function valueOfTurn(
 }
 
 /** Stops with the caller, the program and the panic stop. */
-async function ask(
-  { asking, log, closing }: Taken & Others,
+function ask(
+  { asking, panic, closing }: Taken,
   answer: TurnAnswer,
   output: Output<unknown>,
   { turnId, model, signal }: Wanted,
 ): Promise<ValueAnswer<unknown>> {
-  const stop = new AbortController();
-  const stopHearing = log.onCommitted((events: readonly AnyEvent[]) => {
-    if (events.some(({ sessionId, type }) => sessionId === systemSessionId && type === 'panic.engaged')) stop.abort();
-  });
   const place = { sessionId: answer.sessionId, turnId, continues: answer.continues };
   const text = `Message:\n${answer.message}\n\nAnswer:\n${answer.text}`;
   const question = { model, place, system: instructions, text, maxOutputTokens: ANSWER_TOKENS, timeoutMs: ANSWER_MS };
-  const signals = [stop.signal, closing, ...(signal === undefined ? [] : [signal])];
-  try {
-    return await askValue(asking, question, output, AbortSignal.any(signals));
-  } finally {
-    stopHearing();
-  }
+  const signals = [panic.signal, closing, ...(signal === undefined ? [] : [signal])];
+  return askValue(asking, question, output, AbortSignal.any(signals));
 }

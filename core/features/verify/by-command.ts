@@ -2,17 +2,10 @@
 
 import { parseJson } from '../../base/json.ts';
 import { verifierAnswerSchema } from '../../contracts/features/verify.ts';
-import type { ProgramEnd } from '../../hands/tools/tools.ts';
+import type { AskProgram, ProgramEnd } from '../../hands/tools/tools.ts';
 import type { AskVerifier } from './verifier.ts';
 
-/** Runs a program within the time; ends it with all it started. */
-export type ProgramRunner = (
-  command: readonly string[],
-  input: string,
-  limits: { timeoutMs: number; signal: AbortSignal },
-) => Promise<ProgramEnd>;
-
-export function verifyByCommand(command: readonly string[], timeoutMs: number, run: ProgramRunner): AskVerifier {
+export function verifyByCommand(command: readonly string[], timeoutMs: number, run: AskProgram): AskVerifier {
   return async (subject, _place, signal) => {
     const end = await run(command, JSON.stringify(subject) + '\n', { timeoutMs, signal });
     const problem = problemOf(end);

@@ -1,47 +1,33 @@
 // Verification: a second check of risky calls by what config.yaml names. Without `verify` in config.yaml there is none.
 
 import type { VerifyConfig } from '../../contracts/features/verify.ts';
-import type { AskingDeps } from '../../mind/asking/asking.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { verifyByCommand, type ProgramRunner } from './by-command.ts';
+import { verifyByCommand } from './by-command.ts';
 import { verifyByCortensor } from './by-cortensor.ts';
 import { verifyByModel } from './by-model.ts';
 import { verifierChecks } from './checks.ts';
 import { Verifier, type AskVerifier } from './verifier.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets'>;
-
-interface Others {
-  readonly asking: AskingDeps;
-  readonly run: ProgramRunner;
-  /** Takes secrets out of every string. */
-  readonly redactDeep: <T>(value: T) => T;
-}
+type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'asking' | 'programs' | 'redactDeep'>;
 
 export const verify = defineBuiltInFeature({
   name: 'verify',
-  migrations: [],
-  rows: () => null,
-  create: ({ config, ...spine }: Taken, _rows: null, others: Others) => {
+  create: ({ config, ...spine }: Taken) => {
     const settings = config.verify;
     // Where there is none, no call waits for one.
     if (settings === undefined) return { port: null };
-    const ask = askerOf(settings, config.providers, { ...spine, ...others });
-    const port = new Verifier({ ...spine, settings, ask, redactDeep: others.redactDeep });
+    const ask = askerOf(settings, config.providers, spine);
+    const port = new Verifier({ ...spine, settings, ask });
     return { port, checks: [verifierChecks(settings, config.providers)] };
   },
 });
 
 type Providers = Taken['config']['providers'];
 
-function askerOf(
-  settings: VerifyConfig,
-  providers: Providers,
-  { asking, run, secrets, clock }: Omit<Taken, 'config'> & Others,
-): AskVerifier {
+function askerOf(settings: VerifyConfig, providers: Providers, { asking, programs, secrets, clock }: Omit<Taken, 'config'>): AskVerifier {
   const [kind, name] = splitKind(settings.by);
-  if (kind === 'command') return verifyByCommand(settings.commands[name] ?? [], settings.timeoutMs, run);
+  if (kind === 'command') return verifyByCommand(settings.commands[name] ?? [], settings.timeoutMs, programs.ask);
   if (kind !== 'cortensor') return verifyByModel(asking, settings);
   const provider = providers[name];
   if (provider?.kind !== 'cortensor') return () => Promise.resolve({ refused: `There is no Cortensor provider "${name}" in config.yaml` });

@@ -9,7 +9,7 @@ import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
-import type { Evidence } from '../../../contracts/features/memory.ts';
+import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { FindPassages, ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
 import { searchKnowledge, type Found, type SearchRequest } from './search.ts';

@@ -2,7 +2,7 @@
 // and whether it is untrusted.
 
 import { join } from 'node:path';
-import type { Evidence } from '../../../contracts/features/memory.ts';
+import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { KeptPassage } from './knowledge-rows.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { askWithin, findTexts, scoreAt } from '../recall/recall-path.ts';

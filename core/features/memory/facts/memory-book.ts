@@ -149,7 +149,7 @@ export class MemoryBook {
   /** Drops a candidate; a kept memory has to be forgotten instead. */
   reject(memoryId: string, by: string): void {
     if (this.#find(memoryId).state === 'kept') {
-      throw new AppError('conflict', `${memoryId} is kept; it is no candidate any more.`, { data: { hint: 'Forget it instead.' } });
+      throw new AppError('conflict', `${memoryId} is kept already; it is no longer a candidate.`, { data: { hint: 'Forget it instead.' } });
     }
     this.#deps.store.append([{ type: 'memory.rejected', body: { memoryId, by } }]);
   }

@@ -7,7 +7,7 @@ import type { AnyEvent, EventBodies, EventOf } from '../../../contracts/events.t
 import { memoryOriginSchema, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../../contracts/tools.ts';
-import type { SqlDatabase } from '../../../store/storage/storage.ts';
+import { HeldRows, type SqlDatabase } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
 import { allColumns, prepareAll, type StoredMemory } from './memory-sql.ts';
 
@@ -39,12 +39,14 @@ const untrustedSchema = z.array(taintSourceSchema);
 export class MemoryRows {
   readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #held: HeldRows;
   /** Of every scope and state. */
   readonly texts: SearchedTexts;
 
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = prepareAll(db);
+    this.#held = new HeldRows(db, 'memories');
     this.texts = new SearchedTexts(db, { table: 'memories', row: 'row', words: 'memory_text' });
   }
 
@@ -95,6 +97,7 @@ export class MemoryRows {
 
   /** In the order given; missing rows are left out. */
   at(rows: readonly number[]): KeptMemory[] {
+    if (rows.length === 0) return [];
     const found = new Map((this.#sql.at.all(JSON.stringify(rows)) as StoredMemory[]).map((stored) => [stored.row, stored]));
     return rows.flatMap((row) => {
       const stored = found.get(row);
@@ -128,6 +131,7 @@ export class MemoryRows {
   }
 
   pinned(scopes: readonly string[], limit: number): KeptMemory[] {
+    if (!this.#held.any) return [];
     return (this.#sql.pinned.all(JSON.stringify(scopes), limit) as StoredMemory[]).map(read);
   }
 
@@ -169,6 +173,7 @@ export class MemoryRows {
   #remember({ body, atMs }: EventOf<'memory.remembered'>): void {
     const { memory, state, rule } = body;
     const createdAtMs = Math.min(body.createdAtMs ?? atMs, atMs);
+    this.#held.put();
     const { changes, lastInsertRowid } = this.#sql.put.run({
       ...memory,
       state,

@@ -157,9 +157,9 @@ export function createNearest(logger: Logger, { vectors }: MemoryStores, embeddi
       signal,
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
+    if (embedding === null || 'problem' in embedding) return [];
     const { pinned } = vectors;
-    if (embedding === null || 'problem' in embedding || pinned?.model !== embedding.embedder.model) return [];
-    if (embedding.ledger.problem !== null) return [];
+    if (pinned?.model !== embedding.embedder.model || embedding.ledger.problem !== null) return [];
     try {
       const asked = await embedding.embedder.embedQuery(query, signal);
       if (asked.length !== pinned.dimensions) return [];

@@ -40,6 +40,6 @@ test('results below the floor are removed, and those far below the best one', ()
   expect(relevantOf(near(0.25, 0.2), 0.28)).toEqual([]);
 });
 
-test('before the floor is measured nothing is removed', () => {
-  expect(relevantOf(near(0.5, 0.1), null)).toEqual(near(0.5, 0.1));
+test('before the floor is measured no result is taken for related', () => {
+  expect(relevantOf(near(0.5, 0.1), null)).toEqual([]);
 });

@@ -30,10 +30,10 @@ export function measureFloor(vectors: readonly Float32Array[]): number {
   return Math.min(quantile(unrelated, UNRELATED_BELOW), quantile(related, RELATED_BELOW));
 }
 
-/** The nearest results that are related to the question, best first. All of them if the floor is not measured yet. */
+/** The nearest results that are related to the question, best first. None until the floor is measured: the nearest may be unrelated. */
 export function relevantOf<N extends Near>(nearest: readonly N[], floor: number | null): readonly N[] {
   const [best] = nearest;
-  if (floor === null || best === undefined) return nearest;
+  if (floor === null || best === undefined) return [];
   const least = floor + Math.max(0, best.similarity - floor) * BELOW_BEST;
   return nearest.filter(({ similarity }) => similarity >= least);
 }

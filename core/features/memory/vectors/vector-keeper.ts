@@ -102,13 +102,14 @@ export class VectorKeeper {
 
   /** Returns whether there may be more. */
   async #batch(): Promise<boolean> {
+    // Before the rest: no vector is used until then.
+    await this.#measure();
     for (const table of this.#deps.tables) {
       const waiting = table.waiting(BATCH);
       if (waiting.length === 0) continue;
       await this.#embed(table, waiting);
       return true;
     }
-    await this.#measure();
     return false;
   }
 

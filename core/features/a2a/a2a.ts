@@ -1,0 +1,146 @@
+// Agents on other machines, by the A2A protocol: the door through which they give tasks to this program, and the peers it gives tasks to. What
+// speaks the protocol is loaded when it is first used.
+
+import type { Claw } from '../../contracts/claw.ts';
+import type { DoorAdmission, DoorAgents, DoorRequest, DoorRoute } from '../../contracts/door-route.ts';
+import { groupAgentOf, isPeerModel, type a2aOps } from '../../contracts/features/a2a.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import type { ModelPort } from '../../runtime/turns/turns.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { cardOf } from './card.ts';
+import { a2aChecks } from './checks.ts';
+import { nodeIdOf } from './node-id.ts';
+import { a2aPath, cardPath } from './paths.ts';
+import { peerAgents, remoteCalls, withPeers } from './peer-models.ts';
+import { PeerWork } from './peer-work.ts';
+import { PeerLinks } from './peer-links.ts';
+import { a2aMigrations, A2aRows } from './rows.ts';
+import type { NatsGroup } from './nats-group.ts';
+import type { A2aDoor } from './serve.ts';
+import { a2aChannel, TaskDesk } from './tasks.ts';
+
+export { peerAgents, remoteCalls };
+
+type Taken = Pick<
+  Spine,
+  | 'config'
+  | 'clock'
+  | 'later'
+  | 'log'
+  | 'ids'
+  | 'turns'
+  | 'artifacts'
+  | 'logger'
+  | 'safety'
+  | 'secrets'
+  | 'closing'
+  | 'sources'
+  | 'redactPrompt'
+  | 'version'
+  | 'fetch'
+>;
+
+const SERVE_AGAIN_MS = 2_000;
+
+interface Others {
+  readonly tokens: DoorAdmission;
+  readonly agents: DoorAgents;
+}
+
+export const a2a = defineBuiltInFeature({
+  name: 'a2a',
+  migrations: a2aMigrations,
+  rows: ({ db }) => new A2aRows(db),
+  create: (spine: Taken, rows: A2aRows, { tokens, agents }: Others) => {
+    const { config, version, fetch } = spine;
+    const nodeId = nodeIdOf(spine.log);
+    const links = new PeerLinks({ peers: config.a2a.peers, secrets: spine.secrets, fetch, openAt: (peer) => rows.openAt(peer) });
+    const group = groupOf(spine, nodeId);
+    const linkTo = async (peer: string) => (groupAgentOf(peer) === null ? links.to(peer) : (await group()).link());
+    const work = new PeerWork({ ...spine, rows, nodeId, linkTo });
+    let takesWork = false;
+    const ownAgents = () => agents.list().filter(({ model }) => !isPeerModel(model));
+    let desk: TaskDesk | null = null;
+    const handlers: Pick<OpHandlers, keyof typeof a2aOps> = {
+      'a2a.card': ({ url = 'http://127.0.0.1' }) => ({
+        enabled: config.doors.a2a.enabled,
+        card: cardOf(url.replace(/\/+$/, ''), ownAgents(), version),
+      }),
+      'a2a.peers': async () => ({ peers: await links.look(spine.closing) }),
+    };
+    return {
+      handlers,
+      checks: [
+        a2aChecks({
+          peers: Object.keys(config.a2a.peers),
+          look: () => links.look(spine.closing),
+          group: config.a2a.transport === 'nats' ? async () => (await group()).look() : null,
+        }),
+      ],
+      /** The models as turns see them: those of peers answer as the peers do. */
+      runsAsModels: (models: ModelPort): ModelPort => withPeers(models, { peers: config.a2a.peers, work }),
+      route: (claw: Claw): DoorRoute => {
+        const agentsHere = {
+          has: (agentId: string) => ownAgents().some((one) => one.agentId === agentId),
+          route: agents.route.bind(agents),
+        };
+        const spend = (ownerId: string, usd: number | null): void => tokens.spendFor(ownerId, usd);
+        const isOpen = config.doors.a2a.enabled;
+        const made = new TaskDesk({ ...spine, claw, rows, agents: agentsHere, nodeId, spend });
+        desk = made;
+        // Tasks of an earlier run continue and count before the first request.
+        if (isOpen) made.listen();
+        if (takesWork && config.a2a.transport === 'nats') {
+          const ids = ownAgents().map(({ agentId }) => agentId);
+          keepServing(async () => (await group()).serve(made, ids), spine);
+        }
+        let opening: Promise<A2aDoor> | null = null;
+        const open = async (): Promise<A2aDoor> => {
+          const { A2aDoor: Door } = await import('./serve.ts');
+          const admit = (request: Pick<DoorRequest, 'header' | 'trust'>) => tokens.admit(request, 'a2a', isOpen);
+          const route = () => agents.route({ channel: a2aChannel, chatId: null });
+          return new Door({ desk: made, logger: spine.logger, version, admit, agents: ownAgents, route });
+        };
+        return {
+          owns: (path) => path === cardPath || path === a2aPath || path.startsWith(`${a2aPath}/`),
+          answer: async (request, reply) => {
+            opening ??= open();
+            await (await opening).answer(request, reply);
+          },
+        };
+      },
+      begin: () => {
+        takesWork = true;
+      },
+      dispose: async () => {
+        desk?.dispose();
+        if (config.a2a.transport === 'nats') await (await group()).close();
+      },
+    };
+  },
+});
+
+type GroupParts = Pick<Taken, 'config' | 'logger' | 'secrets' | 'closing'>;
+
+/** The group of nodes, made when it is first used. */
+function groupOf({ config, logger, secrets, closing }: GroupParts, nodeId: () => string): () => Promise<NatsGroup> {
+  let made: Promise<NatsGroup> | null = null;
+  return () =>
+    (made ??= import('./nats-group.ts').then(({ NatsGroup: Group }) => {
+      const { nats } = config.a2a;
+      if (nats === undefined) throw new AppError('invalid_config', 'a2a.nats is missing.');
+      return new Group({ config: nats, nodeId: nodeId(), logger, closing, resolve: async (ref) => (await secrets.resolve(ref)).trim() });
+    }));
+}
+
+/** Until the server was reached once; from then on its client reconnects. */
+function keepServing(serve: () => Promise<void>, { logger, later, closing }: Pick<Taken, 'logger' | 'later' | 'closing'>): void {
+  serve().catch((cause: unknown) => {
+    if (closing.aborted) return;
+    logger.log('warn', 'the NATS server of the group cannot be reached yet', { cause: String(cause) });
+    later(SERVE_AGAIN_MS, () => {
+      if (!closing.aborted) keepServing(serve, { logger, later, closing });
+    });
+  });
+}

@@ -1,0 +1,51 @@
+// The agent card: how agents on other machines know this one. Plain data in the form of the protocol; names no agent that the reader may not use.
+
+import { a2aPath } from './paths.ts';
+import { extensionUri } from './carried.ts';
+
+export interface CardAgent {
+  readonly agentId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+}
+
+export const A2A_VERSION = '1.0';
+
+/** `origin` is where the reader reached the door. */
+export function cardOf(origin: string, agents: readonly CardAgent[], version: string) {
+  return {
+    name: 'TrayClaw',
+    description: 'A local-first agent on the computer of its user, who approves what is risky.',
+    supportedInterfaces: [{ url: `${origin}${a2aPath}`, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: A2A_VERSION }],
+    version,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: extensionUri,
+          description: 'Carries the machines a task came through and its budget. A known message id meets the same task again.',
+          required: false,
+        },
+      ],
+    },
+    securitySchemes: {
+      door: { httpAuthSecurityScheme: { description: 'A door token of TrayClaw', scheme: 'Bearer', bearerFormat: '' } },
+    },
+    securityRequirements: [{ schemes: { door: { list: [] } } }],
+    defaultInputModes: ['text/plain', 'application/json', 'application/octet-stream'],
+    defaultOutputModes: ['text/plain'],
+    skills: agents.map(({ agentId, name, description, capabilities }) => ({
+      id: agentId,
+      name,
+      description: description === '' ? 'Answers and works with the tools of this computer.' : description,
+      tags: capabilities.length === 0 ? ['agent'] : [...capabilities],
+      examples: [],
+      inputModes: [],
+      outputModes: [],
+      securityRequirements: [],
+    })),
+  };
+}

@@ -1,0 +1,37 @@
+// The health of the agents on other machines: the peers that cannot be used, and the door. Nothing where there are none.
+
+import { toAppError } from '../../contracts/errors.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import type { PeerView } from '../../contracts/features/a2a.ts';
+
+interface Looked {
+  /** Null without a group. */
+  readonly group: (() => Promise<{ readonly waiting: number }>) | null;
+  readonly peers: readonly string[];
+  readonly look: () => Promise<readonly PeerView[]>;
+}
+
+/** Peers are asked only by a full check: it takes a moment for each that is away. */
+export function a2aChecks({ peers, look, group }: Looked): HealthSource {
+  return {
+    check: async (full) => [
+      ...(full && peers.length > 0 ? (await look()).map(findingOf) : []),
+      ...(group === null ? [] : [await groupFinding(group)]),
+    ],
+  };
+}
+
+async function groupFinding(look: () => Promise<{ readonly waiting: number }>): Promise<Finding> {
+  try {
+    const { waiting } = await look();
+    return well('a2a.group', `The NATS server of the group answers; ${counted(waiting, 'task waits or runs', 'tasks wait or run')}.`);
+  } catch (cause) {
+    return unwell('a2a.group', toAppError(cause).message, 'Check a2a.nats in config.yaml, and that the server runs with JetStream.');
+  }
+}
+
+function findingOf({ peer, state, problem, name }: PeerView): Finding {
+  const id = `a2a.${peer}`;
+  if (state === 'connected') return well(id, `The agent ${peer} answers${name === '' ? '' : ` as ${name}`}.`);
+  return unwell(id, problem ?? `The agent ${peer} cannot be used.`, 'trayclaw a2a peers');
+}

@@ -1,0 +1,183 @@
+// A peer by the A2A SDK: its card, and tasks in our own form. Loaded when a peer is first used; strict in what is sent, lenient in what comes.
+
+import { Role, TaskState, type AgentCard, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory, type Client } from '@a2a-js/sdk/client';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import type { PeerState } from '../../contracts/features/a2a.ts';
+import { carry, extensionUri, readEnd } from './carried.ts';
+import { peerFetch, unavailable, type PeerAddress } from './peer-fetch.ts';
+import type { OutgoingTask, PeerLink, PeerTask } from './peer-link.ts';
+
+export interface PeerCard {
+  readonly name: string;
+  readonly description: string;
+  readonly skills: readonly string[];
+}
+
+const states: Partial<Record<TaskState, PeerState>> = {
+  [TaskState.TASK_STATE_SUBMITTED]: 'submitted',
+  [TaskState.TASK_STATE_WORKING]: 'working',
+  [TaskState.TASK_STATE_COMPLETED]: 'completed',
+  [TaskState.TASK_STATE_FAILED]: 'failed',
+  [TaskState.TASK_STATE_CANCELED]: 'canceled',
+  [TaskState.TASK_STATE_INPUT_REQUIRED]: 'waiting',
+  [TaskState.TASK_STATE_REJECTED]: 'rejected',
+  [TaskState.TASK_STATE_AUTH_REQUIRED]: 'waiting',
+};
+/** Reasons of a refusal that pass. */
+const passing: ReadonlySet<string> = new Set(['queue_full', 'shutting_down', 'panic_engaged', 'rate_limited']);
+const FIND_PAGE = 50;
+
+/** Fails with model_unavailable, model_auth or model_rejected. */
+export async function connectPeer(address: PeerAddress, fetch: typeof globalThis.fetch): Promise<PeerClient> {
+  const fetchImpl = peerFetch(address, fetch);
+  const factory = new ClientFactory({
+    transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+  });
+  const client = await translated(address.peer, () => factory.createFromUrl(address.url.endsWith('/') ? address.url : `${address.url}/`));
+  const card = await translated(address.peer, () => client.getAgentCard());
+  return new PeerClient(address.peer, client, card);
+}
+
+export class PeerClient implements PeerLink {
+  readonly once: boolean;
+  readonly #peer: string;
+  readonly #client: Client;
+  readonly #card: AgentCard;
+
+  constructor(peer: string, client: Client, card: AgentCard) {
+    this.#peer = peer;
+    this.#client = client;
+    this.#card = card;
+    this.once = card.capabilities?.extensions.some(({ uri }) => uri === extensionUri) === true;
+  }
+
+  get card(): PeerCard {
+    const { name, description, skills } = this.#card;
+    return { name: short(name), description: short(description), skills: skills.slice(0, 50).map((skill) => short(skill.name)) };
+  }
+
+  async send({ messageId, contextId, text, ...work }: OutgoingTask, signal: AbortSignal): Promise<PeerTask> {
+    const message: Message = {
+      messageId,
+      contextId: contextId ?? '',
+      taskId: '',
+      role: Role.ROLE_USER,
+      parts: [{ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: 'text/plain' }],
+      metadata: this.once ? carry(work) : undefined,
+      extensions: this.once ? [extensionUri] : [],
+      referenceTaskIds: [],
+    };
+    const configuration = { acceptedOutputModes: ['text/plain'], taskPushNotificationConfig: undefined, returnImmediately: true };
+    const result = await this.#ask(() => this.#client.sendMessage({ tenant: '', message, configuration, metadata: undefined }, { signal }));
+    return 'messageId' in result ? answered(result) : taskOf(result);
+  }
+
+  async find(messageId: string, contextId: string | null, signal: AbortSignal): Promise<PeerTask | null> {
+    const query = { tenant: '', contextId: contextId ?? '', status: TaskState.TASK_STATE_UNSPECIFIED, pageSize: FIND_PAGE, pageToken: '' };
+    try {
+      const wanted = { ...query, historyLength: 100, statusTimestampAfter: undefined, includeArtifacts: true };
+      const { tasks } = await this.#ask(() => this.#client.listTasks(wanted, { signal }));
+      const found = tasks.find(({ history }) => history.some((message) => message.messageId === messageId));
+      return found === undefined ? null : taskOf(found);
+    } catch (cause) {
+      // Many agents do not list tasks: then it is not known.
+      if (isAppError(cause) && cause.code === 'denied') return null;
+      throw cause;
+    }
+  }
+
+  async get(taskId: string, signal: AbortSignal): Promise<PeerTask> {
+    return taskOf(await this.#ask(() => this.#client.getTask({ tenant: '', id: taskId }, { signal })));
+  }
+
+  async follow(taskId: string, say: (text: string) => void, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const { payload } of this.#client.resubscribeTask({ tenant: '', id: taskId }, { signal })) {
+        // The answer as a whole is read from the task: pieces may be missing here.
+        if (payload?.$case === 'artifactUpdate' && !payload.value.lastChunk) say(textIn(payload.value.artifact?.parts ?? []));
+      }
+    } catch (cause) {
+      const error = errorOf(this.#peer, cause);
+      // It has ended in between, or this agent streams nothing: the task itself says so.
+      if (error.code !== 'denied') throw error;
+    }
+  }
+
+  async cancel(taskId: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(() => this.#client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, { signal }));
+  }
+
+  #ask<T>(work: () => Promise<T>): Promise<T> {
+    return translated(this.#peer, work);
+  }
+}
+
+function taskOf({ id, contextId, status, artifacts, metadata }: Task): PeerTask {
+  return {
+    taskId: id,
+    contextId,
+    state: states[status?.state ?? TaskState.TASK_STATE_UNSPECIFIED] ?? 'working',
+    text: textOf(artifacts),
+    note: textIn(status?.message?.parts ?? []),
+    spent: readEnd(metadata),
+  };
+}
+
+/** A message in place of a task is the whole answer. */
+function answered({ contextId, parts }: Message): PeerTask {
+  return { taskId: '', contextId, state: 'completed', text: textIn(parts), note: '', spent: null };
+}
+
+function textOf(artifacts: readonly Artifact[]): string {
+  return artifacts
+    .map(({ parts }) => textIn(parts))
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function textIn(parts: readonly Part[]): string {
+  return parts
+    .map(({ content, filename }) => {
+      switch (content?.$case) {
+        case 'text':
+          return content.value;
+        case 'data':
+          return JSON.stringify(content.value);
+        case 'url':
+          return `File: ${content.value}`;
+        case 'raw':
+          return `File ${filename} (${content.value.length} bytes), which is not fetched.`;
+        case undefined:
+          return '';
+      }
+    })
+    .join('\n');
+}
+
+function short(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(0, 300);
+}
+
+async function translated<T>(peer: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw errorOf(peer, cause);
+  }
+}
+
+/** An error of ours that the SDK wrapped is itself again; refusals of the peer carry its own words. */
+function errorOf(peer: string, cause: unknown): AppError {
+  for (let inner: unknown = cause; inner instanceof Error; inner = inner.cause) {
+    if (isAppError(inner)) return inner;
+    if (inner.name === 'AbortError') return new AppError('cancelled', 'The request was stopped.', { cause });
+  }
+  const { reason, metadata, message } = cause as { reason?: unknown; metadata?: Record<string, string>; message?: string };
+  if (typeof reason !== 'string') return unavailable(peer, cause);
+  if (metadata?.['code'] !== undefined && passing.has(metadata['code'])) return unavailable(peer, cause);
+  const said = (message ?? '').slice(0, 500);
+  if (reason === 'TASK_NOT_FOUND') return new AppError('tool_failed', `The agent ${peer} no longer knows the task.`, { cause });
+  return new AppError('denied', `The agent ${peer} refused the task: ${said}`, { cause });
+}

@@ -1,0 +1,192 @@
+// The browser tool over a real browser: what a person sees, what is asked, and what is held back. tests/program has the many cases.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Deferred } from '../../base/deferred.ts';
+import { needs } from '../../../tests/needs.ts';
+import { refOf, shop, startBrowserBench, type BrowserBench } from '../../../tests/rigs/browser-bench.ts';
+
+const options = { ...needs('a Chromium'), timeout: 60_000 };
+const at = (path: string, host = shop): string => `http://${host}${path}`;
+let bench: BrowserBench;
+
+beforeAll(async () => {
+  bench = await startBrowserBench({
+    browser: { allowHosts: [shop, 'listed.test.invalid'], passwords: { [`http://${shop}`]: ['env:SHOP'] } },
+    secrets: { 'env:SHOP': 'correct horse' },
+  });
+}, 60_000);
+afterAll(() => bench.dispose());
+beforeEach(() => bench.web.reset());
+
+const page = `<title>Shop</title><h1>Shop</h1><a href="/two">Two</a>
+  <form method="post" action="/buy"><label>Email <input name="mail"></label><button>Buy now</button></form>
+  <button onclick="fetch('/api',{method:'POST',body:'1'}).catch(()=>0)">More</button>
+  <button onclick="document.title=confirm('Sure?')?'yes':'no'">Ask me</button>
+  <form action="/find" role="search"><input aria-label="Words" name="q"></form>
+  <form method="post" action="/in"><input type="password" name="p" aria-label="Password"></form>
+  <input type="file" aria-label="File" onchange="this.files[0].text().then((t)=>document.title=t)">
+  <a download href="/file">Get file</a><a target="_blank" href="/two">New tab</a>`;
+
+test('a page is read, changes are shown as differences, and links are followed freely', options, async () => {
+  bench.serve({ '/': page, '/two': '<title>Second</title><p>Hello', '/find?q=shoes': '<p>Found shoes' });
+  const shown = await bench.say({ action: 'open', url: at('/') });
+  expect(shown).toMatch(/^Opened http:\/\/shop\.test\.invalid\/\.\nhttp:\/\/shop\.test\.invalid\/ · Shop\n- generic.*\n.*heading "Shop"/);
+  const words = refOf(shown, 'textbox', 'Words');
+  expect(bench.facts({ action: 'type', ref: words, text: 'shoes' })).toMatchObject({
+    class: 'network',
+    hosts: [shop],
+    request: { reads: true },
+    decides: ['shoes'],
+  });
+  expect(await bench.say({ action: 'type', ref: words, text: 'shoes' })).toContain(`+   `);
+  expect(bench.facts({ action: 'press', key: 'Enter', ref: words })).toMatchObject({ request: { reads: true, url: at('/find') } });
+  expect(await bench.say({ action: 'press', key: 'Enter', ref: words })).toContain('Found shoes');
+  expect(await bench.say({ action: 'back' })).toContain('heading "Shop"');
+  const again = await bench.call({ action: 'snapshot' });
+  expect(await bench.say({ action: 'click', ref: refOf(again.forModel, 'link', 'Two') })).toContain('· Second');
+  expect(again.untrusted).toEqual([{ kind: 'web', where: shop }]);
+  expect(bench.facts({ action: 'snapshot' })).toMatchObject({ class: 'read', hosts: [] });
+});
+
+test('what has an effect asks, with a picture of the place, and what was not asked for is held back', options, async () => {
+  bench.serve({ '/': page });
+  const shown = await bench.say({ action: 'open', url: at('/') });
+  await bench.say({ action: 'type', ref: refOf(shown, 'textbox', 'Email'), text: 'me@home.example' });
+  const facts = bench.facts({ action: 'click', ref: refOf(shown, 'button', 'Buy') });
+  expect(facts).toMatchObject({
+    class: 'spend',
+    request: { method: 'POST', url: at('/buy'), reads: false },
+    risks: ['It sends mail = "me@home.example".', 'The connection is not encrypted.'],
+    does: 'Clicks the button “Buy now” on shop.test.invalid, which sends POST to shop.test.invalid',
+  });
+  const { sha256 = '', mark } = facts.picture ?? {};
+  expect(Buffer.from(bench.bench.artifacts.read(sha256)).subarray(0, 3).toString('hex')).toBe('ffd8ff');
+  expect(mark?.width).toBeGreaterThan(20);
+  const more = { action: 'click', ref: refOf(shown, 'button', 'More') };
+  expect(await bench.say(more)).toMatch(/The page wants to send POST to http:\/\/shop\.test\.invalid\/api; it was held back/);
+  expect(bench.web.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(bench.facts({ ...more, sends: true })).toMatchObject({ request: { reads: false } });
+  await bench.say({ ...more, sends: true });
+  await bench.say({ action: 'click', ref: refOf(shown, 'button', 'Buy') });
+  expect(bench.web.requests.filter(({ method }) => method === 'POST').map(({ path, body }) => `${path} ${body}`)).toEqual([
+    '/api 1',
+    '/buy mail=me%40home.example',
+  ]);
+});
+
+test('questions of a page are answered no, unless the action was let have an effect', options, async () => {
+  bench.serve({ '/': page });
+  const ref = refOf(await bench.say({ action: 'open', url: at('/') }), 'button', 'Ask me');
+  expect(await bench.say({ action: 'click', ref })).toMatch(/· no\n\[The page asked: confirm "Sure\?" answered no\]/);
+  expect(await bench.say({ action: 'click', ref, sends: true })).toMatch(/· yes\n\[The page asked: confirm "Sure\?" answered OK\]/);
+});
+
+test('a password goes only into a password field of the origin it belongs to', options, async () => {
+  bench.serve({ '/': page });
+  const shown = await bench.say({ action: 'open', url: at('/') });
+  const [password, words] = [refOf(shown, 'textbox', 'Password'), refOf(shown, 'textbox', 'Words')];
+  const type = { action: 'type', secret: 'env:SHOP' };
+  expect(bench.facts({ ...type, ref: password })).toMatchObject({
+    class: 'credential',
+    risks: ['It gives http://shop.test.invalid the password env:SHOP.'],
+  });
+  expect(bench.facts({ ...type, ref: words }).refused).toBe('A password is typed into password fields only.');
+  const belongsElsewhere = (host: string) => ({ refused: expect.stringContaining(`does not belong to http://${host}`) as string });
+  expect(bench.facts({ ...type, ref: password, secret: 'env:OTHER' })).toMatchObject(belongsElsewhere('shop'));
+  expect(await bench.say({ ...type, ref: password })).not.toContain('correct horse');
+  const other = await bench.say({ action: 'open', url: at('/', 'listed.test.invalid') });
+  expect(bench.facts({ ...type, ref: refOf(other, 'textbox', 'Password') })).toMatchObject(belongsElsewhere('listed'));
+});
+
+test('a page that changed after the decision is not acted on', options, async () => {
+  const turn = new Deferred<void>();
+  const turned = new Deferred<void>();
+  const script = "fetch('/turn').then(() => { f.method = 'post'; f.action = '/pay'; return fetch('/turned'); })";
+  bench.serve({ '/': `<form id="f" action="/find"><button>Go</button></form><script>${script}</script>` }, (request, response) => {
+    if (request.path === '/turn') void turn.promise.then(() => response.end());
+    else {
+      if (request.path === '/turned') turned.resolve();
+      response.end();
+    }
+  });
+  const shown = await bench.say({ action: 'open', url: at('/') });
+  const go = { action: 'click', ref: refOf(shown, 'button', 'Go') };
+  expect(bench.facts(go)).toMatchObject({ request: { reads: true } });
+  turn.resolve();
+  await turned.promise;
+  expect(await bench.say(go)).toMatch(/^The page changed: to click the button “Go” would do something else now. Nothing was done./);
+  expect(bench.web.requests.filter(({ path }) => path === '/pay')).toEqual([]);
+  expect(await bench.say({ action: 'click', ref: 'e77777' })).toMatch(/^There is no element e77777 on the page now/);
+});
+
+test('a page that keeps navigating can be left', options, async () => {
+  const restless = `<script>setInterval(()=>{const f=document.createElement('form');f.method='post';f.action='/buy';document.body.append(f);f.submit()},5);
+    setInterval(()=>location.assign('/?again'),7)</script><body>`;
+  bench.serve({ '/': restless, '/?again': restless, '/two': '<title>Second</title>' });
+  await bench.say({ action: 'open', url: at('/') });
+  expect(await bench.say({ action: 'open', url: at('/two') })).toContain('· Second');
+});
+
+test('files go up and come down, pictures and PDFs are kept, tabs are switched', options, async () => {
+  bench.serve({ '/': page, '/two': '<title>Second</title>' }, (request, response) => {
+    if (request.path !== '/file') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-disposition': 'attachment; filename="list.txt"' }).end('one two');
+  });
+  const shown = await bench.say({ action: 'open', url: at('/') });
+  writeFileSync(join(bench.bench.workspace, 'up.txt'), 'from the workspace');
+  const upload = { action: 'upload', ref: refOf(shown, 'button', 'File'), path: 'up.txt' };
+  expect(bench.facts(upload)).toMatchObject({ class: 'network', request: { reads: false }, paths: [{ given: 'up.txt', access: 'read' }] });
+  expect(await bench.say(upload)).toContain('· from the workspace');
+  const got = await bench.call({ action: 'download', ref: refOf(shown, 'link', 'Get file') });
+  expect(got.forModel).toContain('Downloaded list.txt (7 bytes)');
+  expect(Buffer.from(bench.bench.artifacts.read(got.artifacts[0]?.sha256 ?? '')).toString()).toBe('one two');
+  const tab = await bench.say({ action: 'click', ref: refOf(shown, 'link', 'New tab') });
+  const [, id = ''] = /A new tab opened: (t\d+)/.exec(tab) ?? [];
+  expect(await bench.say({ action: 'tabs', tab: id })).toContain('· Second');
+  expect(await bench.say({ action: 'close', tab: id })).toContain(`Closed the tab ${id}.`);
+  const kinds = await Promise.all([bench.call({ action: 'screenshot' }), bench.call({ action: 'pdf' })]);
+  expect(kinds.map(({ artifacts }) => artifacts[0]?.mediaType)).toEqual(['image/png', 'application/pdf']);
+});
+
+test('hosts off the list ask, and a page that goes to one unasked is closed', options, async () => {
+  bench.serve(
+    {
+      '/': `<a href="${at('/', 'other.test.invalid')}">Away</a><button onclick="location='${at('/', 'other.test.invalid')}'">Next</button>`,
+    },
+    (request, response) => {
+      if (request.path === '/jump') return void response.writeHead(302, { location: at('/', 'other.test.invalid') }).end();
+      response.end('<p>elsewhere');
+    },
+  );
+  const shown = await bench.say({ action: 'open', url: at('/') });
+  expect(bench.facts({ action: 'click', ref: refOf(shown, 'link', 'Away') })).toMatchObject({
+    hosts: ['other.test.invalid'],
+    request: { reads: true },
+  });
+  expect(await bench.say({ action: 'click', ref: refOf(shown, 'button', 'Next') })).toMatch(
+    /leads to other\.test\.invalid, which was not allowed/,
+  );
+  expect(bench.web.requests.filter(({ host }) => host === 'other.test.invalid')).toEqual([]);
+  expect(await bench.say({ action: 'open', url: at('/jump') })).toMatch(
+    /led on to other\.test\.invalid, which was not allowed, and was closed/,
+  );
+});
+
+test('a killed browser fails one call with one sentence; the panic stop leaves none', options, async () => {
+  bench.serve({ '/': page });
+  await bench.say({ action: 'open', url: at('/') });
+  const waiting = bench.say({ action: 'wait', ms: 20_000 });
+  const { killed } = await bench.bench.trees.killAll();
+  expect(killed).toBeGreaterThan(2);
+  expect(await waiting).toBe('The browser ended while it worked, and what it had open is gone. The next call starts it again.');
+  expect(await bench.say({ action: 'open', url: at('/') })).toContain('heading "Shop"');
+  bench.panic.engage(1, 'test');
+  const stopped = await bench.bench.trees.killAll();
+  expect(stopped.survivors).toBe(0);
+  expect((await bench.bench.trees.killAll()).killed).toBe(0);
+  expect(await bench.say({ action: 'snapshot' })).toMatch(/^Everything is stopped, so no browser starts/);
+  bench.panic.apply({ type: 'panic.released' } as Parameters<typeof bench.panic.apply>[0]);
+  expect(existsSync(join(bench.bench.home, 'browser'))).toBe(true);
+});

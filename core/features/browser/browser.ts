@@ -1,0 +1,82 @@
+// The browser that the agent uses. Connects its parts to the program; until the tool is used nothing of it is loaded and nothing runs.
+
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { unwell, well, type Finding } from '../../contracts/health.ts';
+import { domainSets, SafetyChecks } from '../../guard/safety/safety.ts';
+import { childEnvironment, createCheckedPaths } from '../../hands/tools/tools.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { BrowserHost, type BrowserHostDeps } from './browser-host.ts';
+import { findBrowser } from './launch.ts';
+import { createBrowserTool } from './tool.ts';
+
+type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'later' | 'logger' | 'panic' | 'secrets' | 'instanceMarker' | 'closing'>;
+
+export interface BrowserOptions {
+  /** Another way into the network, for tests. */
+  readonly ports?: Pick<BrowserHostDeps['proxy'], 'resolver' | 'dialer'>;
+}
+
+export const browser = defineBuiltInFeature({
+  name: 'browser',
+  create: (spine: Taken, _rows: null, { ports = {} }: BrowserOptions) => {
+    const { home, config, environment, secrets, instanceMarker } = spine;
+    const { browser: settings, policy } = config;
+    const allowDomains = [...policy.allowDomains, ...settings.allowHosts];
+    const rules = new SafetyChecks({ policy: { allowDomains, denyDomains: policy.denyDomains } });
+    const listed = domainSets(allowDomains);
+    const host = new BrowserHost({
+      ...spine,
+      guard: { url: (url) => rules.url(url), isListed: (name) => listed.covers(name) },
+      proxy: { judge: rules, ...ports },
+      plan: (proxy, headless) => ({
+        home,
+        executable: browserOf(settings.executable, environment),
+        profile: join(home, 'browser'),
+        proxy,
+        headless: headless && settings.headless,
+        environment: { ...shownOn(environment), ...childEnvironment(environment, instanceMarker, process.platform) },
+      }),
+    });
+    const tool = createBrowserTool({
+      host,
+      refusalOf: (url) => {
+        const { decision, reason } = rules.url(url);
+        return decision === 'allow' ? null : reason;
+      },
+      passwordsOf: (origin) => settings.passwords[origin] ?? [],
+      resolve: (ref) => secrets.resolve(ref),
+      paths: createCheckedPaths(homedir()),
+    });
+    const check = (): Finding[] => {
+      if (settings.executable === undefined) return [];
+      const found = findBrowser(settings.executable, environment);
+      if (found !== null) return [well('browser', `The browser is ${found}.`)];
+      return [
+        unwell(
+          'browser',
+          `browser.executable names ${settings.executable}, and there is no such program.`,
+          'Correct the path in config.yaml.',
+        ),
+      ];
+    };
+    // Models do not see the tool where no browser is installed.
+    const isHere = findBrowser(settings.executable, environment) !== null;
+    return { tools: [isHere ? tool : { ...tool, isSearched: true as const }], checks: [{ check }], dispose: () => host.close() };
+  },
+});
+
+function browserOf(given: string | undefined, environment: Spine['environment']): string {
+  const found = findBrowser(given, environment);
+  if (found !== null) return found;
+  throw new AppError('tool_failed', given === undefined ? 'No browser was found on this computer.' : `There is no browser at ${given}.`, {
+    data: { hint: 'Install Chrome, Chromium, Edge or Brave, or name one in browser.executable.' },
+  });
+}
+
+/** Where a window can be shown. */
+function shownOn(environment: Spine['environment']): Record<string, string> {
+  const names = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR', 'XDG_SESSION_TYPE'];
+  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+}

@@ -1,0 +1,144 @@
+// The only way of the browser into the network: a proxy on this computer that checks every connection by the URL rules and dials only the
+// addresses that were checked. Names are resolved here, once; the browser resolves none.
+
+import { createServer, request as sendRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import {
+  openConnection,
+  systemDialer,
+  systemResolver,
+  type Dialer,
+  type NameResolver,
+  type ResolvedVerdict,
+  type UrlJudge,
+} from '../../guard/egress/egress.ts';
+
+export interface CheckingProxyDeps {
+  readonly judge: Pick<UrlJudge, 'resolvedUrl'>;
+  readonly resolver?: NameResolver;
+  readonly dialer?: Dialer;
+}
+
+const CONNECT_MS = 15_000;
+const CONNECTIONS_MAX = 512;
+const REFUSED_KEPT = 20;
+const PLAIN_PORT = 80;
+
+export class CheckingProxy {
+  readonly #deps: CheckingProxyDeps;
+  readonly #server: Server;
+  readonly #open = new Set<Socket>();
+  readonly #ended = new AbortController();
+  #refused: string[] = [];
+
+  private constructor(deps: CheckingProxyDeps) {
+    this.#deps = deps;
+    this.#server = createServer((request, response) => void this.#forward(request, response));
+    this.#server.maxConnections = CONNECTIONS_MAX;
+    this.#server.on('connection', (socket) => this.#keep(socket));
+    this.#server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => void this.#tunnel(request, socket, head));
+    // A request that asks to become a socket goes around what is checked here.
+    this.#server.on('upgrade', (_request: IncomingMessage, socket: Socket) => socket.destroy());
+  }
+
+  static async start(deps: CheckingProxyDeps): Promise<CheckingProxy> {
+    const proxy = new CheckingProxy(deps);
+    await new Promise<void>((resolve, reject) => {
+      proxy.#server.once('error', reject);
+      proxy.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Returns the refusals since the last call and forgets them. */
+  takeRefused(): readonly string[] {
+    const refused = this.#refused;
+    this.#refused = [];
+    return refused;
+  }
+
+  async dispose(): Promise<void> {
+    this.#ended.abort();
+    for (const socket of this.#open) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url = '', method, headers } = request;
+    const target = await this.#dial(url);
+    // No words of ours where a page expects its own.
+    if (typeof target === 'string') return void request.socket.destroy();
+    const { pathname, search, host } = new URL(target.verdict.url);
+    const kept = Object.entries(headers).filter(([name]) => !/^(?:proxy-.*|connection|keep-alive|upgrade|te|trailer)$/.test(name));
+    const sent = sendRequest({
+      createConnection: () => target.socket,
+      method,
+      path: `${pathname}${search}`,
+      headers: { ...Object.fromEntries(kept), host, connection: 'close' },
+    });
+    sent.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    sent.on('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end('The server did not answer.')));
+    response.on('close', () => target.socket.destroy());
+    request.on('error', () => sent.destroy());
+    request.pipe(sent);
+  }
+
+  async #tunnel(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    socket.on('error', () => undefined);
+    const authority = request.url ?? '';
+    const isPlain = authority.endsWith(`:${PLAIN_PORT}`);
+    const target = isPlain ? this.#note(`${authority} was refused: sockets are not used here.`) : await this.#dial(`https://${authority}/`);
+    if (typeof target === 'string') {
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    const far = target.socket;
+    far.on('close', () => socket.destroy());
+    socket.on('close', () => far.destroy());
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    if (head.length > 0) far.write(head);
+    far.pipe(socket);
+    socket.pipe(far);
+  }
+
+  /** A connection to a checked address, or why there is none. */
+  async #dial(url: string): Promise<{ readonly socket: Socket; readonly verdict: ResolvedVerdict } | string> {
+    const { judge, resolver = systemResolver, dialer = systemDialer } = this.#deps;
+    const { signal } = this.#ended;
+    const verdict = await judge.resolvedUrl(url, resolver, signal);
+    if (verdict.decision === 'deny') return this.#note(`${shown(url)} was refused. ${verdict.reason}`);
+    const { hostname, port, protocol } = new URL(verdict.url);
+    const usual = protocol === 'https:' ? 443 : 80;
+    const target = { host: hostname, port: port === '' ? usual : Number(port), addresses: verdict.addresses };
+    try {
+      const socket = await openConnection({ ...target, isSecure: false, authorities: [] }, dialer, CONNECT_MS, signal);
+      this.#keep(socket);
+      return { socket, verdict };
+    } catch (cause) {
+      return `${hostname} could not be reached: ${cause instanceof Error ? cause.message : 'it failed'}`;
+    }
+  }
+
+  #keep(socket: Socket): void {
+    this.#open.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#open.delete(socket));
+  }
+
+  #note(refusal: string): string {
+    if (this.#refused.length < REFUSED_KEPT) this.#refused.push(refusal);
+    return refusal;
+  }
+}
+
+function shown(url: string): string {
+  return url.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 200);
+}

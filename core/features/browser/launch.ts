@@ -1,0 +1,113 @@
+// Finds a browser of the Chromium family and starts it with a separate profile, so that the checking proxy is its only way to the network.
+// Knows no page and no tool.
+
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { BrowserContext, BrowserType } from 'playwright-core';
+import { makeFolders } from '../../base/make-folders.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { loadAddedPackage } from '../../store/home/home.ts';
+import { withoutSideWays } from './page-guard.ts';
+
+export interface LaunchPlan {
+  /** The data folder: the driver may be installed there. */
+  readonly home: string;
+  readonly executable: string;
+  readonly profile: string;
+  readonly proxy: string;
+  readonly headless: boolean;
+  /** The whole environment, with the marks that the panic stop looks for. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const onPath = [
+  'google-chrome-stable',
+  'google-chrome',
+  'chromium',
+  'chromium-browser',
+  'microsoft-edge-stable',
+  'microsoft-edge',
+  'brave-browser',
+  'vivaldi-stable',
+];
+const onMac = ['Google Chrome', 'Chromium', 'Microsoft Edge', 'Brave Browser', 'Vivaldi'];
+const onWindows = [
+  'Google\\Chrome\\Application\\chrome.exe',
+  'Microsoft\\Edge\\Application\\msedge.exe',
+  'BraveSoftware\\Brave-Browser\\Application\\brave.exe',
+];
+const LAUNCH_MS = 30_000;
+const VIEW = { width: 1280, height: 800 };
+
+/** The path of the browser to use; null if there is none. */
+export function findBrowser(
+  given: string | undefined,
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): string | null {
+  if (given !== undefined) return existsSync(given) ? given : null;
+  return candidates(environment, platform).find((path) => existsSync(path)) ?? null;
+}
+
+function candidates(environment: Environment, platform: NodeJS.Platform): string[] {
+  if (platform === 'darwin') return onMac.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
+  if (platform === 'win32') {
+    const roots = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((name) => environment[name] ?? []);
+    return roots.flatMap((root) => onWindows.map((path) => join(root, path)));
+  }
+  const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return onPath.flatMap((name) => folders.map((folder) => join(folder, name)));
+}
+
+/** The version the tests drive. */
+const DRIVER = { name: 'playwright-core', version: '1.65.1' };
+
+/** The driver is large and loaded when first used: a checkout has it, elsewhere a person installs it. */
+export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
+  const loaded = await loadAddedPackage({ home: plan.home, ...DRIVER, besides: import.meta.url });
+  const { chromium } = driverIn(loaded);
+  makeFolders({ mkdirSync, statSync }, plan.profile);
+  try {
+    const context = await chromium.launchPersistentContext(plan.profile, {
+      executablePath: plan.executable,
+      headless: plan.headless,
+      proxy: { server: plan.proxy, bypass: '<-loopback>' },
+      env: { ...plan.environment },
+      // Root cannot use the browser's sandbox on Linux.
+      chromiumSandbox: process.getuid?.() !== 0,
+      viewport: plan.headless ? VIEW : null,
+      acceptDownloads: true,
+      serviceWorkers: 'block',
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+      timeout: LAUNCH_MS,
+      args: [
+        '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+        '--disable-quic',
+        '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+        '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+        '--no-pings',
+        '--dns-prefetch-disable',
+      ],
+    });
+    await context.addInitScript(withoutSideWays);
+    return context;
+  } catch (cause) {
+    const line = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]?.slice(0, 300) ?? '';
+    throw new AppError('tool_failed', `The browser ${plan.executable} could not be started: ${line}`, {
+      cause,
+      data: { hint: 'Start it once by hand to see why, or name another in browser.executable.' },
+    });
+  }
+}
+
+/** The package is CommonJS: what it exports is under `default` as well. */
+function driverIn(loaded: object): { readonly chromium: BrowserType } {
+  const { chromium, default: whole } = loaded as { chromium?: BrowserType; default?: { chromium?: BrowserType } };
+  const found = chromium ?? whole?.chromium;
+  if (found === undefined) throw new AppError('invalid_config', 'The package playwright-core drives no Chromium.');
+  return { chromium: found };
+}

@@ -1,0 +1,167 @@
+// The browser tool: one tool with many actions, so that a model learns one. States the facts of each call, runs it on the one browser, and says
+// what the page is now. What pages say is untrusted.
+
+import type { Page } from 'playwright-core';
+import type { ArtifactRef, CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import { defineTool } from '../../hands/tools/tools.ts';
+import { firstLine, performers, type ActionDeps, type ActionResult } from './actions.ts';
+import { browserArgs, type BrowserArgs } from './arguments.ts';
+import type { BrowserHost } from './browser-host.ts';
+import { describeAction, effectOf, factsOf } from './call-facts.ts';
+import { takePictures } from './page-picture.ts';
+import { differenceOf, findInOutline, viewPage, type PageView } from './page-view.ts';
+import { hostOf } from './page-guard.ts';
+import { AppError } from '../../contracts/errors.ts';
+
+export interface BrowserToolDeps extends ActionDeps {
+  readonly refusalOf: (url: string) => string | null;
+  readonly passwordsOf: (origin: string) => readonly string[];
+}
+
+const TIMEOUT_MS = 120_000;
+const HANDOVER_MS = 15 * 60_000;
+const OUTLINE_CHARS_MAX = 14_000;
+const DIFFERENCE_CHARS_MAX = 6_000;
+
+export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
+  const { host } = deps;
+  let pictures: ReadonlyMap<string, NonNullable<CallFacts['picture']>> = new Map();
+  const pictureOf = (ref: string): CallFacts['picture'] => pictures.get(ref);
+  return defineTool({
+    name: 'browser',
+    description:
+      'Use web pages in a browser of your own: open one, act on the elements of its outline by their refs, read what changed. Every result ' +
+      'shows the address, the title and the outline or its changes. For plain reading, web_fetch is cheaper.',
+    input: browserArgs,
+    class: 'network',
+    shows: { verb: 'browse', target: ['url', 'text', 'ref', 'action'] },
+    idempotency: (args) => (isLook(args) ? 'idempotent' : 'unsafe'),
+    timeoutMs: HANDOVER_MS + TIMEOUT_MS,
+    facts: (args, context) => factsOf(args, { ...deps, view: host.view, pictureOf }, context),
+    summarize: (args) => describeAction(args, host.view),
+    run: async (args, context) => {
+      if (args.action === 'close' && args.tab === undefined) {
+        await host.close();
+        return { forModel: 'The browser is closed.' };
+      }
+      if (args.action === 'handover') return handOver(deps, args, context);
+      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const effect = args.action === 'open' ? null : effectOf(args, host.view);
+      const seen = host.view;
+      const facts = factsOf(args, { ...deps, view: seen, pictureOf }, context);
+      const isAsked = facts.request?.reads === false || effect?.reads === false;
+      host.guard.allow(facts.hosts);
+      return host.use(
+        async (page) => {
+          // Another call was first.
+          if (args.ref !== undefined && host.view !== seen)
+            throw new AppError('tool_failed', 'The page changed meanwhile; take a snapshot.');
+          const made = await act(page, args, { ...context, signal }, deps);
+          const result = await report(made.page ?? host.page ?? page, made, host, { args, context: { ...context, signal } });
+          pictures = result.pictures ?? pictures;
+          return result.result;
+        },
+        isAsked ? facts.hosts : null,
+        signal,
+      );
+    },
+  });
+}
+
+function isLook({ action }: BrowserArgs): boolean {
+  return ['snapshot', 'wait', 'scroll', 'tabs', 'screenshot', 'pdf'].includes(action);
+}
+
+async function act(page: Page, args: BrowserArgs, context: ToolContext, deps: BrowserToolDeps): Promise<ActionResult> {
+  if (args.action === 'handover') return { said: '' };
+  if (args.action === 'close') {
+    await deps.host.select(args.tab ?? '').close();
+    return { said: `Closed the tab ${args.tab ?? ''}.` };
+  }
+  try {
+    return await performers[args.action](page, args, context, deps);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('tool_failed', `To ${describeAction(args, deps.host.view)} did not work: ${firstLine(cause)}`, { cause });
+  }
+}
+
+interface Call {
+  readonly args: BrowserArgs;
+  readonly context: ToolContext;
+}
+
+interface Reported {
+  readonly result: ToolResult;
+  readonly pictures: ReadonlyMap<string, NonNullable<CallFacts['picture']>> | null;
+}
+
+async function report(page: Page, made: ActionResult, host: BrowserHost, { args, context }: Call): Promise<Reported> {
+  const artifacts = made.artifacts ?? [];
+  if (page.isClosed()) return { result: told([made.said], [], artifacts), pictures: null };
+  if (!host.guard.mayShow(page.url())) {
+    const where = hostOf(page.url());
+    await page.goto('about:blank').catch(() => undefined);
+    return {
+      result: told(
+        [made.said, `The page led on to ${where}, which was not allowed, and was closed. To go there, open it.`],
+        [where],
+        artifacts,
+      ),
+      pictures: new Map(),
+    };
+  }
+  const before = host.view;
+  if (made.withoutOutline === true) {
+    return { result: told([made.said, ...happened(host)], before?.hosts ?? [], artifacts), pictures: null };
+  }
+  const view = await viewPage(page);
+  host.keep(page, view);
+  const pictures = await takePictures(page, view, context);
+  const lines = [made.said, `${view.url.slice(0, 500)} · ${view.title}`, ...happened(host), outlineFor(args, before, view, context)];
+  return { result: told(lines, view.hosts, artifacts), pictures };
+}
+
+function happened(host: BrowserHost): string[] {
+  const { dialogs, newTabs, errors, held } = host.take();
+  return [
+    ...dialogs.map((dialog) => `[The page asked: ${dialog}]`),
+    ...newTabs.map((tab) => `[A new tab opened: ${tab}; switch to it with the action tabs]`),
+    ...held.map((reason) => `[${reason}]`),
+    ...(held.some((reason) => reason.includes('held back'))
+      ? ['[If it should happen, repeat the action with "sends": true; a person is then asked.]']
+      : []),
+    ...(errors.length === 0 ? [] : [`[Errors in the console: ${errors.length}; the first: ${errors[0] ?? ''}]`]),
+  ];
+}
+
+function outlineFor(args: BrowserArgs, before: PageView | null, view: PageView, context: ToolContext): string {
+  if (args.query !== undefined) return bounded(findInOutline(view.outline, args.query) || '(no line has these words)', view, context);
+  const difference = args.action === 'snapshot' || args.action === 'open' ? null : differenceOf(before, view);
+  if (difference === null || difference.length > DIFFERENCE_CHARS_MAX) return bounded(view.outline, view, context);
+  return difference.startsWith('(') ? difference : `Changes of the outline:\n${difference}`;
+}
+
+/** The whole is kept; half an outline with its end says more than nothing. */
+function bounded(text: string, view: PageView, { artifacts, callId, sessionId }: ToolContext): string {
+  if (text.length <= OUTLINE_CHARS_MAX) return text;
+  const cut = text.lastIndexOf('\n', OUTLINE_CHARS_MAX);
+  const kept = artifacts.put(view.outline, { name: 'page-outline.txt', mediaType: 'text/plain; charset=utf-8', callId, sessionId });
+  const left = text.slice(cut).split('\n').length - 1;
+  return `${text.slice(0, cut)}\n… ${left} more lines; use snapshot with a query, or artifact_read {"artifact":"${kept.sha256}"}`;
+}
+
+function told(lines: readonly string[], hosts: readonly string[], artifacts: readonly ArtifactRef[]): ToolResult {
+  return {
+    forModel: lines.filter((line) => line !== '').join('\n'),
+    untrusted: hosts.map((where) => ({ kind: 'web', where })),
+    artifacts,
+  };
+}
+
+async function handOver({ host }: BrowserToolDeps, args: BrowserArgs, context: ToolContext): Promise<ToolResult> {
+  const url = host.view?.url ?? '';
+  context.onOutput(`The browser is yours: ${args.text ?? 'close its window when you are done'}.\n`);
+  await host.handOver(url, AbortSignal.any([context.signal, AbortSignal.timeout(HANDOVER_MS)]));
+  return { forModel: `The person closed the window and is done. Go on with {"action":"open","url":${JSON.stringify(url)}}.` };
+}

@@ -1,0 +1,159 @@
+// The rights of a caller at a door: its token judged in constant time, its scopes, its rate and its budget of the day. A revoked token stops
+// the requests it has under way. Knows no wire format.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { bearerIn } from '../../base/bearer.ts';
+import type { Clock } from '../../base/clock.ts';
+import { GuessLimit } from '../../base/guess-limit.ts';
+import { localDay } from '../../base/local-day.ts';
+import type { DoorAdmission, DoorCaller, DoorRequest } from '../../contracts/door-route.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { scopeIncludes, type TokenDoor } from '../../contracts/features/doors.ts';
+import type { DoorRows, TokenRow } from './rows.ts';
+
+const MINUTE_MS = 60_000;
+
+type DoorVerdict =
+  | { readonly kind: 'right'; readonly live: Live }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'locked'; readonly retryAfterSeconds: number };
+
+interface Live {
+  readonly row: TokenRow;
+  readonly digest: Buffer;
+  readonly revoked: AbortController;
+  /** Times of the requests of the last minute. */
+  requestsMs: number[];
+  notedAtMs: number;
+  day: string;
+  spentUsd: number;
+}
+
+export class DoorTokens implements DoorAdmission {
+  readonly #rows: DoorRows;
+  readonly #clock: Clock;
+  readonly #guesses: GuessLimit;
+  /** Null until a door is used, and after a change. */
+  #live: Map<string, Live> | null = null;
+
+  constructor(rows: DoorRows, clock: Clock) {
+    this.#rows = rows;
+    this.#clock = clock;
+    this.#guesses = new GuessLimit(clock);
+  }
+
+  /** Judges the Authorization header; the tokens of other doors are wrong here. */
+  #judge(header: string | undefined, door: TokenDoor): DoorVerdict {
+    const given = bearerIn(header);
+    const found = given === null ? undefined : this.#find(digestOf(given), door);
+    if (found !== undefined) return { kind: 'right', live: found };
+    const retryAfterSeconds = this.#guesses.count(header !== undefined);
+    return retryAfterSeconds === null ? { kind: 'wrong' } : { kind: 'locked', retryAfterSeconds };
+  }
+
+  admit(request: Pick<DoorRequest, 'header' | 'trust'>, door: TokenDoor, isOpen: boolean): DoorCaller {
+    const judged = this.#judge(request.header('authorization'), door);
+    if (judged.kind === 'locked') {
+      const data = { retryAfterSeconds: judged.retryAfterSeconds };
+      throw new AppError('rate_limited', 'Too many wrong API keys; only a right one is accepted now.', { data });
+    }
+    if (judged.kind === 'wrong') {
+      const hint = `Make one with: trayclaw doors token create${door === 'openai' ? '' : ` --door ${door}`}`;
+      throw new AppError('unauthorized', 'The API key is missing or wrong.', { data: { hint } });
+    }
+    request.trust();
+    if (!isOpen) {
+      const hint = `Set doors.${door}.enabled in config.yaml.`;
+      throw new AppError('not_found', 'This door is closed.', { data: { hint } });
+    }
+    const retryAfterSeconds = this.#overRate(judged.live);
+    if (retryAfterSeconds !== null)
+      throw new AppError('rate_limited', 'This API key has used up its requests of the minute.', { data: { retryAfterSeconds } });
+    return this.#callerOf(judged.live);
+  }
+
+  spendFor(tokenId: string, usd: number | null): void {
+    const live = this.#all.get(tokenId);
+    if (live !== undefined) this.#spend(live, usd);
+  }
+
+  /** After a token was created or revoked. What is left of the others stays as it is. */
+  reload(): void {
+    const before = this.#live;
+    if (before === null) return;
+    this.#live = new Map(this.#rows.tokens().map((row) => [row.token.tokenId, before.get(row.token.tokenId) ?? liveOf(row)]));
+    for (const [tokenId, { revoked }] of before) if (!this.#live.has(tokenId)) revoked.abort();
+  }
+
+  #find(digest: Buffer, door: TokenDoor): Live | undefined {
+    // Every one is compared, so that the time says nothing of where a token is.
+    let found: Live | undefined;
+    for (const live of this.#all.values()) if (timingSafeEqual(live.digest, digest) && live.row.token.door === door) found = live;
+    return found;
+  }
+
+  get #all(): Map<string, Live> {
+    return (this.#live ??= new Map(this.#rows.tokens().map((row) => [row.token.tokenId, liveOf(row)])));
+  }
+
+  #callerOf(live: Live): DoorCaller {
+    const { token } = live.row;
+    this.#noteUse(live);
+    return {
+      token,
+      revoked: live.revoked.signal,
+      may: (what) => token.scopes.some((scope) => scopeIncludes(scope, what)),
+      leftUsd: () => (token.perDayUsd === null ? null : Math.max(0, token.perDayUsd - this.#spentToday(live))),
+      spend: (usd) => this.#spend(live, usd),
+      owns: (sessionId) => this.#rows.ownerOf(sessionId) === token.tokenId,
+      own: (sessionId) => this.#rows.own(sessionId, token.tokenId),
+    };
+  }
+
+  /** Null, or the seconds until its next request is accepted. Counts the request. */
+  #overRate(live: Live): number | null {
+    const nowMs = this.#clock.monotonicMs();
+    live.requestsMs = live.requestsMs.filter((atMs) => nowMs - atMs < MINUTE_MS);
+    const [oldestMs] = live.requestsMs;
+    if (oldestMs !== undefined && live.requestsMs.length >= live.row.token.perMinute)
+      return Math.max(1, Math.ceil((oldestMs + MINUTE_MS - nowMs) / 1000));
+    live.requestsMs.push(nowMs);
+    return null;
+  }
+
+  #spentToday(live: Live): number {
+    return live.day === localDay(this.#clock.nowMs()) ? live.spentUsd : 0;
+  }
+
+  #spend(live: Live, usd: number | null): void {
+    if (usd === null || usd === 0) return;
+    live.spentUsd = this.#spentToday(live) + usd;
+    live.day = localDay(this.#clock.nowMs());
+    this.#rows.addSpent(live.row.token.tokenId, live.day, usd);
+  }
+
+  /** At most one write a minute. */
+  #noteUse(live: Live): void {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs - live.notedAtMs < MINUTE_MS) return;
+    live.notedAtMs = nowMs;
+    this.#rows.noteUse(live.row.token.tokenId, nowMs);
+  }
+}
+
+function liveOf(row: TokenRow): Live {
+  const { digest, lastUsedAtMs, day, spentUsd } = row;
+  return {
+    row,
+    digest: Buffer.from(digest, 'hex'),
+    revoked: new AbortController(),
+    requestsMs: [],
+    notedAtMs: lastUsedAtMs ?? 0,
+    day,
+    spentUsd,
+  };
+}
+
+export function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,104 @@
+// The tokens of other programs. Each door is a feature too, such as core/features/openai, and gets the tokens from here.
+
+import { randomBytes } from 'node:crypto';
+import { localDay } from '../../base/local-day.ts';
+import { doors as callerDoors } from '../../contracts/doors.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import { tokenDoorSchema, type doorOps, type DoorToken, type TokenDoor } from '../../contracts/features/doors.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { doorChecks, type DoorsSeen } from './checks.ts';
+import { digestOf, DoorTokens } from './door-tokens.ts';
+import { doorMigrations, DoorRows, viewOf } from './rows.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'ids' | 'panic'>;
+
+const paths: Readonly<Record<TokenDoor, readonly string[]>> = {
+  openai: ['/v1/models', '/v1/chat/completions', '/v1/responses', '/v1/embeddings'],
+  ollama: ['/api/tags', '/api/show', '/api/chat', '/api/generate', '/api/embed', '/api/version'],
+  a2a: ['/.well-known/agent-card.json', '/a2a'],
+  mcp: ['/mcp'],
+};
+const PER_MINUTE = 60;
+const TOKENS_MAX = 100;
+
+export const doors = defineBuiltInFeature({
+  name: 'doors',
+  migrations: doorMigrations,
+  rows: ({ db }) => new DoorRows(db),
+  create: (spine: Taken, rows: DoorRows) => {
+    const { config, clock } = spine;
+    const tokens = new DoorTokens(rows, clock);
+    const handlers: Pick<OpHandlers, keyof typeof doorOps> = {
+      'door.list': () => {
+        const held = rows.tokens();
+        const tokensOf = (door: TokenDoor): number => held.filter(({ token }) => token.door === door).length;
+        const listed = tokenDoorSchema.options.map((door) => {
+          return { door, enabled: config.doors[door].enabled, paths: [...paths[door]], tokens: tokensOf(door) };
+        });
+        return { doors: listed };
+      },
+      'door.create_token': (params, caller) => {
+        const created = createToken(spine, rows, params, caller);
+        tokens.reload();
+        return created;
+      },
+      'door.list_tokens': () => {
+        const today = localDay(clock.nowMs());
+        return { tokens: rows.tokens().map((row) => viewOf(row, today)) };
+      },
+      'door.revoke_token': ({ token: named }, caller) => {
+        const revoked = revokeToken(spine, rows, named, caller);
+        tokens.reload();
+        return revoked;
+      },
+    };
+    const seen = (): DoorsSeen => {
+      const nowMs = clock.nowMs();
+      return { tokens: rows.tokens().map((row) => viewOf(row, localDay(nowMs))), nowMs, isOpen: (door) => config.doors[door].enabled };
+    };
+    return { handlers, tokens, checks: [doorChecks(seen)] };
+  },
+});
+
+/** Fails for a door behind which no person sits: a token lets other programs in. */
+function assertPerson({ channel }: Caller): void {
+  if (!callerDoors[channel].isPersonal)
+    throw new AppError('forbidden', 'Tokens are made and revoked in the window or on the command line.');
+}
+
+function createToken(
+  { ids, log, panic }: Taken,
+  rows: DoorRows,
+  params: OpParsed<'door.create_token'>,
+  caller: Caller,
+): OpResult<'door.create_token'> {
+  assertPerson(caller);
+  if (panic.engaged) throw new AppError('panic_engaged', 'No door is opened while everything is stopped.');
+  const known = rows.tokens();
+  if (known.length >= TOKENS_MAX) throw new AppError('queue_full', `There are ${TOKENS_MAX} tokens already; revoke one first.`);
+  const tokenId = ids.next('dtk');
+  const name = params.name ?? `client-${known.length + 1}`;
+  if (known.some(({ token }) => token.name === name)) {
+    const hint = 'Choose another name, or revoke that one: trayclaw doors token revoke NAME';
+    throw new AppError('conflict', `There is a token with the name ${name} already.`, { data: { hint } });
+  }
+  const { door, scope: scopes = ['agents'], perMinute = PER_MINUTE, perDayUsd = null } = params;
+  const made: DoorToken = { tokenId, door, name, scopes, perMinute, perDayUsd };
+  const token = `tcd-${randomBytes(32).toString('base64url')}`;
+  const digest = digestOf(token).toString('hex');
+  log.append(systemSessionId, [{ type: 'door.token_created', body: { ...made, digest, by: caller.actor } }], true);
+  return { ...made, key: token };
+}
+
+function revokeToken({ log }: Taken, rows: DoorRows, named: string, caller: Caller): DoorToken {
+  assertPerson(caller);
+  const found = rows.tokens().find(({ token }) => token.tokenId === named || token.name === named);
+  if (found === undefined) {
+    const hint = 'See: trayclaw doors token list';
+    throw new AppError('not_found', `There is no token ${named}.`, { data: { hint } });
+  }
+  log.append(systemSessionId, [{ type: 'door.token_revoked', body: { tokenId: found.token.tokenId, by: caller.actor } }], true);
+  return found.token;
+}

@@ -1,0 +1,125 @@
+// Grades an outcome by rule: what the answer says, which tools were called, what it cost. Pure; a rubric is not decided here.
+
+import { isDeepStrictEqual } from 'node:util';
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import type { EvalAssert, EvalCase } from '../../contracts/features/evals.ts';
+import { outputOfJsonSchema, valueIn } from '../../mind/asking/asking.ts';
+
+/** The result of running a case, before it is graded. */
+export interface Outcome {
+  readonly status: string;
+  readonly text: string;
+  readonly calls: readonly { readonly tool: string; readonly args: string }[];
+  readonly costUsd: number | null;
+  readonly tookMs: number;
+}
+
+export type Check = EvalCase['checks'][number];
+
+/** Null for an assertion that only a judge decides. */
+export function checkByRule(given: EvalAssert, outcome: Outcome): Check | null {
+  const { type, value, threshold } = given;
+  switch (type) {
+    case 'is-json':
+      return checkJson(outcome.text, value);
+    case 'tool':
+    case 'not-tool':
+      return checkTool(type, value, outcome);
+    case 'cost':
+    case 'latency':
+      return checkLimit(type, threshold ?? Number(value), outcome);
+    case 'llm-rubric':
+      return null;
+    default: {
+      const { pass, reason } = textRules[type](outcome.text, value);
+      return { type, pass, reason };
+    }
+  }
+}
+
+type TextRule = (text: string, value: unknown) => Omit<Check, 'type'>;
+type TextType = Exclude<EvalAssert['type'], 'is-json' | 'tool' | 'not-tool' | 'cost' | 'latency' | 'llm-rubric'>;
+
+const textRules: Readonly<Record<TextType, TextRule>> = {
+  contains: (text, value) => found(text.includes(String(value)), value),
+  'not-contains': (text, value) => unwanted(text.includes(String(value)), value),
+  icontains: (text, value) => found(text.toLowerCase().includes(String(value).toLowerCase()), value),
+  'contains-any': (text, value) => {
+    const pass = textsIn(value).some((one) => text.includes(one));
+    return { pass, reason: `Looked for any of ${textsIn(value).join(', ')}.` };
+  },
+  'contains-all': (text, value) => {
+    const missing = textsIn(value).filter((one) => !text.includes(one));
+    return { pass: missing.length === 0, reason: missing.length === 0 ? 'All are in the answer.' : `Missing: ${missing.join(', ')}.` };
+  },
+  equals: (text, value) => ({
+    pass: isEqual(text, value),
+    reason: `Wanted exactly: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  }),
+  'starts-with': (text, value) => ({
+    pass: text.trimStart().startsWith(String(value)),
+    reason: `Wanted at the beginning: ${String(value)}`,
+  }),
+  regex: (text, value) => found(new RegExp(String(value), 'u').test(text), value),
+  'not-regex': (text, value) => unwanted(new RegExp(String(value), 'u').test(text), value),
+};
+
+function found(pass: boolean, value: unknown): Omit<Check, 'type'> {
+  return { pass, reason: `"${String(value)}" is ${pass ? '' : 'not '}in the answer.` };
+}
+
+function unwanted(isThere: boolean, value: unknown): Omit<Check, 'type'> {
+  return { pass: !isThere, reason: `"${String(value)}" is ${isThere ? '' : 'not '}in the answer.` };
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function checkLimit(type: 'cost' | 'latency', limit: number, { costUsd, tookMs }: Outcome): Check {
+  if (type === 'latency') return { type, pass: tookMs <= limit, reason: `It took ${Math.round(tookMs)} ms.` };
+  if (costUsd === null) return { type, pass: false, reason: 'The price of the model is unknown.' };
+  return { type, pass: costUsd <= limit, reason: `It cost ${costUsd} US dollars.` };
+}
+
+function isEqual(text: string, value: unknown): boolean {
+  if (typeof value === 'string') return text.trim() === value.trim();
+  const parsed = parseJson(text.trim());
+  return parsed.ok && isDeepStrictEqual(parsed.value, value);
+}
+
+function checkJson(text: string, schema: unknown): Check {
+  const type = 'is-json';
+  if (!isPlainObject(schema)) {
+    const { ok } = parseJson(text.trim());
+    return { type, pass: ok, reason: ok ? 'It is JSON.' : 'It is not JSON.' };
+  }
+  try {
+    const pass = valueIn(text, outputOfJsonSchema(schema)) !== undefined;
+    return { type, pass, reason: pass ? 'It follows the schema.' : 'It is no JSON value of the schema.' };
+  } catch (cause) {
+    return { type, pass: false, reason: toAppError(cause).message };
+  }
+}
+
+/** Named arguments must be equal; others are free. */
+function checkTool(type: 'tool' | 'not-tool', value: unknown, { calls }: Outcome): Check {
+  const wanted =
+    typeof value === 'string' ? { name: value, args: {} } : (value as { name: string; args?: Readonly<Record<string, unknown>> });
+  const made = calls.filter(({ tool, args }) => tool === wanted.name && holds(args, wanted.args ?? {}));
+  const listed = calls.map(({ tool, args }) => `${tool} ${args.slice(0, 200)}`).join('; ');
+  const isMade = made.length > 0;
+  return {
+    type,
+    pass: isMade === (type === 'tool'),
+    reason: `${wanted.name} was ${isMade ? '' : 'not '}called so. Calls: ${listed || 'none'}.`,
+  };
+}
+
+function holds(args: string, wanted: Readonly<Record<string, unknown>>): boolean {
+  const parsed = parseJson(args === '' ? '{}' : args);
+  if (!parsed.ok || !isPlainObject(parsed.value)) return false;
+  const given = parsed.value;
+  return Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(given[key], value));
+}

@@ -1,0 +1,171 @@
+// Runs a suite: every case from the cache or through the program, several at once, graded by rule first and by a judge where a rubric asks for
+// one. Each result is recorded when it is there, so an interrupted run costs nothing twice: started again, it takes what was done from the cache.
+
+import { hash } from 'node:crypto';
+import { parseJson } from '../../base/json.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { EvalAssert, EvalCase } from '../../contracts/features/evals.ts';
+import { noUsage, type Usage } from '../../contracts/llm.ts';
+import { type AskingDeps, judgeFirmly, judgeKey, type Judged } from '../../mind/asking/asking.ts';
+import { checkByRule, type Check, type Outcome } from './assertions.ts';
+import type { CaseRun } from './case-host.ts';
+import type { SuiteCase } from './suite-file.ts';
+
+export interface BenchDeps {
+  readonly asking: AskingDeps;
+  /** A digest of the prompts, settings and version that the answers depend on. */
+  readonly basis: string;
+  readonly redactDeep: <T>(value: T) => T;
+  runCase(test: SuiteCase, model: string, signal: AbortSignal): Promise<CaseRun>;
+  cached(key: string): string | null;
+  cache(key: string, body: string): void;
+  /** Fails with over_budget where the person's budget is spent. */
+  assertBudget(): Promise<void>;
+  record(result: EvalCase, spent: { readonly model: string; readonly usage: Usage; readonly paidUsd: number | null }): void;
+}
+
+export interface BenchOptions {
+  readonly sessionId: string;
+  readonly model: string;
+  readonly repeat: number;
+  readonly parallel: number;
+  readonly useCache: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Answered {
+  readonly run: Pick<CaseRun, 'outcome' | 'usage' | 'error'>;
+  readonly requests: number;
+}
+
+interface Graded {
+  readonly checks: readonly Check[];
+  readonly requests: number;
+  readonly usage: Usage;
+  readonly paidUsd: number | null;
+  readonly error?: string;
+}
+
+const KEY_VERSION = 1;
+
+/** Fails with over_budget, panic_engaged or cancelled; then what was done is recorded. */
+export async function runSuite(deps: BenchDeps, suite: readonly SuiteCase[], options: BenchOptions): Promise<void> {
+  const todo = suite.flatMap((test) => Array.from({ length: options.repeat }, (_, repeat) => ({ test, repeat })));
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let job = todo[next++]; job !== undefined; job = todo[next++]) {
+      options.signal.throwIfAborted();
+      await runOne(deps, job.test, job.repeat, options);
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(options.parallel, todo.length) }, work));
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+}
+
+async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options: BenchOptions): Promise<void> {
+  const model = options.model;
+  const { run, requests } = await answer(deps, test, repeat, options);
+  const graded: Graded =
+    run.error === undefined
+      ? await grade(deps, test, run.outcome, options)
+      : { checks: [], requests: 0, usage: noUsage, paidUsd: 0, error: run.error };
+  const { outcome } = run;
+  const isPass = graded.checks.every(({ pass }) => pass);
+  const error = graded.error === undefined ? {} : { error: graded.error };
+  const result: EvalCase = {
+    caseId: test.caseId,
+    name: test.name,
+    repeat,
+    verdict: graded.error !== undefined ? 'error' : isPass ? 'pass' : 'fail',
+    checks: [...graded.checks],
+    text: outcome.text,
+    calls: outcome.calls.map(({ tool, args }) => `${tool} ${args}`),
+    requests: requests + graded.requests,
+    cached: requests + graded.requests === 0,
+    tookMs: outcome.tookMs,
+    costUsd: outcome.costUsd,
+    tokens: run.usage.inputTokens + run.usage.outputTokens,
+    ...error,
+  };
+  const own = requests === 0 ? { usage: noUsage, costUsd: 0 } : { usage: run.usage, costUsd: outcome.costUsd };
+  deps.record(deps.redactDeep(result), { model, usage: addUsage(own.usage, graded.usage), paidUsd: addCost(own.costUsd, graded.paidUsd) });
+}
+
+async function answer(deps: BenchDeps, test: SuiteCase, repeat: number, { model, useCache, signal }: BenchOptions): Promise<Answered> {
+  const { input, files, approve } = test;
+  const key = hash('sha256', JSON.stringify([KEY_VERSION, deps.basis, model, input, files, approve, repeat]), 'hex');
+  const known = useCache ? parseJson(deps.cached(key) ?? '') : null;
+  if (known?.ok === true) return { run: known.value as Answered['run'], requests: 0 };
+  await deps.assertBudget();
+  try {
+    const { requests, ...run } = await deps.runCase(test, model, signal);
+    const kept = deps.redactDeep(run);
+    // A turn that failed says nothing about the case and may succeed next time, so it is not cached.
+    if (run.error === undefined) deps.cache(key, JSON.stringify(kept));
+    return { run: kept, requests };
+  } catch (cause) {
+    if (signal.aborted) throw new AppError('cancelled', 'The run was stopped. Started again, it takes up what was done.');
+    const outcome = { status: 'failed', text: '', calls: [], costUsd: 0, tookMs: 0 };
+    return { run: { outcome, usage: noUsage, error: toAppError(cause).message }, requests: 0 };
+  }
+}
+
+/** Rules cost nothing; a judge is asked only about an answer that meets all of them. */
+async function grade(deps: BenchDeps, test: SuiteCase, outcome: Outcome, options: BenchOptions): Promise<Graded> {
+  const checks = test.asserts.map((one) => checkByRule(one, outcome));
+  const isWrong = checks.some((check) => check?.pass === false);
+  const graded: Check[] = [];
+  let [requests, usage, paidUsd]: [number, Usage, number | null] = [0, noUsage, 0];
+  for (const [index, one] of test.asserts.entries()) {
+    const check = checks[index] ?? null;
+    if (check !== null) graded.push(check);
+    else if (isWrong) graded.push({ type: one.type, pass: false, reason: 'Not judged: the answer does not meet every rule.' });
+    else {
+      const judged = await judge(deps, test, { one, outcome, options });
+      requests += judged.requests;
+      usage = addUsage(usage, judged.usage);
+      paidUsd = addCost(paidUsd, judged.paidUsd);
+      if ('error' in judged) return { checks: graded, requests, usage, paidUsd, error: judged.error };
+      graded.push(judged.check);
+    }
+  }
+  return { checks: graded, requests, usage, paidUsd };
+}
+
+async function judge(
+  deps: BenchDeps,
+  test: SuiteCase,
+  { one, outcome, options }: { readonly one: EvalAssert; readonly outcome: Outcome; readonly options: BenchOptions },
+): Promise<({ readonly check: Check } | { readonly error: string }) & Pick<Graded, 'requests' | 'usage' | 'paidUsd'>> {
+  const model = one.provider ?? test.judge ?? options.model;
+  const about = { model, goal: test.input, rubric: String(one.value), work: outcome.text };
+  const key = judgeKey(about);
+  const known = options.useCache ? parseJson(deps.cached(key) ?? '') : null;
+  if (known?.ok === true) return { check: checkOf(one, known.value as Judged), requests: 0, usage: noUsage, paidUsd: 0 };
+  const place = { sessionId: options.sessionId, turnId: '', continues: [] };
+  const judged = await judgeFirmly(deps.asking, { ...about, place }, options.signal);
+  const { requests } = judged;
+  const { usage, costUsd: paidUsd } = judged.spent ?? { usage: noUsage, costUsd: 0 };
+  if ('error' in judged) return { error: `There is no usable judgement: ${judged.error}`, requests, usage, paidUsd };
+  const kept = deps.redactDeep({ points: judged.points, score: judged.score });
+  deps.cache(key, JSON.stringify(kept));
+  return { check: checkOf(one, kept), requests, usage, paidUsd };
+}
+
+function checkOf({ type, threshold = 1 }: EvalAssert, judged: Judged): Check {
+  if ('error' in judged) return { type, pass: false, reason: judged.error };
+  const reason = judged.points.map(({ point, met, why }) => `${met ? 'met' : 'not met'}: ${point} (${why})`).join('; ');
+  return { type, pass: judged.score >= threshold, reason, score: judged.score };
+}
+
+function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+  };
+}
+
+function addCost(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : one + other;
+}

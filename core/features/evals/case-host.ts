@@ -1,0 +1,172 @@
+// Runs one case: the whole program on a throwaway data folder, with the person's models, policy and prompts. Deletes the folder
+// afterwards.
+
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
+import { makeFolders } from '../../base/make-folders.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { HostedClaw } from '../../contracts/claw.ts';
+import type { Config, ConfigInput } from '../../contracts/config.ts';
+import type { Usage } from '../../contracts/llm.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
+import type { OwnPromptName } from '../../contracts/own-prompts.ts';
+import type { Outcome } from './assertions.ts';
+import type { SuiteCase } from './suite-file.ts';
+
+export interface HostOptions {
+  readonly home: string;
+  readonly config: ConfigInput;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly prompts: Readonly<Partial<Record<OwnPromptName, string>>>;
+}
+
+/** Starts the program on a data folder. */
+export type StartProgram = (options: HostOptions) => Promise<HostedClaw>;
+
+export interface CaseHostDeps {
+  readonly start: StartProgram;
+  readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly prompts: HostOptions['prompts'];
+  readonly temporaryFolder: string;
+  /** The folder of a skill that the cases are about; the throwaway program has it and trusts it. */
+  readonly skill?: string | undefined;
+  resolveSecret(ref: string): Promise<string>;
+}
+
+export interface CaseRun {
+  readonly outcome: Outcome;
+  readonly usage: Usage;
+  readonly requests: number;
+  readonly error?: string;
+}
+
+const references = /^(?:keychain|vault|env|file):/;
+const APPROVALS_MAX = 100;
+
+/** The hosts of one run. They share a template, so that a start makes no schema again. */
+export class CaseHosts {
+  readonly #deps: CaseHostDeps;
+  readonly #root: string;
+  readonly #keys = new Map<string, string>();
+  readonly #environment: Record<string, string | undefined>;
+  #template: Promise<string> | null = null;
+  #next = 0;
+
+  constructor(deps: CaseHostDeps) {
+    this.#deps = deps;
+    this.#root = mkdtempSync(join(realpathSync(deps.temporaryFolder), 'trayclaw-eval-'));
+    this.#environment = { ...deps.environment };
+  }
+
+  /** Fails with a store error, or with `cancelled` once the signal aborts; what the case itself runs into is its outcome. */
+  async run({ input, files, approve }: SuiteCase, model: string, signal: AbortSignal): Promise<CaseRun> {
+    const config = await this.#configFor(model);
+    this.#template ??= this.#makeTemplate(config);
+    const home = join(this.#root, String((this.#next += 1)));
+    cpSync(await this.#template, home, { recursive: true });
+    writeWorkspace(join(home, 'workspace'), files);
+    const claw = await this.#start(home, config);
+    const startedMs = performance.now();
+    try {
+      if (this.#deps.skill !== undefined) await claw.op('skill.trust', { folder: this.#deps.skill });
+      const { turnId } = await claw.op('message.send', { text: input });
+      const stop = (): void => void claw.op('turn.cancel', { turnId }).catch(() => undefined);
+      signal.addEventListener('abort', stop, { once: true });
+      const end = await settle(claw, turnId, approve);
+      signal.removeEventListener('abort', stop);
+      signal.throwIfAborted();
+      return await readRun(claw, end, performance.now() - startedMs);
+    } finally {
+      await claw.close();
+      rmSync(home, { recursive: true, force: true });
+    }
+  }
+
+  dispose(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  async #makeTemplate(config: ConfigInput): Promise<string> {
+    const home = join(this.#root, 'template');
+    const claw = await this.#start(home, config);
+    await claw.close();
+    return home;
+  }
+
+  #start(home: string, config: ConfigInput): Promise<HostedClaw> {
+    return this.#deps.start({ home, config, environment: this.#environment, prompts: this.#deps.prompts });
+  }
+
+  /** Resolves secrets here, because the vault belongs to the person's data folder, and passes them on in the environment. */
+  async #configFor(model: string): Promise<ConfigInput> {
+    const { providers, models, policy, sandbox, limits, tools, budget, safety } = this.#deps.config;
+    const own = JSON.parse(JSON.stringify({ providers, policy, sandbox, limits, tools, budget, safety })) as ConfigInput;
+    for (const ref of referencesIn(own.providers)) {
+      if (!this.#keys.has(ref)) {
+        const name = `TRAYCLAW_EVAL_KEY_${this.#keys.size + 1}`;
+        this.#environment[name] = await this.#deps.resolveSecret(ref);
+        this.#keys.set(ref, `env:${name}`);
+      }
+    }
+    const handed = JSON.stringify(own.providers, (_key, value: unknown) =>
+      typeof value === 'string' ? (this.#keys.get(value) ?? value) : value,
+    );
+    const { routes, retries, timeouts } = JSON.parse(JSON.stringify(models)) as NonNullable<ConfigInput['models']>;
+    return {
+      ...own,
+      providers: JSON.parse(handed) as ConfigInput['providers'],
+      models: {
+        default: model,
+        ...(routes === undefined ? {} : { routes }),
+        ...(retries === undefined ? {} : { retries }),
+        ...(timeouts === undefined ? {} : { timeouts }),
+      },
+      heartbeat: { everyMinutes: 0 },
+      ...(this.#deps.skill === undefined ? {} : { skills: { folders: [this.#deps.skill] } }),
+    };
+  }
+}
+
+/** Every value of the providers that names a secret. */
+function referencesIn(value: unknown): string[] {
+  if (typeof value === 'string') return references.test(value) ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, below]) => (key === 'baseUrl' || key === 'file' ? [] : referencesIn(below)));
+}
+
+function writeWorkspace(folder: string, files: SuiteCase['files']): void {
+  makeFolders({ mkdirSync, statSync }, folder);
+  for (const [path, content] of Object.entries(files)) {
+    const target = resolve(folder, path);
+    if (!isInside(target, folder) || target === folder)
+      throw new AppError('invalid_params', `The file ${path} of a case leads out of its workspace.`);
+    makeFolders({ mkdirSync, statSync }, dirname(target));
+    writeFileSync(target, content);
+  }
+}
+
+/** Approves calls of the tools that the case names and denies all others, because no person answers. */
+async function settle(claw: HostedClaw, turnId: string, approve: readonly string[]): Promise<AskResult> {
+  for (let asked = 0; ; asked++) {
+    const result = await claw.op('turn.wait', { turnId });
+    if (result.status !== 'waiting') return result;
+    if (asked >= APPROVALS_MAX) throw new AppError('tool_failed', `The case asked for more than ${APPROVALS_MAX} approvals.`);
+    for (const { approvalId, tool } of result.pending ?? []) {
+      await claw.op('approval.decide', { approvalId, decision: approve.includes(tool) ? 'approve' : 'deny' });
+    }
+  }
+}
+
+async function readRun(claw: HostedClaw, end: AskResult, tookMs: number): Promise<CaseRun> {
+  const { calls } = await claw.op('turn.get', { turnId: end.turnId });
+  const { rows } = await claw.op('usage.get', { by: 'model' });
+  const { costUsd, ...usage } = end.usage;
+  return {
+    outcome: { status: end.status, text: end.text, calls: calls.map(({ tool, args }) => ({ tool, args })), costUsd, tookMs },
+    usage,
+    requests: rows.reduce((sum, row) => sum + row.modelCalls, 0),
+    ...(end.status === 'done' ? {} : { error: end.error?.message ?? `The turn ended: ${end.status}.` }),
+  };
+}

@@ -1,0 +1,57 @@
+// A run as text for people, as JUnit for build servers, as Markdown for reviews. Pure.
+
+import type { EvalCase, EvalRun } from '../../contracts/features/evals.ts';
+
+export function exportRun(run: EvalRun, format: 'text' | 'junit' | 'markdown'): string {
+  if (format === 'junit') return asJunit(run);
+  return format === 'markdown' ? asMarkdown(run) : asText(run);
+}
+
+/** Why a case did not pass; empty where it did. */
+function whyNot({ error, checks }: EvalCase): string {
+  if (error !== undefined) return error;
+  return checks.flatMap(({ pass, type, reason }) => (pass ? [] : [`${type}: ${reason}`])).join(' ');
+}
+
+function headOf({ runId, passed, failed, errors, requests, cached, rate, costUsd, finished }: EvalRun): string {
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  const repeats = rate.k > 1 ? ` pass@${rate.k} ${percent(rate.passAtK)}, pass^${rate.k} ${percent(rate.passHatK)}.` : '';
+  const cost = costUsd === null ? '' : ` Cost: ${costUsd.toFixed(4)} US dollars.`;
+  const end = finished ? '' : ' It was interrupted; run it again to finish it.';
+  return `${runId}: ${passed} passed, ${failed} failed, ${errors} errors. ${percent(rate.rate)} (95 %: ${percent(rate.low)} to ${percent(rate.high)}).${repeats} ${requests} requests, ${cached} from the cache.${cost}${end}`;
+}
+
+function asText(run: EvalRun): string {
+  const lines = run.cases
+    .filter(({ verdict }) => verdict !== 'pass')
+    .map((one) => `${one.verdict.toUpperCase()} ${one.name}\n  ${whyNot(one)}`);
+  return [headOf(run), ...lines].join('\n');
+}
+
+function asMarkdown(run: EvalRun): string {
+  const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ').slice(0, 300);
+  const rows = run.cases.map((one) => `| ${one.verdict} | ${cell(one.name)} | ${cell(whyNot(one))} |`);
+  return [`# ${run.model}`, '', headOf(run), '', '| | case | why |', '| --- | --- | --- |', ...rows, ''].join('\n');
+}
+
+function asJunit(run: EvalRun): string {
+  const cases = run.cases.map((one) => {
+    const open = `  <testcase name="${xml(one.name)}" classname="${one.caseId}" time="${(one.tookMs / 1000).toFixed(3)}"`;
+    if (one.verdict === 'pass') return `${open}/>`;
+    const tag = one.verdict === 'fail' ? 'failure' : 'error';
+    return `${open}><${tag} message="${xml(whyNot(one))}"/></testcase>`;
+  });
+  const head = `<testsuite name="${xml(run.path)}" tests="${run.cases.length}" failures="${run.failed}" errors="${run.errors}">`;
+  return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...cases, '</testsuite>', ''].join('\n');
+}
+
+/** Characters that XML 1.0 does not allow are left out. */
+function xml(text: string): string {
+  const allowed = [...text].filter((letter) => letter >= ' ' || letter === '\t' || letter === '\n').join('');
+  return allowed
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\n', '&#10;');
+}

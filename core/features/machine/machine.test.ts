@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { needs } from '../../../tests/needs.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
+import { createI2c, createSpi } from './buses.ts';
+import type { KnownRun, RunKnown } from './run-known.ts';
+import { createJournal, createSystemd } from './services.ts';
+
+const bench = createToolBench();
+afterAll(() => bench.dispose());
+const doubles = fileURLToPath(new URL('../../../tests/doubles/buses/', import.meta.url));
+const signal = { signal: new AbortController().signal };
+
+/** Runs it as it is, behind what makes the device files. */
+const behind =
+  (...before: readonly string[]): RunKnown =>
+  ({ argv, input, encoding = 'utf8', context }: KnownRun) => {
+    const [file = '', ...args] = [...before, ...argv];
+    const { status, stdout, stderr } = spawnSync(file, args, { cwd: context.workspace, ...(input === undefined ? {} : { input }) });
+    const output = encoding === 'hex' ? stdout.toString('hex') : `${stdout.toString()}${stderr.toString()}`;
+    return Promise.resolve({ ending: 'exited', exitCode: status, output, remarks: [] });
+  };
+
+function add(tool: ToolDefinition): void {
+  bench.host.register(tool);
+}
+const say = async (tool: string, args: Readonly<Record<string, unknown>>): Promise<string> =>
+  (await bench.call(tool, args, signal)).forModel;
+function factsOf(tool: string, args: Readonly<Record<string, unknown>>) {
+  const parsed = bench.host.parse(tool, JSON.stringify(args));
+  if (!parsed.ok) return parsed.error.message;
+  const { class: kind, command, paths, risks } = parsed.value.tool.facts(parsed.value.args, bench.context());
+  return { kind, line: command?.line ?? null, paths: paths.length, risks };
+}
+
+test('reading units is free; changing one asks with its exact command', async () => {
+  const ran: string[] = [];
+  const units = '[{"unit":"a.service","load":"loaded","active":"failed","sub":"failed","description":"The A"}]';
+  add(
+    createSystemd(({ argv }) => {
+      ran.push(argv.slice(1).join(' '));
+      const isList = argv.includes('list-units');
+      const isGone = argv.includes('gone.service');
+      return Promise.resolve({
+        ending: 'exited',
+        exitCode: isGone ? 5 : 0,
+        output: isList ? units : isGone ? 'Unit gone.service not found.' : 'inactive\n',
+        remarks: [],
+      });
+    }),
+  );
+  for (const action of ['list', 'failed']) expect(factsOf('systemd', { action })).toMatchObject({ kind: 'read', line: null });
+  for (const action of ['status', 'cat', 'is-active'])
+    expect(factsOf('systemd', { action, unit: 'nginx' })).toMatchObject({ kind: 'read', line: null });
+  const changed = ['start', 'stop', 'restart', 'reload', 'enable', 'disable', 'mask', 'unmask', 'reset-failed'];
+  expect(changed.map((action) => factsOf('systemd', { action, unit: 'nginx', user: true }))).toEqual(
+    changed.map((action) =>
+      expect.objectContaining({ kind: 'exec', line: `systemctl --user --no-pager --no-ask-password ${action} -- nginx.service` }),
+    ),
+  );
+  for (const unit of ['-H=evil', 'a b', '../x', 'x;y', '$(id)', ''])
+    expect(factsOf('systemd', { action: 'stop', unit })).toMatch(/must be the name of a unit/);
+  expect(factsOf('systemd', { action: 'stop' })).toMatch(/stop needs it/);
+  expect(await say('systemd', { action: 'failed' })).toBe('a.service failed (failed): The A');
+  expect(await say('systemd', { action: 'is-active', unit: 'nginx' })).toBe('nginx.service is inactive.');
+  expect(await say('systemd', { action: 'restart', unit: 'backup.timer' })).toBe('Done: restart backup.timer. inactive');
+  expect(await say('systemd', { action: 'start', unit: 'gone' })).toMatch(/ended with code 5: Unit gone\.service not found/);
+  expect(ran.at(-1)).toBe('--no-pager --no-ask-password start -- gone.service');
+});
+
+test('the journal asks, is private and untrusted, and takes no options of others', needs('a journal writer'), async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-journal-'));
+  const entry = (at: number, unit: string, priority: number, message: string): string =>
+    [
+      `__REALTIME_TIMESTAMP=${1_800_000_000_000_000 + at}`,
+      `__MONOTONIC_TIMESTAMP=${at}`,
+      '_BOOT_ID=f0000000000000000000000000000001',
+      `PRIORITY=${priority}`,
+      `_SYSTEMD_UNIT=${unit}`,
+      '_PID=7',
+      `MESSAGE=${message}`,
+      '',
+      '',
+    ].join('\n');
+  const written = spawnSync('/lib/systemd/systemd-journal-remote', ['-o', join(folder, 'x.journal'), '-'], {
+    input: entry(1, 'nginx.service', 6, 'started') + entry(2, 'nginx.service', 3, 'disk full') + entry(3, 'cron.service', 3, 'other'),
+  });
+  expect(written.status).toBe(0);
+  add(createJournal(behind(), ['-D', folder]));
+  expect(factsOf('journal', { unit: 'nginx' })).toMatchObject({ kind: 'read', paths: 1 });
+  expect(await say('journal', { unit: 'nginx' })).toBe(
+    '2027-01-15T08:00:00.000Z nginx.service[7] info: started\n2027-01-15T08:00:00.000Z nginx.service[7] err: disk full',
+  );
+  expect(await say('journal', { priority: 'err', lines: 1 })).toMatch(/cron\.service\[7\] err: other$/);
+  expect(await say('journal', { unit: 'nothing' })).toBe('No entries.');
+  expect((await bench.call('journal', {}, signal)).untrusted).toEqual([{ kind: 'command', where: 'journal' }]);
+  expect(factsOf('journal', { since: '--file=/etc/shadow\n' })).toMatch(/must be a time/);
+  rmSync(folder, { recursive: true });
+});
+
+const wrapped = { ...needs('i2c and spi tools, and umockdev'), timeout: 60_000 };
+
+test('i2c reads and writes through the standard program, and every access asks', wrapped, async () => {
+  add(createI2c(behind('umockdev-wrapper', '/usr/bin/python3', join(doubles, 'i2c-double.py'))));
+  expect(await say('i2c', { action: 'detect', bus: 9 })).toMatch(/40: .* 48 /);
+  expect(await say('i2c', { action: 'read', bus: 9, address: '0x48', register: 0, length: 2 })).toMatch(/^0x15 0x60/);
+  expect(await say('i2c', { action: 'write', bus: 9, address: 72, register: 1, bytes: ['0x20'] })).toBe(
+    'Written: write 0x20 to 0x48 on i2c bus 9, register 0x01.',
+  );
+  expect(await say('i2c', { action: 'read', bus: 9, address: '0x50', register: 0 })).toMatch(/No such device or address/);
+});
+
+test('i2c and spi keep to their bounds', () => {
+  add(createI2c(behind()));
+  add(createSpi(behind()));
+  expect(factsOf('i2c', { action: 'list' })).toMatchObject({ kind: 'read', line: null });
+  expect(factsOf('i2c', { action: 'write', bus: 1, address: '0x48', register: 1, bytes: [2, 255] })).toEqual({
+    kind: 'hardware',
+    line: 'i2ctransfer -y 1 w3@0x48 0x01 0x02 0xff',
+    paths: 0,
+    risks: ['It changes the device at 0x48 of bus 1; a wrong value can damage what is attached.'],
+  });
+  for (const args of [
+    { address: 7 },
+    { address: '0x78' },
+    { address: '48; rm' },
+    { bus: 256 },
+    { bus: -1 },
+    { bytes: [256] },
+    { bytes: [] },
+    { bytes: Array.from({ length: 257 }, () => 0) },
+  ]) {
+    expect(factsOf('i2c', { action: 'write', bus: 1, address: 72, bytes: [1], ...args })).toMatch(/\w/);
+    expect(typeof factsOf('i2c', { action: 'write', bus: 1, address: 72, bytes: [1], ...args })).toBe('string');
+  }
+  expect(factsOf('spi', { action: 'transfer', bus: 0, bytes: [1, 2] })).toMatchObject({
+    kind: 'hardware',
+    line: 'spi-pipe --device=/dev/spidev0.0 --blocksize=2 --number=1 0x01 0x02',
+  });
+  expect(factsOf('spi', { action: 'transfer', bus: 0 })).toMatch(/transfer needs it/);
+});
+
+test('spi sends bytes and gets as many back', wrapped, async () => {
+  add(createSpi(behind('umockdev-wrapper', '/usr/bin/python3', join(doubles, 'spi-double.py'))));
+  expect(await say('spi', { action: 'transfer', bus: 0, bytes: ['0x01', 255, 16] })).toBe('Came back: 0x02 0x00 0x11');
+});

@@ -1,0 +1,40 @@
+// Runs one known program to its end and says plainly why it did not work. Decides nothing about what may run.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { ToolContext } from '../../contracts/tools.ts';
+import { findProgram, type ProgramEnd } from '../../hands/tools/tools.ts';
+
+export interface KnownRun {
+  readonly argv: readonly string[];
+  readonly input?: Uint8Array;
+  readonly encoding?: 'utf8' | 'hex';
+  readonly timeoutMs: number;
+  readonly context: Pick<ToolContext, 'signal' | 'workspace' | 'processMarker'>;
+}
+
+/** Output and errors of the program, as they came. */
+export type RunKnown = (run: KnownRun) => Promise<ProgramEnd>;
+
+/** The output of the program. Fails with `tool_failed`, with what it said. */
+export async function outputOf(run: RunKnown, known: KnownRun, packageName: string): Promise<string> {
+  const { exitCode, output } = await endOf(run, known, packageName);
+  if (exitCode === 0) return output;
+  throw new AppError(
+    'tool_failed',
+    `${known.argv.join(' ').slice(0, 200)} ended with code ${exitCode ?? '?'}: ${output.trim().slice(0, 600) || 'it said nothing'}`,
+  );
+}
+
+export async function endOf(run: RunKnown, known: KnownRun, packageName: string): Promise<ProgramEnd> {
+  const [name = '', ...args] = known.argv;
+  const path = findProgram(name);
+  if (path === null) {
+    throw new AppError('tool_failed', `There is no program ${name} on this computer.`, { data: { hint: `Install ${packageName}.` } });
+  }
+  const ended = await run({ ...known, argv: [path, ...args] });
+  if (ended.ending === 'timeout')
+    throw new AppError('tool_failed', `${name} did not end within ${known.timeoutMs / 1000} s, and was stopped.`);
+  if (ended.ending === 'cancelled') throw new AppError('cancelled', `${name} was stopped.`);
+  if (ended.ending === 'flooded') throw new AppError('tool_failed', `${name} said more than fits; ask for less.`);
+  return ended;
+}

@@ -1,0 +1,188 @@
+// The tools systemd and journal. Looking at units is free; what changes one asks with its exact command line; the journal is private and
+// counts as outside the workspace.
+
+import * as z from 'zod';
+import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
+import { defineTool } from '../../hands/tools/tools.ts';
+import { endOf, outputOf, type RunKnown } from './run-known.ts';
+
+const TIMEOUT_MS = 90_000;
+const LINES_MAX = 2000;
+const LINE_CHARS_MAX = 2000;
+
+const looks = ['list', 'failed', 'status', 'cat', 'is-active'] as const;
+const changes = ['start', 'stop', 'restart', 'reload', 'enable', 'disable', 'mask', 'unmask', 'reset-failed'] as const;
+
+const unitName = z
+  .string()
+  .regex(/^(?!-)[A-Za-z0-9@_.:\\-]{1,200}$/, 'must be the name of a unit, such as nginx or backup.timer')
+  .transform((name) =>
+    /\.(?:service|socket|timer|target|mount|automount|path|slice|scope|swap|device)$/.test(name) ? name : `${name}.service`,
+  );
+
+const systemdArgs = z
+  .strictObject({
+    action: z.enum([...looks, ...changes]),
+    unit: unitName.optional(),
+    user: z.boolean().default(false).describe("The person's own services instead of the computer's."),
+  })
+  .superRefine(({ action, unit }, context) => {
+    if (unit === undefined && action !== 'list' && action !== 'failed')
+      context.addIssue({ code: 'custom', path: ['unit'], message: `${action} needs it` });
+  });
+type SystemdArgs = z.infer<typeof systemdArgs>;
+
+const shown =
+  'Id,Description,LoadState,ActiveState,SubState,Result,UnitFileState,MainPID,ExecMainCode,ExecMainStatus,NRestarts,MemoryCurrent,ActiveEnterTimestamp,InactiveEnterTimestamp,FragmentPath';
+const listSchema = z.array(z.object({ unit: z.string(), active: z.string(), sub: z.string(), description: z.string() }));
+
+/** Exactly what runs. */
+export function systemctlOf({ action, unit, user }: SystemdArgs): string[] {
+  const head = ['systemctl', ...(user ? ['--user'] : []), '--no-pager', '--no-ask-password'];
+  switch (action) {
+    case 'list':
+      return [...head, 'list-units', '--all', '--type=service,socket,timer,mount', '--output=json'];
+    case 'failed':
+      return [...head, 'list-units', '--failed', '--output=json'];
+    case 'status':
+      return [...head, 'show', `--property=${shown}`, '--', unit ?? ''];
+    default:
+      return [...head, action, '--', unit ?? ''];
+  }
+}
+
+export function createSystemd(run: RunKnown): ToolDefinition {
+  return defineTool({
+    name: 'systemd',
+    description:
+      'Look at systemd units of this computer (list, failed, status, cat, is-active), or change one (start, stop, restart, enable …).',
+    input: systemdArgs,
+    class: 'exec',
+    shows: { verb: 'use_service', target: ['unit', 'action'] },
+    idempotency: (args) => (isLook(args) ? 'pure' : 'unsafe'),
+    timeoutMs: TIMEOUT_MS + 5000,
+    facts: (args, { workspace }): CallFacts => {
+      const base = { paths: [], hosts: [] };
+      if (isLook(args)) return { ...base, class: 'read', command: null };
+      return { ...base, class: 'exec', command: { line: systemctlOf(args).join(' '), cwd: workspace }, risks: [riskOf(args)] };
+    },
+    summarize: ({ action, unit, user }) => `${action} ${unit ?? 'the units'}${user ? ' of your own services' : ''}`,
+    run: async (args, context) => {
+      const known = { argv: systemctlOf(args), timeoutMs: TIMEOUT_MS, context };
+      if (args.action === 'is-active') {
+        const { output } = await endOf(run, known, 'systemd');
+        return { forModel: `${args.unit ?? ''} is ${output.trim()}.` };
+      }
+      const output = await outputOf(run, known, 'systemd');
+      return { forModel: presented(args, output) };
+    },
+  });
+}
+
+function isLook({ action }: Pick<SystemdArgs, 'action'>): boolean {
+  return looks.some((look) => look === action);
+}
+
+function riskOf({ action, unit = '' }: SystemdArgs): string {
+  if (action === 'stop' || action === 'restart') return `${unit} and what depends on it are interrupted.`;
+  if (action === 'enable' || action === 'disable') return `It changes whether ${unit} starts with the computer.`;
+  if (action === 'mask') return `${unit} can then not be started at all.`;
+  return `It changes the state of ${unit}.`;
+}
+
+function presented(args: SystemdArgs, output: string): string {
+  if (args.action === 'cat' || args.action === 'status') return output.trim();
+  if (!isLook(args)) return `Done: ${args.action} ${args.unit ?? ''}. ${output.trim()}`.trim();
+  const parsed = listSchema.safeParse(parseJson(output));
+  if (!parsed.success) return output.trim();
+  const wanted = args.unit === undefined ? parsed.data : parsed.data.filter(({ unit }) => unit === args.unit);
+  const lines = wanted.map(({ unit, active, sub, description }) => `${unit} ${active} (${sub}): ${description}`);
+  return lines.length === 0 ? 'No unit.' : lines.join('\n');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Shown as it came.
+    return null;
+  }
+}
+
+const moment = z.string().regex(/^[A-Za-z0-9 :.+-]{1,60}$/, 'must be a time such as "2 hours ago", "today" or "2026-01-31 08:00"');
+const journalArgs = z.strictObject({
+  unit: unitName.optional(),
+  since: moment.optional(),
+  until: moment.optional(),
+  priority: z.enum(['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug']).optional().describe('This grave, or graver.'),
+  grep: z.string().min(1).max(200).optional().describe('A pattern that the message matches.'),
+  lines: z.number().int().min(1).max(LINES_MAX).default(100).describe('The newest so many.'),
+  user: z.boolean().default(false),
+});
+type JournalArgs = z.infer<typeof journalArgs>;
+
+/** `from`: another folder of journals, for tests. */
+export function journalctlOf({ unit, since, until, priority, grep, lines, user }: JournalArgs, from: readonly string[] = []): string[] {
+  const options = { unit: user ? undefined : unit, 'user-unit': user ? unit : undefined, since, until, priority, grep };
+  const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
+  return ['journalctl', ...from, '--no-pager', '--quiet', '--output=json', `--lines=${lines}`, ...given];
+}
+
+const entrySchema = z.looseObject({
+  __REALTIME_TIMESTAMP: z.string().optional(),
+  MESSAGE: z.union([z.string(), z.array(z.number()), z.null()]).optional(),
+  PRIORITY: z.string().optional(),
+  SYSLOG_IDENTIFIER: z.string().optional(),
+  _SYSTEMD_UNIT: z.string().optional(),
+  UNIT: z.string().optional(),
+  _PID: z.string().optional(),
+});
+const priorities = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'];
+
+export function createJournal(run: RunKnown, from: readonly string[] = []): ToolDefinition {
+  return defineTool({
+    name: 'journal',
+    description:
+      'Read log entries of this computer from the journal: of a unit, since a time, this grave or graver, or that match a pattern.',
+    input: journalArgs,
+    class: 'read',
+    shows: { verb: 'read_log', target: ['unit', 'grep'] },
+    idempotency: () => 'pure',
+    timeoutMs: TIMEOUT_MS + 5000,
+    isPrivate: true,
+    facts: (): CallFacts => {
+      const journal = {
+        given: 'the journal',
+        real: '/var/log/journal',
+        access: 'read',
+        insideWorkspace: false,
+        protectedBy: null,
+      } as const;
+      return { class: 'read', paths: [journal], command: null, hosts: [] };
+    },
+    summarize: ({ unit, lines, since }) =>
+      `read ${lines} log entries${unit === undefined ? '' : ` of ${unit}`}${since === undefined ? '' : ` since ${since}`}`,
+    run: async (args, context) => {
+      const { exitCode, output } = await endOf(run, { argv: journalctlOf(args, from), timeoutMs: TIMEOUT_MS, context }, 'systemd');
+      const entries = output.split('\n').flatMap((line) => entryOf(line));
+      const text =
+        entries.length === 0
+          ? `No entries.${exitCode === 0 ? '' : ` journalctl said: ${output.trim().slice(0, 300)}`}`
+          : entries.join('\n');
+      // Anyone who can make a service log something writes here.
+      return { forModel: text, untrusted: [{ kind: 'command', where: 'journal' }] };
+    },
+  });
+}
+
+function entryOf(line: string): string[] {
+  if (!line.startsWith('{')) return [];
+  const parsed = entrySchema.safeParse(parseJson(line));
+  if (!parsed.success) return [];
+  const { MESSAGE: message, PRIORITY: priority, __REALTIME_TIMESTAMP: micros, _SYSTEMD_UNIT: unit, _PID: process, ...entry } = parsed.data;
+  const text = Array.isArray(message) ? Buffer.from(message).toString('utf8') : (message ?? '(no text)');
+  const time = micros === undefined ? '?' : new Date(Number(micros) / 1000).toISOString();
+  const who = unit ?? entry.UNIT ?? entry.SYSLOG_IDENTIFIER ?? '?';
+  const pid = process === undefined ? '' : `[${process}]`;
+  return [`${time} ${who}${pid} ${priorities[Number(priority ?? 6)] ?? 'info'}: ${text.slice(0, LINE_CHARS_MAX)}`];
+}

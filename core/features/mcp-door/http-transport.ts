@@ -1,0 +1,157 @@
+// Streamable HTTP in both eras of the protocol, on the official server: requests of 2026-07-28 stand alone; clients of 2025-11-25 and earlier keep
+// a session, which ends when it is not used, when its token is revoked or when others need the room. Knows nothing of what is offered.
+
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+  type McpHttpHandler,
+  type McpServer,
+} from '@modelcontextprotocol/server';
+import type { Clock } from '../../base/clock.ts';
+import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
+
+export interface HttpDeps<P extends HttpPeer> {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly newId: () => string;
+  readonly make: (peer: P) => Promise<McpServer>;
+}
+
+/** A client whose token is right. */
+export interface HttpPeer {
+  readonly id: string;
+  readonly revoked: AbortSignal;
+}
+
+interface KeptSession {
+  readonly peerId: string;
+  readonly server: McpServer;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  usedAtMs: number;
+}
+
+const SESSIONS_MAX = 64;
+const IDLE_MS = 60 * 60_000;
+const ALIVE_MS = 10_000;
+const passed = ['accept', 'content-type', 'last-event-id', 'mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id'] as const;
+
+export class McpHttp<P extends HttpPeer> {
+  readonly #deps: HttpDeps<P>;
+  readonly #sessions = new Map<string, KeptSession>();
+  /** One for each client, so that notices for one never reach another. */
+  readonly #modern = new Map<string, McpHttpHandler>();
+
+  constructor(deps: HttpDeps<P>) {
+    this.#deps = deps;
+  }
+
+  /** Fails with what reading the body fails with. */
+  async answer(peer: P, asked: DoorRequest, reply: DoorReply): Promise<void> {
+    const parsedBody = asked.method === 'POST' ? await asked.json() : undefined;
+    const headers = passed.flatMap((name): [string, string][] => {
+      const value = asked.header(name);
+      return value === undefined ? [] : [[name, value]];
+    });
+    const signal = AbortSignal.any([asked.gone, peer.revoked]);
+    // The address is not looked at: Host and path were checked before.
+    const request = new Request('http://127.0.0.1/mcp', { method: asked.method, headers, signal });
+    const isLegacy = await isLegacyRequest(request, parsedBody ?? null);
+    const response = isLegacy
+      ? await this.#answerLegacy(peer, request, parsedBody)
+      : await this.#modernOf(peer).fetch(request, parsedBody === undefined ? {} : { parsedBody });
+    await send(response, reply, signal);
+  }
+
+  async dispose(): Promise<void> {
+    for (const id of Array.from(this.#sessions.keys())) await this.#end(id);
+    for (const handler of this.#modern.values()) await handler.close();
+    this.#modern.clear();
+  }
+
+  #modernOf(peer: P): McpHttpHandler {
+    const known = this.#modern.get(peer.id);
+    if (known !== undefined) return known;
+    const handler = createMcpHandler(() => this.#deps.make(peer), { legacy: 'reject', responseMode: 'sse', keepAliveMs: ALIVE_MS });
+    this.#modern.set(peer.id, handler);
+    peer.revoked.addEventListener('abort', () => {
+      this.#modern.delete(peer.id);
+      void handler.close();
+    });
+    return handler;
+  }
+
+  async #answerLegacy(peer: P, request: Request, parsedBody: unknown): Promise<Response> {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const id = request.headers.get('mcp-session-id');
+    const known = id === null ? undefined : this.#sessions.get(id);
+    // The session of another client is answered like one that is not there.
+    if (id !== null && known?.peerId !== peer.id) return refused(404, -32_001, 'There is no such session: begin again with initialize.');
+    if (known !== undefined) known.usedAtMs = nowMs;
+    const transport = known?.transport ?? (await this.#begin(peer, nowMs));
+    const response = await transport.handleRequest(request, { parsedBody });
+    if (known === undefined && transport.sessionId === undefined) await transport.close();
+    return response;
+  }
+
+  /** Kept once the client has introduced itself. */
+  async #begin(peer: P, nowMs: number): Promise<WebStandardStreamableHTTPServerTransport> {
+    const server = await this.#deps.make(peer);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: this.#deps.newId,
+      keepAliveMs: ALIVE_MS,
+      onsessioninitialized: async (id) => {
+        await this.#makeRoom(nowMs);
+        this.#sessions.set(id, { peerId: peer.id, server, transport, usedAtMs: nowMs });
+        peer.revoked.addEventListener('abort', () => void this.#end(id), { once: true });
+      },
+      onsessionclosed: (id) => this.#end(id),
+    });
+    await server.connect(transport);
+    return transport;
+  }
+
+  async #makeRoom(nowMs: number): Promise<void> {
+    const byUse = [...this.#sessions].sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    const idle = byUse.filter(([, { usedAtMs }]) => nowMs - usedAtMs > IDLE_MS).length;
+    const over = Math.max(idle, this.#sessions.size - SESSIONS_MAX + 1);
+    for (const [id] of byUse.slice(0, over)) await this.#end(id);
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    await session?.server.close();
+  }
+}
+
+function refused(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+}
+
+/** Hands the answer on piece by piece; a caller that is gone ends it. */
+async function send(response: Response, reply: DoorReply, signal: AbortSignal): Promise<void> {
+  const own = ['mcp-session-id', 'allow', 'www-authenticate'].flatMap((name): [string, string][] => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  const headers = Object.fromEntries(own);
+  const mediaType = response.headers.get('content-type') ?? '';
+  if (response.body === null || !mediaType.startsWith('text/event-stream')) {
+    const text = await response.text();
+    reply.send(response.status, text === '' ? undefined : JSON.parse(text), headers);
+    return;
+  }
+  reply.begin('text/event-stream', headers);
+  const reader = response.body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  const decoder = new TextDecoder();
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      reply.write(decoder.decode(piece.value as Uint8Array, { stream: true }));
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    reply.end();
+  }
+}

@@ -1,0 +1,37 @@
+// A door for programs that speak the Model Context Protocol: TrayClaw as a server of tools. What answers is loaded with the first request; until
+// then it costs one comparison of a path.
+
+import type { Claw } from '../../contracts/claw.ts';
+import type { DoorRoute } from '../../contracts/door-route.ts';
+import { defineBuiltInFeature } from '../feature.ts';
+import type { McpHttp } from './http-transport.ts';
+import type { McpDoor, McpDoorDeps } from './serve.ts';
+
+export { serveOnStdio, type StdioOptions } from './stdio.ts';
+
+/** The transport alone, for the conformance suite of the protocol. */
+export async function loadTransport(): Promise<{ readonly McpHttp: typeof McpHttp }> {
+  return import('./http-transport.ts');
+}
+
+type Others = Pick<McpDoorDeps, 'tokens' | 'agents'>;
+type Taken = Omit<McpDoorDeps, keyof Others | 'claw'>;
+
+export const mcpDoor = defineBuiltInFeature({
+  name: 'mcp-door',
+  create: (spine: Taken, _rows: null, others: Others) => {
+    let opening: Promise<McpDoor> | null = null;
+    return {
+      route: (claw: Claw): DoorRoute => ({
+        owns: (path) => path === '/mcp',
+        answer: async (request, reply) => {
+          opening ??= import('./serve.ts').then(({ McpDoor: Door }) => new Door({ ...spine, ...others, claw }));
+          await (await opening).answer(request, reply);
+        },
+      }),
+      dispose: async () => {
+        await (await opening)?.dispose();
+      },
+    };
+  },
+});

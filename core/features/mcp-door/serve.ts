@@ -1,0 +1,129 @@
+// The door over HTTP: the token of each request, its rate and its errors. Loaded with the first request.
+
+import { randomBytes } from 'node:crypto';
+import { titleOf } from '../../base/session-title.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import {
+  outwardError,
+  refusalHeaders,
+  type DoorAdmission,
+  type DoorAgents,
+  type DoorCaller,
+  type DoorReply,
+  type DoorRequest,
+} from '../../contracts/door-route.ts';
+import { statusOf } from '../../contracts/error-status.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { Caller } from '../../contracts/ops.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
+import type { Spine } from '../feature.ts';
+import { createDoorServer } from './door-server.ts';
+import { McpHttp } from './http-transport.ts';
+import type { Peer, PeerMessage } from './peer.ts';
+import { roundsOf } from './turn-call.ts';
+
+export interface McpDoorDeps extends Pick<Spine, 'config' | 'log' | 'logger' | 'ids' | 'clock' | 'turns' | 'version'> {
+  readonly claw: Claw;
+  readonly tokens: DoorAdmission;
+  readonly agents: Pick<DoorAgents, 'has' | 'route'>;
+}
+
+const CHANNEL = 'mcp';
+
+export class McpDoor {
+  readonly #deps: McpDoorDeps;
+  readonly #http: McpHttp<Peer>;
+
+  constructor(deps: McpDoorDeps) {
+    this.#deps = deps;
+    const key = randomBytes(32);
+    this.#http = new McpHttp({
+      clock: deps.clock,
+      newId: () => randomBytes(24).toString('base64url'),
+      make: (peer) => createDoorServer({ ...deps, rounds: roundsOf(key, peer) }, peer),
+    });
+  }
+
+  async answer(request: DoorRequest, reply: DoorReply): Promise<void> {
+    const { config, tokens, logger } = this.#deps;
+    try {
+      const caller = tokens.admit(request, 'mcp', config.doors.mcp.enabled);
+      await this.#http.answer(peerOf(this.#deps, caller), request, reply);
+    } catch (cause) {
+      const told = (words: string): void => logger.log('error', 'a request of an MCP client failed unexpectedly', { cause: words });
+      sendError(reply, outwardError(cause, told));
+    }
+  }
+
+  dispose(): Promise<void> {
+    return this.#http.dispose();
+  }
+}
+
+function peerOf(deps: McpDoorDeps, caller: DoorCaller): Peer {
+  const { token, revoked } = caller;
+  const by: Caller = { channel: CHANNEL, actor: `${CHANNEL}:${token.name}` };
+  const toolSession = `mcp-${token.tokenId}`;
+  return {
+    caller: by,
+    id: token.tokenId,
+    toolSession,
+    revoked,
+    may: (what) => caller.may(what),
+    owns: (sessionId) => caller.owns(sessionId),
+    submit: (message) => Promise.resolve(submit(deps, caller, by.actor, message)),
+    ownToolSession: () => {
+      if (!caller.owns(toolSession)) caller.own(toolSession);
+    },
+    spend: (usd) => caller.spend(usd),
+  };
+}
+
+interface Place {
+  readonly known: ReturnType<McpDoorDeps['log']['index']['session']>;
+  readonly agentId: string;
+}
+
+/** Fails with not_found for a session it did not begin and for an agent it may not ask. */
+function placeOf({ log, agents }: McpDoorDeps, caller: DoorCaller, { sessionId, agentId: wanted }: PeerMessage): Place {
+  const known = sessionId === undefined ? null : log.index.session(sessionId);
+  if (sessionId !== undefined && (known === null || !caller.owns(sessionId)))
+    throw new AppError('not_found', `There is no session ${sessionId} that this client began.`);
+  const agentId = known?.agentId ?? wanted ?? agents.route({ channel: CHANNEL, chatId: null });
+  const may = caller.may(`trayclaw/${agentId}`) || (wanted === undefined && caller.may('trayclaw'));
+  if (!may || (wanted !== undefined && !agents.has(wanted)))
+    throw new AppError('not_found', `There is no agent ${agentId} for this client.`);
+  return { known, agentId };
+}
+
+function submit(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: PeerMessage): { sessionId: string; turnId: string } {
+  const { ids, turns } = deps;
+  const { known, agentId } = placeOf(deps, caller, message);
+  const usd = caller.leftUsd();
+  if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+  const sessionId = known?.sessionId ?? ids.next('ses');
+  return turns.submit({
+    sessionId,
+    agentId,
+    text: message.text,
+    channel: CHANNEL,
+    sender,
+    dedupeKey: null,
+    ...(usd === null ? {} : { bounds: { ...wholeBounds, usd } }),
+    before: (text) =>
+      known === null ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: CHANNEL, forkedFrom: null } }] : [],
+    alongside: () => {
+      if (known === null) caller.own(sessionId);
+    },
+  });
+}
+
+function sendError(reply: DoorReply, error: AppError): void {
+  const { code } = error;
+  reply.send(
+    statusOf(code),
+    { jsonrpc: '2.0', error: { code: -32_000, message: error.told(), data: { code } }, id: null },
+    refusalHeaders(error),
+  );
+  if (!reply.isUnsent) reply.end();
+}

@@ -1,0 +1,48 @@
+// Conversations as resources: those a client began, or all where its scopes include them. Read only.
+
+import { ResourceNotFoundError, type ListResourcesResult, type ReadResourceResult } from '@modelcontextprotocol/server';
+import type { Claw } from '../../contracts/claw.ts';
+import { isAppError } from '../../contracts/errors.ts';
+import type { Peer } from './peer.ts';
+
+const LISTED_MAX = 200;
+const CHARS_MAX = 1_000_000;
+
+export async function listSessions(claw: Claw, peer: Peer): Promise<ListResourcesResult> {
+  const { sessions } = await claw.op('session.list', { limit: LISTED_MAX }, peer.caller);
+  const resources = sessions
+    .filter(({ sessionId }) => mayRead(peer, sessionId))
+    .map(({ sessionId, title, updatedAtMs }) => ({
+      uri: `trayclaw://sessions/${encodeURIComponent(sessionId)}`,
+      name: title === '' ? sessionId : title,
+      mimeType: 'text/markdown',
+      annotations: { lastModified: new Date(updatedAtMs).toISOString() },
+    }));
+  return { resources };
+}
+
+/** One that it may not read is answered like one that is not there. */
+export async function readSession(
+  claw: Claw,
+  peer: Peer,
+  { uri, sessionId }: { readonly uri: string; readonly sessionId: string },
+): Promise<ReadResourceResult> {
+  const id = decodeURIComponent(sessionId);
+  if (!mayRead(peer, id)) throw missing(uri);
+  try {
+    const { text } = await claw.op('session.export', { sessionId: id, format: 'markdown' }, peer.caller);
+    const cut = text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)}\n\n[cut here: the rest is in TrayClaw]` : text;
+    return { contents: [{ uri, mimeType: 'text/markdown', text: cut }] };
+  } catch (cause) {
+    if (isAppError(cause) && cause.code === 'not_found') throw missing(uri);
+    throw cause;
+  }
+}
+
+function mayRead(peer: Peer, sessionId: string): boolean {
+  return peer.may('sessions') || peer.owns(sessionId);
+}
+
+function missing(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(uri, `There is no resource ${uri.slice(0, 200)}.`);
+}

@@ -1,0 +1,214 @@
+// A request that is a turn: held until the turn ends, with signs of life. An approval that comes up is asked of the person at the client, where
+// the client can ask and may; it stays open at every other door, and the first answer decides.
+
+import { CLIENT_CAPABILITIES_META_KEY, createRequestStateCodec, inputRequired, inputResponse } from '@modelcontextprotocol/server';
+import type { ClientCapabilities, InputRequiredResult, RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { Deferred } from '../../base/deferred.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
+import type { Peer } from './peer.ts';
+
+/** The state that the client carries from one round of a request to the next; sealed, and bound to the client. */
+export interface RoundState {
+  readonly turnId: string;
+  /** The approval that the person at the client was asked. */
+  readonly asked: string;
+  /** Approvals that they left to another door. */
+  readonly left: readonly string[];
+}
+
+export interface TurnCallDeps {
+  readonly claw: Claw;
+  readonly rounds: RequestStateCodec<RoundState>;
+}
+
+/** One request of a client. */
+export interface Visit {
+  readonly peer: Peer;
+  readonly context: ServerContext;
+  /** As it said in the handshake; undefined where each request says it. */
+  readonly capabilities: ClientCapabilities | undefined;
+}
+
+type Pending = NonNullable<AskResult['pending']>[number];
+
+const ALIVE_MS = 10_000;
+const ROUND_SECONDS_MAX = 24 * 3600;
+const KEY = 'approval';
+const askingSchema = z.object({ elicitation: z.object({ form: z.unknown().optional(), url: z.unknown().optional() }).optional() });
+const answerSchema = z.object({ decision: z.enum(['approve', 'deny']) });
+
+/** Seals the state of a round: it is valid for this client and this kind of request only. */
+export function roundsOf(key: Uint8Array, { id }: Pick<Peer, 'id'>): RequestStateCodec<RoundState> {
+  return createRequestStateCodec<RoundState>({ key, ttlSeconds: ROUND_SECONDS_MAX, bind: ({ mcpReq }) => `${mcpReq.method} ${id}` });
+}
+
+export interface Wanted {
+  /** Not called in a later round of the same request. */
+  begin(): Promise<string>;
+  /** Tells its turn by the start, where `begin` answers only at the end of the work. */
+  readonly isStart?: (event: EventOf<'turn.started'>) => boolean;
+}
+
+/** The end of the turn, or a question to the person at the client. The turn ends with the request, unless it waits for that answer. */
+export async function followTurn(deps: TurnCallDeps, visit: Visit, wanted: Wanted): Promise<AskResult | InputRequiredResult> {
+  const { claw } = deps;
+  const { peer, context } = visit;
+  const follower = new TurnFollower(claw, visit, wanted.isStart ?? null);
+  try {
+    const back = context.mcpReq.requestState<RoundState>();
+    const turnId = back?.turnId ?? (await wanted.begin());
+    follower.follow(turnId);
+    const left = back === undefined ? [] : await takeAnswer(claw, visit, back);
+    for (;;) {
+      const change = follower.nextChange();
+      const result = await claw.op('turn.wait', { turnId }, peer.caller);
+      if (result.status !== 'waiting') return result;
+      const pending = result.pending?.find(({ approvalId }) => !left.includes(approvalId));
+      if (pending !== undefined && mayAsk(visit))
+        return await question(deps, visit, { pending, state: { turnId, asked: pending.approvalId, left } });
+      follower.say(result.pending?.[0] === undefined ? 'waiting' : `waiting for approval: ${result.pending[0].summary}`);
+      await change;
+    }
+  } finally {
+    follower.dispose();
+  }
+}
+
+function mayAsk({ peer, context, capabilities }: Visit): boolean {
+  const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
+  const { data } = askingSchema.safeParse(envelope[CLIENT_CAPABILITIES_META_KEY] ?? capabilities);
+  const { elicitation } = data ?? {};
+  // A client that names no mode has forms.
+  const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  return hasForms && peer.may('approvals');
+}
+
+async function question(
+  { rounds }: TurnCallDeps,
+  { context }: Visit,
+  { pending, state }: { readonly pending: Pending; readonly state: RoundState },
+): Promise<InputRequiredResult> {
+  const { summary, tool, risk } = pending;
+  const message = [`TrayClaw asks for your approval: ${summary === '' ? tool : summary}`, ...(risk === '' ? [] : [risk])].join('\n');
+  const decision = {
+    type: 'string' as const,
+    title: 'Decision',
+    description: 'Approving covers this one call.',
+    oneOf: [
+      { const: 'approve', title: 'Approve once' },
+      { const: 'deny', title: 'Deny' },
+    ],
+  };
+  const requestedSchema = { type: 'object' as const, properties: { decision }, required: ['decision'] };
+  return inputRequired({
+    inputRequests: { [KEY]: inputRequired.elicit({ mode: 'form', message, requestedSchema }) },
+    requestState: await rounds.mint(state, context),
+  });
+}
+
+/** The approvals that are left to other doors from here on. What is no clear yes is none. */
+async function takeAnswer(claw: Claw, visit: Visit, { asked, left }: RoundState): Promise<readonly string[]> {
+  const { peer, context } = visit;
+  const answer = inputResponse(context.mcpReq.inputResponses, KEY);
+  if (answer.kind !== 'elicit' || answer.action === 'cancel' || !peer.may('approvals')) return [...left, asked];
+  const content = answer.action === 'accept' ? answerSchema.safeParse(answer.content) : null;
+  if (content?.success === false) return [...left, asked];
+  try {
+    await claw.op('approval.decide', { approvalId: asked, decision: content?.data.decision ?? 'deny' }, peer.caller);
+    return left;
+  } catch (cause) {
+    // It was answered at another door, or withdrawn.
+    if (!isAppError(cause)) throw cause;
+    return left;
+  }
+}
+
+/** Listens for what happens to the turn, tells the client about it where the client wants to know, and ends the turn with the request. */
+class TurnFollower {
+  readonly #claw: Claw;
+  readonly #visit: Visit;
+  readonly #isStart: Wanted['isStart'] | null;
+  readonly #gone: AbortSignal;
+  readonly #onGone = (): void => this.#cancel();
+  readonly #over = new AbortController();
+  readonly #beat: NodeJS.Timeout;
+  #turnId: string | null = null;
+  #change = new Deferred<void>();
+  #hasEnded = false;
+  #steps = 0;
+  #note = 'working';
+
+  /** Before the turn begins, so that nothing of it is missed. */
+  constructor(claw: Claw, visit: Visit, isStart: Wanted['isStart'] | null) {
+    this.#claw = claw;
+    this.#visit = visit;
+    this.#isStart = isStart;
+    this.#gone = AbortSignal.any([visit.context.mcpReq.signal, visit.peer.revoked]);
+    this.#gone.addEventListener('abort', this.#onGone, { once: true });
+    this.#beat = setInterval(() => this.say(this.#note), ALIVE_MS);
+    void this.#listen(claw.events({ after: 'latest', signal: this.#over.signal }));
+  }
+
+  follow(turnId: string): void {
+    this.#turnId = turnId;
+    if (this.#gone.aborted) this.#cancel();
+  }
+
+  /** Resolves when the turn may no longer be as it is now. Fails with shutting_down when nothing more can be heard. */
+  nextChange(): Promise<void> {
+    if (this.#hasEnded) return Promise.reject(ending());
+    this.#change = new Deferred<void>();
+    const { promise } = this.#change;
+    // It may never be waited for.
+    promise.catch(() => undefined);
+    return promise;
+  }
+
+  say(note: string): void {
+    this.#note = note;
+    const { _meta: meta, notify } = this.#visit.context.mcpReq;
+    if (meta?.progressToken === undefined) return;
+    const params = { progressToken: meta.progressToken, progress: ++this.#steps, message: note };
+    // A client that is gone ends the request elsewhere.
+    notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  }
+
+  dispose(): void {
+    clearInterval(this.#beat);
+    this.#gone.removeEventListener('abort', this.#onGone);
+    this.#over.abort();
+  }
+
+  #cancel(): void {
+    const { peer } = this.#visit;
+    // It may end at the same moment.
+    if (this.#turnId !== null) this.#claw.op('turn.cancel', { turnId: this.#turnId }, peer.caller).catch(() => undefined);
+  }
+
+  async #listen(events: AsyncIterable<AnyEvent>): Promise<void> {
+    try {
+      for await (const event of events) {
+        const { turnId } = event;
+        if (turnId === null) continue;
+        if (this.#turnId === null && event.type === 'turn.started' && this.#isStart?.(event) === true) this.follow(turnId);
+        if (turnId === this.#turnId) this.#hear(event);
+      }
+    } finally {
+      this.#hasEnded = true;
+      if (!this.#over.signal.aborted) this.#change.reject(ending());
+    }
+  }
+
+  #hear(event: AnyEvent): void {
+    if (event.type === 'tool.requested') this.say(`running ${event.body.tool}`);
+    if (['turn.resumed', 'turn.finished', 'turn.waiting', 'approval.decided'].includes(event.type)) this.#change.resolve();
+  }
+}
+
+function ending(): AppError {
+  return new AppError('shutting_down', 'TrayClaw ended before the turn did. The turn continues when it runs again.');
+}

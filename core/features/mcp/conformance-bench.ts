@@ -1,0 +1,116 @@
+// For tests only: the program that the conformance suite of the protocol starts as the client under test. It connects, signs in and calls with the
+// same parts as the program; only the person at the browser is played. `conformance-client.ts URL`, the scenario in the environment.
+
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { connectServer, wantsSignIn, type McpConnection } from './connection.ts';
+import { boundedFetch } from './http-link.ts';
+import { SignIn, type SignInProvider } from './sign-in.ts';
+import { SignInFlow } from './sign-in-flow.ts';
+
+interface Context {
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments?: Record<string, unknown> }[];
+}
+
+const url = new URL(process.argv.at(-1) ?? '');
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
+const isModern = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] === '2026-07-28';
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
+const never = new AbortController().signal;
+const send = boundedFetch({ url, headers: {}, refusalOf: () => null, fetch });
+
+const kept = new Map<string, string>();
+const box = {
+  resolve: (ref: string) => {
+    const value = kept.get(ref.replace('keychain:', ''));
+    return value === undefined ? Promise.reject(new Error('missing')) : Promise.resolve(value);
+  },
+  set: (name: string, value: string) => Promise.resolve(kept.set(name, value)).then(() => ({ isKeptOut: true })),
+  delete: (name: string) => Promise.resolve(kept.delete(name)),
+  guard: () => true,
+};
+const signIn = new SignIn(box, 'conformance', url);
+
+let transport: StreamableHTTPClientTransport | null = null;
+
+function connect(provider: SignInProvider | null): Promise<McpConnection> {
+  return connectServer({
+    open: () =>
+      (transport = new StreamableHTTPClientTransport(url, { fetch: send, ...(provider === null ? {} : { authProvider: provider }) })),
+    era: isModern ? 'modern' : 'legacy',
+    isLocal: false,
+    startMs: 60_000,
+    version: '1.0.0',
+    signal: never,
+    onToolsChanged: () => undefined,
+    onClosed: () => undefined,
+    elicit: () => Promise.resolve({ action: 'accept', content: {} }),
+  });
+}
+
+/** The person opens the address; the browser follows wherever it leads, back to this program. */
+async function signInAsPerson(): Promise<void> {
+  const flow = new SignInFlow(signIn, {
+    signal: never,
+    connect: async (provider) => {
+      try {
+        const made = await connect(provider);
+        await made.listTools({ signal: never, timeoutMs: 30_000 }).finally(() => void made.close());
+        return null;
+      } catch (cause) {
+        if (!(await wantsSignIn(cause))) throw cause;
+        return transport;
+      }
+    },
+  });
+  const address = await flow.address;
+  if (address !== null) await fetch(address, { redirect: 'follow' });
+  await flow.done;
+}
+
+async function open(): Promise<McpConnection> {
+  if (!scenario.startsWith('auth/')) return connect(null);
+  if ((await signIn.provider()) === null) await signInAsPerson();
+  return connect(await signIn.provider());
+}
+
+const argumentsFor = (schema: unknown): Record<string, unknown> => {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  const values: Readonly<Record<string, (at: number) => unknown>> = {
+    number: (at) => [5, 3][at] ?? 1,
+    integer: (at) => [5, 3][at] ?? 1,
+    boolean: () => true,
+  };
+  return Object.fromEntries(Object.entries(properties).map(([name, { type = 'string' }], at) => [name, values[type]?.(at) ?? 'x']));
+};
+
+let connection = await open();
+/** With more rights where the server asks for them; three times at most. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let round = 0; round < 3; round++) {
+    try {
+      return await work();
+    } catch (cause) {
+      if (!(await wantsSignIn(cause))) throw cause;
+      await connection.close();
+      await signInAsPerson();
+      connection = await connect(await signIn.provider());
+    }
+  }
+  throw new Error('the server asks to sign in without end');
+}
+
+const limits = { signal: never, timeoutMs: 30_000 };
+const tools = await again(() => connection.listTools(limits));
+const wanted = context.toolCalls ?? tools.map(({ name, inputSchema }) => ({ name, arguments: argumentsFor(inputSchema) }));
+for (const { name, arguments: args = {} } of wanted) {
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined) continue;
+  try {
+    await again(() => connection.callTool(tool, args, limits));
+  } catch (cause) {
+    process.stderr.write(`${name}: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+  }
+}
+if (scenario === 'sse-retry') await new Promise((resolve) => setTimeout(resolve, 5000));
+await connection.close();
+process.exit(0);

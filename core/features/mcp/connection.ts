@@ -1,0 +1,138 @@
+// One connection to a server in either generation of the protocol, on the official client. Which generation a server speaks is found out
+// once and handed in from then on. Trusts nothing the server says about its schemas: they are never run on data here.
+
+import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Tool, Transport } from '@modelcontextprotocol/client';
+import { AppError } from '../../contracts/errors.ts';
+import type { McpEra } from '../../contracts/features/mcp.ts';
+
+export interface ConnectWish {
+  /** A fresh one for each attempt. */
+  readonly open: () => Transport;
+  /** As found out before; null to find out. */
+  readonly era: McpEra | null;
+  /** A local process may simply end when it does not know a request. */
+  readonly isLocal: boolean;
+  readonly startMs: number;
+  readonly version: string;
+  readonly signal: AbortSignal;
+  readonly onToolsChanged: () => void;
+  readonly onClosed: () => void;
+  readonly elicit: (params: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult>;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+const PAGES_MAX = 20;
+const PROBE_MS = 5000;
+const MODERN = '2026-07-28';
+
+/** Fails as the official client does: `UnauthorizedError` where a person must sign in. */
+export async function connectServer(wish: ConnectWish): Promise<McpConnection> {
+  const { Client: OfficialClient } = await import('@modelcontextprotocol/client');
+  // A silent program speaks the older protocol; a silent address is out of order, or slow.
+  const probeMs = wish.isLocal ? Math.min(PROBE_MS, wish.startMs / 2) : wish.startMs;
+  const attempt = async (era: McpEra | null): Promise<McpConnection> => {
+    const client = new OfficialClient(
+      { name: 'trayclaw', version: wish.version },
+      {
+        capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+        versionNegotiation: { mode: era === 'modern' ? { pin: MODERN } : 'auto', probe: { timeoutMs: probeMs } },
+        inputRequired: { maxRounds: 3 },
+        listMaxPages: PAGES_MAX,
+        // A pattern of the server on a value of the server could keep this process busy without end.
+        jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 300, onChanged: () => wish.onToolsChanged() } },
+      },
+    );
+    client.setRequestHandler('elicitation/create', ({ params }, context) => wish.elicit(params, context.mcpReq.signal));
+    const options = { timeout: wish.startMs, maxTotalTimeout: wish.startMs, signal: wish.signal };
+    try {
+      await client.connect(wish.open(), era === 'legacy' ? { ...options, prior: { kind: 'legacy' } } : options);
+    } catch (cause) {
+      await client.close().catch(() => undefined);
+      throw cause;
+    }
+    return new McpConnection(client, wish);
+  };
+  try {
+    return await attempt(wish.era);
+  } catch (cause) {
+    // It ended, or does not speak what it spoke before.
+    const mayDiffer = wish.era !== null || wish.isLocal;
+    if (!mayDiffer || wish.signal.aborted || !(await isNegotiationFailure(cause))) throw cause;
+    return attempt(wish.era === null ? 'legacy' : null);
+  }
+}
+
+async function isNegotiationFailure(cause: unknown): Promise<boolean> {
+  const { SdkError, SdkErrorCode, ProtocolError } = await import('@modelcontextprotocol/client');
+  if (ProtocolError.isInstance(cause)) return true;
+  return SdkError.isInstance(cause) && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(cause.code);
+}
+
+export class McpConnection {
+  readonly #client: Client;
+
+  constructor(client: Client, { onClosed }: Pick<ConnectWish, 'onClosed'>) {
+    this.#client = client;
+    // The client takes its listeners as properties and has no others.
+    Object.assign(client, { onclose: onClosed, onerror: () => undefined });
+  }
+
+  get era(): McpEra {
+    return this.#client.getProtocolEra() === 'modern' ? 'modern' : 'legacy';
+  }
+
+  get protocol(): string | null {
+    return this.#client.getNegotiatedProtocolVersion() ?? null;
+  }
+
+  get client(): Client {
+    return this.#client;
+  }
+
+  /** Its own word about itself; never shown to a model. */
+  offers(what: 'tools' | 'resources' | 'prompts'): boolean {
+    return this.#client.getServerCapabilities()?.[what] !== undefined;
+  }
+
+  async listTools(options: Omit<CallOptions, 'onProgress'>): Promise<readonly Tool[]> {
+    if (!this.offers('tools')) return [];
+    return (await this.#client.listTools(undefined, { ...requestOptions(options), cacheMode: 'refresh' })).tools;
+  }
+
+  /** The definition is the approved one, so that no listing is fetched in between. */
+  callTool(tool: Pick<Tool, 'name' | 'inputSchema'>, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
+    return this.#client.callTool({ name: tool.name, arguments: args }, { ...requestOptions(options), toolDefinition: tool });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}
+
+export function requestOptions({ signal, timeoutMs, onProgress }: CallOptions) {
+  return { signal, timeout: timeoutMs, ...(onProgress === undefined ? {} : { onprogress: onProgress }) };
+}
+
+/** Whether a person has to sign in, or to allow more. */
+export async function wantsSignIn(cause: unknown): Promise<boolean> {
+  const { UnauthorizedError, SdkHttpError } = await import('@modelcontextprotocol/client');
+  return UnauthorizedError.isInstance(cause) || (SdkHttpError.isInstance(cause) && cause.status === 401);
+}
+
+/** The failure in a sentence for people. It quotes a bounded part of the error that a server sent. */
+export function failureOf(server: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new AppError('tool_failed', `The MCP server ${server} failed: ${sentence(message)}`, { cause });
+}
+
+function sentence(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim().slice(0, 500);
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}

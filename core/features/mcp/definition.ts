@@ -1,0 +1,33 @@
+// The definition of a server in config.yaml: its hash, and the sentences a person reads about it before it runs. Pure.
+
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../base/json.ts';
+import type { McpServerConfig } from '../../contracts/features/mcp.ts';
+import { isSecretReference } from '../../contracts/secret-ref.ts';
+import { shown } from './tool-pins.ts';
+
+/** Of everything that decides what runs, where it is and what it gets; limits of time are not part of it. */
+export function definitionHash(config: McpServerConfig): string {
+  const { command = null, args = [], env = {}, cwd = null, url = null, headers = {}, confined = false } = config;
+  return hash('sha256', canonicalJson({ command, args, env, cwd, url, headers, confined }), 'hex');
+}
+
+export function runsOf({ command, args = [], url }: McpServerConfig): string {
+  if (url !== undefined) return url;
+  return shown([command ?? '', ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' '), 2000);
+}
+
+/** A sentence for each thing it gets. */
+export function givesOf({ url, env = {}, headers = {}, cwd, confined }: McpServerConfig): string[] {
+  const values = Object.entries(url === undefined ? env : headers).map(
+    ([name, value]) =>
+      `${url === undefined ? 'variable' : 'header'} ${name} = ${isSecretReference(value) ? `the secret ${value}` : JSON.stringify(value)}`,
+  );
+  if (url !== undefined) return values;
+  const where = cwd === undefined ? 'runs in the workspace' : `runs in ${cwd}`;
+  return [
+    where,
+    confined === true ? 'confined like a command without approval' : 'with your rights, except on the data of TrayClaw',
+    ...values,
+  ];
+}

@@ -1,0 +1,84 @@
+// Servers of the Model Context Protocol: their tools become tools of the gate once a person approved them. Connects the parts to the program;
+// where no server is configured, nothing of it is loaded and nothing runs.
+
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { McpServerConfig } from '../../contracts/features/mcp.ts';
+import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { mcpChecks } from './checks.ts';
+import { createMcpOps } from './ops.ts';
+import { Questions } from './questions.ts';
+import { McpRegistry } from './registry.ts';
+import { McpRows, mcpMigrations } from './rows.ts';
+import { SignIn, type SecretBox } from './sign-in.ts';
+import { SignIns } from './sign-ins.ts';
+
+export { readTools } from './tool-pins.ts';
+
+type Taken = Pick<
+  Spine,
+  | 'home'
+  | 'clock'
+  | 'later'
+  | 'ids'
+  | 'logger'
+  | 'log'
+  | 'facts'
+  | 'panic'
+  | 'safety'
+  | 'artifacts'
+  | 'tools'
+  | 'settings'
+  | 'closing'
+  | 'version'
+  | 'fetch'
+  | 'programs'
+>;
+
+export const mcp = defineBuiltInFeature({
+  name: 'mcp',
+  migrations: mcpMigrations,
+  rows: ({ db }) => new McpRows(db),
+  create: (spine: Taken, rows: McpRows, box: SecretBox) => {
+    const { clock, ids, log, settings, closing, facts, safety, programs } = spine;
+    const questions = new Questions(clock, ids, ({ questionId, server, tool, callId, message, sessionId, turnId }) =>
+      log.append(sessionId, [
+        { type: 'mcp.asked', turnId: turnId === '' ? null : turnId, body: { server, tool, questionId, callId, message } },
+      ]),
+    );
+    const signInOf = (server: string, url: URL): SignIn => new SignIn(box, server, url);
+    const refusalOf = (url: URL): string | null => {
+      const { decision, reason } = safety.url(url.href);
+      return decision === 'allow' ? null : reason;
+    };
+    const startServer = (_server: string, config: McpServerConfig, sets: Readonly<Record<string, string>>): Promise<RunningProgram> => {
+      const { command = '', args = [], cwd = '', confined = false } = config;
+      return programs.start({ argv: [command, ...args], cwd: resolve(facts.workspace, cwd), sets, attended: !confined, signal: closing });
+    };
+    const registry = new McpRegistry({
+      ...spine,
+      questions,
+      refusalOf,
+      signInOf,
+      secrets: box,
+      start: startServer,
+      namedPlaces: createNamedPlaces(homedir()),
+      approved: (server, definition) => {
+        const approved = rows.approved(server);
+        return approved?.definition === definition ? approved : null;
+      },
+    });
+    const signIns = new SignIns({ ...spine, refusalOf }, signInOf);
+    registry.take(settings.config.mcp);
+    settings.useAtOnce(['mcp'], (config) => registry.take(config.mcp));
+    return {
+      handlers: createMcpOps({ ...spine, registry, questions, box, signIns }),
+      checks: [mcpChecks(() => registry.views())],
+      dispose: async () => {
+        await signIns.dispose();
+        await registry.dispose();
+      },
+    };
+  },
+});

@@ -1,0 +1,256 @@
+// Operations on servers: the list, and the decisions only a person makes. Nothing but `mcp.test`, `mcp.login` and reading starts a server here.
+
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import { isPlainObject } from '../../base/json.ts';
+import { doors } from '../../contracts/doors.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { McpServerConfig, mcpOps } from '../../contracts/features/mcp.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { Spine } from '../feature.ts';
+import { failureOf, requestOptions, type McpConnection } from './connection.ts';
+import { readServers } from './import-servers.ts';
+import type { Questions } from './questions.ts';
+import type { McpRegistry } from './registry.ts';
+import type { SecretBox } from './sign-in.ts';
+import type { SignIns } from './sign-ins.ts';
+import { shown } from './tool-pins.ts';
+import { ContentReader } from './tool-result.ts';
+
+type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
+
+export interface McpOpsDeps extends Pick<Spine, 'log' | 'settings' | 'home' | 'safety' | 'ids' | 'artifacts' | 'closing' | 'panic'> {
+  readonly registry: McpRegistry;
+  readonly questions: Questions;
+  readonly box: SecretBox;
+  readonly signIns: SignIns;
+}
+
+const FILE_BYTES_MAX = 1_000_000;
+const READ_MS = 60_000;
+const LISTED_MAX = 500;
+
+export function createMcpOps(deps: McpOpsDeps): McpOps {
+  const { registry, questions, signIns } = deps;
+  return {
+    'mcp.list': () => ({ servers: registry.views(), questions: questions.list() }),
+    'mcp.add': ({ name, replace = false, ...config }, caller) => add(deps, { name, replace, config }, caller),
+    'mcp.remove': ({ name }, caller) => remove(deps, name, caller),
+    'mcp.test': async ({ name }, caller) => {
+      assertPerson(caller, 'An MCP server is started by hand');
+      const server = registry.server(name);
+      await server.connect(signalOf(deps, caller), true);
+      return { server: server.view() };
+    },
+    'mcp.stop': async ({ name }, caller) => {
+      assertPerson(caller, 'An MCP server is disconnected');
+      const server = registry.server(name);
+      await server.close();
+      return { server: server.view() };
+    },
+    'mcp.approve': (params, caller) => approve(deps, params, caller),
+    'mcp.import': ({ path }, caller) => importFile(deps, path, caller),
+    'mcp.resources': ({ name }, caller) => ask(deps, name, caller, (connection, options) => listResources(connection, options)),
+    'mcp.resource': ({ name, uri }, caller) =>
+      ask(deps, name, caller, async ({ client }, options) => contentsOf(deps, name, await client.readResource({ uri }, options))),
+    'mcp.prompts': ({ name }, caller) => ask(deps, name, caller, (connection, options) => listPrompts(connection, options)),
+    'mcp.prompt': ({ name, prompt, args = {} }, caller) =>
+      ask(deps, name, caller, async ({ client }, options) =>
+        promptText(deps, name, await client.getPrompt({ name: prompt, arguments: args }, options)),
+      ),
+    'mcp.answer': ({ questionId, action, content }, caller) => {
+      const { server } = questions.answer(questionId, action, content);
+      const body = { server, question: questionId, action, fields: Object.keys(content ?? {}), by: caller.actor };
+      deps.log.append(systemSessionId, [{ type: 'mcp.answered', body }], true);
+      return { questionId, server };
+    },
+    'mcp.login': ({ name, wait = false }, caller) => {
+      assertPerson(caller, 'A person signs in');
+      return signIns.login(registry.server(name), wait);
+    },
+    'mcp.logout': async ({ name }) => {
+      await signIns.logout(registry.server(name));
+      return { name };
+    },
+  };
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly replace: boolean;
+  readonly config: McpServerConfig;
+}
+
+async function add(deps: McpOpsDeps, { name, replace, config }: Wanted, caller: Caller): Promise<OpResult<'mcp.add'>> {
+  assertPerson(caller, 'An MCP server is added');
+  const isKnown = deps.registry.views().some((one) => one.name === name);
+  if (isKnown && !replace) {
+    throw new AppError('conflict', `There is an MCP server ${name} already.`, {
+      data: { hint: 'Replace it with --replace, or choose another name.' },
+    });
+  }
+  await deps.settings.change(`mcp.servers.${name}`, config, caller.actor);
+  return { server: deps.registry.make(name, config).view() };
+}
+
+async function remove(deps: McpOpsDeps, name: string, caller: Caller): Promise<OpResult<'mcp.remove'>> {
+  deps.registry.server(name);
+  await deps.signIns.logout(deps.registry.server(name));
+  await deps.settings.change(`mcp.servers.${name}`, null, caller.actor);
+  deps.log.append(systemSessionId, [{ type: 'mcp.removed', body: { server: name, by: caller.actor } }], true);
+  return { name };
+}
+
+/** Fails unless the server still is what the person was shown. */
+async function approve(deps: McpOpsDeps, { name, sha256 }: OpParsed<'mcp.approve'>, caller: Caller): Promise<OpResult<'mcp.approve'>> {
+  assertPerson(caller, 'An MCP server is approved');
+  if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
+  const server = deps.registry.server(name);
+  await server.connect(signalOf(deps, caller), true);
+  if (server.sha256 !== sha256) {
+    throw new AppError('conflict', `The MCP server ${name} is no longer what you were shown.`, {
+      data: { hint: `Look at it again: trayclaw mcp test ${name}` },
+    });
+  }
+  const tools = (server.listed ?? [])
+    .filter(({ problem }) => problem === null)
+    .map(({ name: tool, description, schema, isDestructive, sha256: pin }) => ({
+      name: tool,
+      description,
+      schema,
+      isDestructive,
+      sha256: pin,
+    }));
+  const body = { server: name, definition: server.definition, sha256, era: server.era, tools, by: caller.actor };
+  deps.log.append(systemSessionId, [{ type: 'mcp.approved', body }], true);
+  deps.registry.refresh(server);
+  return { server: server.view() };
+}
+
+async function importFile(deps: McpOpsDeps, path: string, caller: Caller): Promise<OpResult<'mcp.import'>> {
+  assertPerson(caller, 'MCP servers are imported');
+  const { servers, skipped } = readServers(readSmallFile(resolve(deps.home, path)), (name, value) => {
+    const line = `${name}=${value}`;
+    return deps.safety.redact(line).text !== line;
+  });
+  const known = new Set(deps.registry.views().map(({ name }) => name));
+  const fresh = servers.filter(({ name }) => !known.has(name));
+  const kept = fresh.flatMap(({ secrets }) => Object.entries(secrets));
+  for (const [name, value] of kept) await deps.box.set(name, value);
+  if (fresh.length > 0) {
+    await deps.settings.changeAll(
+      fresh.map(({ name, config }) => ({ key: `mcp.servers.${name}`, value: config })),
+      caller.actor,
+    );
+  }
+  const twice = servers
+    .filter(({ name }) => known.has(name))
+    .map(({ name }) => ({ name, reason: 'There is a server of this name already.' }));
+  return {
+    added: fresh.map(({ name, config }) => deps.registry.make(name, config).view()),
+    skipped: [...skipped, ...twice],
+    secrets: kept.map(([name]) => name),
+  };
+}
+
+function readSmallFile(path: string): string {
+  try {
+    const stat = statSync(path);
+    if (!stat.isFile() || stat.size > FILE_BYTES_MAX) throw new Error('it is no small file');
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('not_found', `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+  }
+}
+
+type Options = ReturnType<typeof requestOptions>;
+
+/** A request of a person to an approved server; it is started if need be. */
+async function ask<T>(
+  deps: McpOpsDeps,
+  name: string,
+  caller: Caller,
+  request: (connection: McpConnection, options: Options) => Promise<T>,
+): Promise<T> {
+  const server = deps.registry.server(name);
+  if (server.approved === null) {
+    throw new AppError('forbidden', `The MCP server ${name} is not approved as it is defined.`, {
+      data: { hint: `Look at it: trayclaw mcp test ${name}` },
+    });
+  }
+  const signal = signalOf(deps, caller);
+  const connection = await server.connect(signal);
+  try {
+    return await request(connection, requestOptions({ signal, timeoutMs: READ_MS }));
+  } catch (cause) {
+    throw failureOf(name, cause);
+  }
+}
+
+async function listResources(connection: McpConnection, options: Options): Promise<OpResult<'mcp.resources'>> {
+  if (!connection.offers('resources')) return { resources: [], templates: [] };
+  const { client } = connection;
+  const { resources } = await client.listResources(undefined, options);
+  const { resourceTemplates } = await client.listResourceTemplates(undefined, options);
+  return {
+    resources: resources.slice(0, LISTED_MAX).map(({ uri, name, description = '', mimeType = '' }) => ({
+      uri: shown(uri, 4000),
+      name: shown(name, 200),
+      description: shown(description, 1000),
+      mediaType: shown(mimeType, 100),
+    })),
+    templates: resourceTemplates.slice(0, LISTED_MAX).map(({ uriTemplate, name, description = '' }) => ({
+      uri: shown(uriTemplate, 4000),
+      name: shown(name, 200),
+      description: shown(description, 1000),
+    })),
+  };
+}
+
+async function listPrompts(connection: McpConnection, options: Options): Promise<OpResult<'mcp.prompts'>> {
+  if (!connection.offers('prompts')) return { prompts: [] };
+  const { prompts } = await connection.client.listPrompts(undefined, options);
+  return {
+    prompts: prompts.slice(0, LISTED_MAX).map(({ name, description = '', arguments: given = [] }) => ({
+      name: shown(name, 200),
+      description: shown(description, 1000),
+      arguments: given.slice(0, 50).map((one) => ({
+        name: shown(one.name, 200),
+        description: shown(one.description ?? '', 1000),
+        required: one.required === true,
+      })),
+    })),
+  };
+}
+
+function readerOf({ artifacts, ids }: McpOpsDeps, server: string): ContentReader {
+  return new ContentReader(server, { artifacts, callId: ids.next('call'), sessionId: systemSessionId });
+}
+
+function contentsOf(deps: McpOpsDeps, server: string, { contents }: ReadResourceResult): OpResult<'mcp.resource'> {
+  const reader = readerOf(deps, server);
+  for (const one of contents.slice(0, 50)) reader.takeContents(one);
+  const { text } = reader;
+  if (text === '' || reader.artifacts.length > 0) return { text, artifacts: reader.artifacts };
+  const name = `${server}-resource.txt`;
+  return { text, artifacts: [deps.artifacts.put(text, { name, mediaType: 'text/plain; charset=utf-8' })] };
+}
+
+function promptText(deps: McpOpsDeps, server: string, { messages }: GetPromptResult): OpResult<'mcp.prompt'> {
+  const reader = readerOf(deps, server);
+  for (const { role, content } of messages.slice(0, 50)) {
+    if (messages.length > 1) reader.say(`${role}:`);
+    if (isPlainObject(content)) reader.take(content);
+  }
+  return { text: reader.text };
+}
+
+function signalOf({ closing }: McpOpsDeps, { signal }: Caller): AbortSignal {
+  return signal === undefined ? closing : AbortSignal.any([closing, signal]);
+}
+
+function assertPerson({ channel }: Caller, what: string): void {
+  if (!doors[channel].isPersonal) throw new AppError('forbidden', `${what} in the window or on the command line.`);
+}

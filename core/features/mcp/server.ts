@@ -1,0 +1,375 @@
+// One server: started on first need, supervised, and asked. It owns the connection, the tools as last listed and the calls that run; whether
+// a call may run at all was decided by the gate before.
+
+import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
+import { orAborted } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
+import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
+import type { RunningProgram } from '../../hands/tools/tools.ts';
+import type { Spine } from '../feature.ts';
+import { CallLimit } from './call-limit.ts';
+import { connectServer, failureOf, wantsSignIn, type McpConnection } from './connection.ts';
+import { definitionHash, givesOf, runsOf } from './definition.ts';
+import { boundedFetch } from './http-link.ts';
+import { questionMs, type Questions } from './questions.ts';
+import type { Approved } from './rows.ts';
+import type { SignIn } from './sign-in.ts';
+import { StdioLink } from './stdio-link.ts';
+import { approvalHash, offeredName, readTools, shown, type ReadTool } from './tool-pins.ts';
+import { toToolResult } from './tool-result.ts';
+
+export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets'> {
+  readonly questions: Questions;
+  readonly version: string;
+  readonly fetch: typeof fetch;
+  /** Why an address may not be reached; null if it may. */
+  readonly refusalOf: (url: URL) => string | null;
+  /** Starts the program of a server; it lives until it is ended. */
+  readonly start: (server: string, config: McpServerConfig, env: Readonly<Record<string, string>>) => Promise<RunningProgram>;
+  readonly signInOf: (server: string, url: URL) => SignIn;
+  /** The approval of this server by a person; null if there is none for the definition it has now. */
+  readonly approved: (server: string, definition: string) => Approved | null;
+  /** Its tools were listed, and may differ from the approved ones. */
+  readonly onListed: (server: McpServer) => void;
+}
+
+interface RunningCall {
+  readonly tool: string;
+  readonly limit: CallLimit;
+  readonly context: ToolContext;
+}
+
+type ListedState = McpServerView['tools'][number]['state'];
+type Health = 'idle' | 'starting' | 'connected' | 'sign-in' | 'failed';
+
+const CALLS_MAX = 16;
+export const callMsDefault = 120_000;
+const START_MS = 30_000;
+const BACK_OFF_MS = [1000, 2000, 5000, 15_000, 60_000] as const;
+const KEPT_LINES = 5;
+const LOG_LINES_PER_START = 200;
+const LIST_PAUSE_MS = 2000;
+
+export class McpServer {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly definition: string;
+  readonly #deps: ServerDeps;
+  readonly #calls = new Set<RunningCall>();
+  readonly #ended = new AbortController();
+  #health: Health = 'idle';
+  #problem: string | null = null;
+  #connection: McpConnection | null = null;
+  #connecting: Promise<McpConnection> | null = null;
+  #listed: readonly ReadTool[] | null = null;
+  #era: McpEra | null = null;
+  #failures = 0;
+  #retryAtMs = 0;
+  #lines: string[] = [];
+  #logged = 0;
+  #relisting: (() => void) | null = null;
+
+  constructor(deps: ServerDeps, name: string, config: McpServerConfig) {
+    this.#deps = deps;
+    this.name = name;
+    this.config = config;
+    this.definition = definitionHash(config);
+  }
+
+  get approved(): Approved | null {
+    return this.#deps.approved(this.name, this.definition);
+  }
+
+  get connection(): McpConnection | null {
+    return this.#connection;
+  }
+
+  get era(): McpEra {
+    return this.#era ?? 'legacy';
+  }
+
+  /** Its tools as last listed; null until it was reached. */
+  get listed(): readonly ReadTool[] | null {
+    return this.#listed;
+  }
+
+  get sha256(): string | null {
+    return this.#listed === null ? null : approvalHash(this.definition, usable(this.#listed));
+  }
+
+  /** Approved tools that the server, if it was reached, still offers exactly so. */
+  get offered(): readonly McpTool[] {
+    if (this.config.enabled === false) return [];
+    return (this.approved?.tools ?? []).filter((tool) => this.#isAsApproved(tool));
+  }
+
+  view(): McpServerView {
+    const { config, approved } = this;
+    return {
+      name: this.name,
+      state: this.#state(approved),
+      problem: this.#problem,
+      runs: runsOf(config),
+      gets: givesOf(config),
+      transport: config.url === undefined ? 'stdio' : 'http',
+      protocol: this.#connection?.protocol ?? null,
+      sha256: this.sha256,
+      tools: this.#toolViews(approved),
+    };
+  }
+
+  /** The connection there is, or a new one; its tools are listed. Fails with tool_failed and while everything is stopped. */
+  async connect(signal: AbortSignal, isByPerson = false): Promise<McpConnection> {
+    if (this.#connection !== null) return this.#connection;
+    if (this.config.enabled === false) throw new AppError('tool_failed', `The MCP server ${this.name} is switched off in config.yaml.`);
+    if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped, so no MCP server starts.');
+    const waitMs = this.#retryAtMs - this.#deps.clock.monotonicMs();
+    if (this.#connecting === null && waitMs > 0 && !isByPerson) {
+      throw new AppError(
+        'tool_failed',
+        `${this.#problem ?? 'It failed.'} It is started again in ${Math.ceil(waitMs / 1000)} s at the earliest.`,
+      );
+    }
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = null;
+    });
+    return orAborted(this.#connecting, signal, () => new AppError('tool_failed', `Waiting for the MCP server ${this.name} was ended.`));
+  }
+
+  /** Runs one approved tool. Whatever the server says is untrusted, its errors included. */
+  async call(tool: McpTool, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult> {
+    if (this.#calls.size >= CALLS_MAX)
+      throw new AppError('tool_failed', `${CALLS_MAX} calls of the MCP server ${this.name} already run; try again when one has ended.`);
+    const connection = await this.connect(context.signal);
+    if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw this.#withheld(tool);
+    const limit = new CallLimit(this.#deps.clock, this.#deps.later, this.config.timeoutMs ?? callMsDefault);
+    const running: RunningCall = { tool: tool.name, limit, context };
+    this.#calls.add(running);
+    try {
+      const result = await connection.callTool({ name: tool.name, inputSchema: tool.schema as { type: 'object' } }, args, {
+        signal: AbortSignal.any([context.signal, limit.signal]),
+        timeoutMs: (this.config.timeoutMs ?? callMsDefault) + 3 * questionMs,
+        onProgress: ({ progress, total, message }) => context.onOutput(progressLine(progress, total, message)),
+      });
+      return toToolResult(this.name, result, context);
+    } catch (cause) {
+      return this.#failedCall(cause, running);
+    } finally {
+      limit.end();
+      this.#calls.delete(running);
+    }
+  }
+
+  /** Ends it and everything it started; it can be started again. */
+  async close(): Promise<void> {
+    this.#relisting?.();
+    const connection = this.#connection ?? (await this.#connecting?.catch(() => null)) ?? null;
+    this.#connection = null;
+    this.#health = 'idle';
+    await connection?.close();
+  }
+
+  async dispose(): Promise<void> {
+    this.#ended.abort();
+    await this.close();
+  }
+
+  #state(approved: Approved | null): McpServerView['state'] {
+    if (this.config.enabled === false) return 'off';
+    if (this.#health === 'failed' || this.#health === 'sign-in' || this.#health === 'starting') return this.#health;
+    if (approved === null) return 'waiting';
+    const differs = this.#listed !== null && approvalHash(this.definition, usable(this.#listed)) !== approved.sha256;
+    return differs ? 'changed' : this.#health;
+  }
+
+  #toolViews(approved: Approved | null): McpServerView['tools'] {
+    const pins = new Map((approved?.tools ?? []).map((tool) => [tool.name, tool]));
+    const listed: readonly ReadTool[] =
+      this.#listed ?? [...pins.values()].map((tool) => ({ ...tool, offeredAs: offeredName(this.name, tool.name), problem: null }));
+    const gone = this.#listed === null ? [] : [...pins.values()].filter(({ name }) => !listed.some((one) => one.name === name));
+    const stateOf = (tool: ReadTool): ListedState => {
+      if (tool.problem !== null) return 'refused';
+      const pin = pins.get(tool.name);
+      return pin === undefined ? 'new' : pin.sha256 === tool.sha256 ? 'approved' : 'changed';
+    };
+    const viewOf = (tool: ReadTool, state: ListedState): McpServerView['tools'][number] => {
+      const { name, description, schema, isDestructive, sha256, offeredAs, problem } = tool;
+      return { name: offeredAs, title: shown(name, 200), description, schema, isDestructive, sha256, state, problem };
+    };
+    return [
+      ...listed.map((tool) => viewOf(tool, stateOf(tool))),
+      ...gone.map((tool) => viewOf({ ...tool, offeredAs: offeredName(this.name, tool.name), problem: null }, 'gone')),
+    ];
+  }
+
+  #isAsApproved(tool: McpTool): boolean {
+    return this.#listed === null || this.#listed.some(({ sha256, problem }) => problem === null && sha256 === tool.sha256);
+  }
+
+  #withheld({ name }: McpTool): AppError {
+    return new AppError(
+      'tool_failed',
+      `The tool ${shown(name, 80)} of the MCP server ${this.name} is not as it was approved, and did not run.`,
+      {
+        data: { hint: `A person has to look at it: trayclaw mcp test ${this.name}` },
+      },
+    );
+  }
+
+  async #open(): Promise<McpConnection> {
+    const { clock } = this.#deps;
+    this.#health = 'starting';
+    this.#problem = null;
+    this.#lines = [];
+    this.#logged = 0;
+    try {
+      const opener = await this.#opener();
+      const startMs = this.config.startMs ?? START_MS;
+      const signal = AbortSignal.any([this.#deps.closing, this.#ended.signal, AbortSignal.timeout(startMs * 2)]);
+      const connection = await connectServer({
+        open: opener.open,
+        era: this.#era ?? this.approved?.era ?? null,
+        isLocal: this.config.url === undefined,
+        startMs,
+        version: this.#deps.version,
+        signal,
+        onToolsChanged: () => this.#relist(),
+        onClosed: () => this.#closed(connection, opener.ending()),
+        elicit: (params, called) => this.#elicit(params, called),
+      });
+      this.#era = connection.era;
+      try {
+        this.#listed = readTools(this.name, await connection.listTools({ signal, timeoutMs: startMs }));
+      } catch (cause) {
+        await connection.close();
+        throw cause;
+      }
+      this.#connection = connection;
+      this.#health = 'connected';
+      this.#failures = 0;
+      this.#deps.onListed(this);
+      return connection;
+    } catch (cause) {
+      this.#retryAtMs = clock.monotonicMs() + (BACK_OFF_MS[Math.min(this.#failures++, BACK_OFF_MS.length - 1)] ?? 0);
+      throw await this.#failedStart(cause);
+    }
+  }
+
+  async #opener(): Promise<{ readonly open: () => Transport; readonly ending: () => string }> {
+    const { url, env = {}, headers = {} } = this.config;
+    const values = await this.#resolved(url === undefined ? env : headers);
+    if (url === undefined) {
+      let link: StdioLink | null = null;
+      const { clock } = this.#deps;
+      const open = (): Transport => {
+        link = new StdioLink({ clock, start: () => this.#deps.start(this.name, this.config, values), onLine: (line) => this.#keep(line) });
+        return link;
+      };
+      return { open, ending: () => link?.ending ?? '' };
+    }
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+    const address = new URL(url);
+    const send = boundedFetch({ url: address, headers: values, refusalOf: this.#deps.refusalOf, fetch: this.#deps.fetch });
+    const signIn = await this.#deps.signInOf(this.name, address).provider();
+    const options = { fetch: send, ...(signIn === null ? {} : { authProvider: signIn }) };
+    return { open: () => new StreamableHTTPClientTransport(address, options), ending: () => 'the connection was closed' };
+  }
+
+  async #resolved(values: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+    const { isSecretReference } = await import('../../contracts/secret-ref.ts');
+    const entries = Object.entries(values).map(async ([name, value]) => [
+      name,
+      isSecretReference(value) ? await this.#deps.secrets.resolve(value) : value,
+    ]);
+    return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
+  }
+
+  async #failedStart(cause: unknown): Promise<AppError> {
+    const isSignIn = await wantsSignIn(cause);
+    this.#health = isSignIn ? 'sign-in' : 'failed';
+    const said = this.#lines.length === 0 ? '' : ` It wrote: ${this.#lines.join(' | ')}`;
+    const failure = isSignIn
+      ? new AppError('tool_failed', `The MCP server ${this.name} wants you to sign in.`, {
+          data: { hint: `Run: trayclaw mcp login ${this.name}` },
+        })
+      : failureOf(this.name, cause);
+    this.#problem = `${failure.message}${isSignIn ? '' : said}`;
+    this.#deps.logger.log('warn', 'an MCP server could not be reached', { server: this.name, problem: this.#problem });
+    return isSignIn || said === '' ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data });
+  }
+
+  #closed(connection: McpConnection, how: string): void {
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    this.#health = this.#deps.panic.engaged || this.#ended.signal.aborted ? 'idle' : 'failed';
+    this.#problem = `The MCP server ${this.name} ended: ${how === '' ? 'the connection was closed' : how}. It is started again when it is needed.`;
+    this.#retryAtMs = this.#deps.clock.monotonicMs() + (BACK_OFF_MS[Math.min(this.#failures++, BACK_OFF_MS.length - 1)] ?? 0);
+    this.#deps.logger.log('warn', 'an MCP server ended', { server: this.name, how });
+  }
+
+  /** At most once in two seconds, however often the server says so. */
+  #relist(): void {
+    this.#relisting ??= this.#deps.later(LIST_PAUSE_MS, () => {
+      this.#relisting = null;
+      void this.#listAgain();
+    });
+  }
+
+  async #listAgain(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === null) return;
+    try {
+      const tools = await connection.listTools({ signal: this.#ended.signal, timeoutMs: START_MS });
+      if (this.#connection !== connection) return;
+      this.#listed = readTools(this.name, tools);
+      this.#deps.onListed(this);
+    } catch (cause) {
+      this.#deps.logger.log('warn', 'the tools of an MCP server could not be listed', {
+        server: this.name,
+        cause: failureOf(this.name, cause).message,
+      });
+    }
+  }
+
+  #keep(line: string): void {
+    const text = shown(line.trim(), 300);
+    this.#lines = [...this.#lines, text].slice(-KEPT_LINES);
+    if (++this.#logged <= LOG_LINES_PER_START) this.#deps.logger.log('info', 'an MCP server said', { server: this.name, line: text });
+  }
+
+  /** Only during a call: a server has nothing to ask otherwise. */
+  async #elicit(params: ElicitRequest['params'], called: AbortSignal): Promise<ElicitResult> {
+    const call = [...this.#calls].at(-1);
+    if (call === undefined) return { action: 'decline' };
+    const calls = [...this.#calls];
+    for (const { limit } of calls) limit.pause();
+    try {
+      const signal = AbortSignal.any([called, call.context.signal]);
+      return await this.#deps.questions.ask({ server: this.name, tool: call.tool, call: call.context, signal }, params);
+    } finally {
+      for (const { limit } of calls) limit.resume();
+    }
+  }
+
+  async #failedCall(cause: unknown, { context, limit }: RunningCall): Promise<ToolResult> {
+    const untrusted = [{ kind: 'mcp' as const, where: this.name }];
+    if (context.signal.aborted) return { forModel: 'The call was cancelled.', endedBy: 'cancelled', untrusted };
+    if (limit.signal.aborted)
+      return { forModel: 'The MCP server did not answer in time; the call was cancelled.', endedBy: 'timeout', untrusted };
+    if (await wantsSignIn(cause)) {
+      await this.close();
+      throw await this.#failedStart(cause);
+    }
+    return { forModel: failureOf(this.name, cause).message, isError: true, untrusted };
+  }
+}
+
+function usable(tools: readonly ReadTool[]): readonly ReadTool[] {
+  return tools.filter(({ problem }) => problem === null);
+}
+
+function progressLine(progress: number, total: number | undefined, message: string | undefined): string {
+  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return `${share}${message === undefined ? '' : ` ${shown(message, 300)}`}\n`;
+}

@@ -1,0 +1,188 @@
+// The sign-in to a server on the web after OAuth: what the official client asks for, kept in the keychain or vault and bound to the address of
+// the server. The state of an answer is checked here, for the client does not. Opens no browser.
+
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type {
+  OAuthClientInformationContext,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+import { parseJson, isPlainObject } from '../../base/json.ts';
+import type { Secrets } from '../../guard/secret/secret.ts';
+
+export type SecretBox = Pick<Secrets, 'resolve' | 'set' | 'delete' | 'guard'>;
+
+interface Kept {
+  /** The server it was made for: it is never sent anywhere else. */
+  readonly url: string;
+  readonly port: number;
+  /** The further rights a server asked for when those it had given were too few. */
+  readonly scope?: string | undefined;
+  readonly tokens?: StoredOAuthTokens | undefined;
+  readonly discovery?: OAuthDiscoveryState | undefined;
+  /** By issuer. */
+  readonly clients: Readonly<Record<string, StoredOAuthClientInformation>>;
+}
+
+export class SignIn {
+  readonly #box: SecretBox;
+  readonly #name: string;
+  readonly #url: URL;
+
+  constructor(box: SecretBox, server: string, url: URL) {
+    this.#box = box;
+    this.#name = `mcp-sign-in-${server}`;
+    this.#url = url;
+  }
+
+  /** For connections without a person: null before the first sign-in. */
+  async provider(): Promise<SignInProvider | null> {
+    const kept = await this.#read();
+    return kept?.tokens === undefined ? null : new SignInProvider(kept, (now) => this.#write(now));
+  }
+
+  /** For a person who signs in now. The port of an earlier sign-in is used again where it can be: the sign-in server knows it. */
+  async interactive(listen: (port: number | null) => Promise<number>): Promise<SignInProvider> {
+    const kept = await this.#read();
+    const port = await listen(kept?.port ?? null);
+    // Another port is another address of return, which the sign-in server does not know.
+    const clients = kept?.port === port ? kept.clients : {};
+    return new SignInProvider({ url: this.#url.href, port, clients, scope: kept?.scope }, (now) => this.#write(now));
+  }
+
+  async forget(): Promise<void> {
+    await this.#box.delete(this.#name);
+  }
+
+  async #read(): Promise<Kept | null> {
+    let text: string;
+    try {
+      text = await this.#box.resolve(`keychain:${this.#name}`);
+    } catch {
+      // Missing, or not readable now: then a person signs in.
+      return null;
+    }
+    const kept = parseJson(text);
+    if (!kept.ok || !isPlainObject(kept.value) || kept.value['url'] !== this.#url.href) return null;
+    const found = kept.value as unknown as Kept;
+    this.#guard(found);
+    return found;
+  }
+
+  async #write(kept: Kept): Promise<void> {
+    this.#guard(kept);
+    await this.#box.set(this.#name, JSON.stringify(kept));
+  }
+
+  /** No log and no message shows one of these. */
+  #guard({ tokens, clients }: Kept): void {
+    const secrets = [tokens?.access_token, tokens?.refresh_token, ...Object.values(clients).map((client) => client.client_secret)];
+    for (const secret of secrets) if (secret !== undefined) this.#box.guard(secret, this.#name);
+  }
+}
+
+export class SignInProvider implements OAuthClientProvider {
+  readonly #write: (kept: Kept) => Promise<void>;
+  #kept: Kept;
+  #state: string | null = null;
+  #verifier = '';
+  /** Where the person signs in, once the official client knows. */
+  address: URL | null = null;
+
+  constructor(kept: Kept, write: (kept: Kept) => Promise<void>) {
+    this.#kept = kept;
+    this.#write = write;
+  }
+
+  get redirectUrl(): string {
+    return `http://127.0.0.1:${this.#kept.port}/callback`;
+  }
+
+  get clientMetadata() {
+    return {
+      client_name: 'TrayClaw',
+      redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    };
+  }
+
+  /** Fresh for each sign-in. */
+  state(): string {
+    this.#state = randomBytes(32).toString('base64url');
+    return this.#state;
+  }
+
+  /** Whether an answer belongs to the sign-in that was begun last; true once at most. */
+  takesState(given: string | null): boolean {
+    const expected = this.#state;
+    if (expected === null || given === null || given.length !== expected.length) return false;
+    if (!timingSafeEqual(Buffer.from(given), Buffer.from(expected))) return false;
+    this.#state = null;
+    return true;
+  }
+
+  clientInformation(context?: OAuthClientInformationContext): StoredOAuthClientInformation | undefined {
+    return context === undefined ? undefined : this.#kept.clients[context.issuer];
+  }
+
+  saveClientInformation(client: StoredOAuthClientInformation, context?: OAuthClientInformationContext): Promise<void> {
+    return context === undefined ? Promise.resolve() : this.#change({ clients: { ...this.#kept.clients, [context.issuer]: client } });
+  }
+
+  tokens(): StoredOAuthTokens | undefined {
+    return this.#kept.tokens;
+  }
+
+  /** The next sign-in discovers everything again: otherwise a server that moved to another sign-in server would never be noticed. */
+  saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    return this.#change({ tokens, discovery: undefined });
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#kept.discovery;
+  }
+
+  /** Needed for a moment only; it is not worth a write. */
+  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+    this.#kept = { ...this.#kept, discovery };
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  /** The rights asked for are those of the answer just now and those of an earlier one together. */
+  async redirectToAuthorization(address: URL): Promise<void> {
+    const scope = [...new Set([...wordsOf(this.#kept.scope), ...wordsOf(address.searchParams.get('scope'))])].join(' ');
+    if (scope !== '') address.searchParams.set('scope', scope);
+    this.address = address;
+    if (this.#kept.tokens !== undefined && scope !== '') await this.#change({ scope });
+  }
+
+  invalidateCredentials(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    if (what === 'verifier') this.#verifier = '';
+    const all = what === 'all';
+    return this.#change({
+      ...(all || what === 'tokens' ? { tokens: undefined } : {}),
+      ...(all || what === 'client' ? { clients: {} } : {}),
+      ...(all || what === 'discovery' ? { discovery: undefined } : {}),
+    });
+  }
+
+  #change(part: Partial<Kept>): Promise<void> {
+    this.#kept = { ...this.#kept, ...part };
+    return this.#write(this.#kept);
+  }
+}
+
+function wordsOf(text: string | null | undefined): string[] {
+  return (text ?? '').split(' ').filter((word) => word !== '');
+}

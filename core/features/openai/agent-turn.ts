@@ -1,0 +1,240 @@
+// A request to one of our agents: a turn like any other, with our tools and our gate. The program waits for it; approvals are given at other
+// doors. The turn ends with the connection.
+
+import { Deferred } from '../../base/deferred.ts';
+import { overlap } from '../../base/overlap.ts';
+import { titleOf } from '../../base/session-title.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import type { DoorCaller } from '../../contracts/door-route.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
+import type { Caller } from '../../contracts/ops.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
+import type { ArtifactRef } from '../../contracts/tools.ts';
+import type { Spine } from '../feature.ts';
+import type { Answer, Asked, AnswerWriter, Said } from './asked.ts';
+import type { Conversations, Place } from './conversations.ts';
+import { refuse } from './read-parts.ts';
+
+export interface AgentDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'artifacts' | 'later'> {
+  readonly claw: Claw;
+  readonly conversations: Conversations;
+  /** How long a request without streaming waits for an approval. */
+  readonly approvalMs: number;
+}
+
+export interface AgentRequest {
+  readonly caller: DoorCaller;
+  readonly agentId: string;
+  readonly asked: Asked;
+  /** The session the program named. */
+  readonly named: string | undefined;
+  readonly writer: AnswerWriter;
+  /** Aborts when the program disconnects or its token is revoked. */
+  readonly signal: AbortSignal;
+  /** Told once the turn has begun: from here on the request must not be repeated. */
+  begun(turnId: string): void;
+}
+
+const CHANNEL = 'openai';
+
+/** Fails with what the turn ended with; with `denied` when it waits for an approval for too long. */
+export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Promise<Answer> {
+  const { caller, agentId, asked, writer } = request;
+  if (asked.tools.length > 0)
+    throw refuse('tools', 'An agent has its own tools. To use yours, name a model to pass through to, such as passthrough/PROVIDER/MODEL.');
+  const by: Caller = { channel: CHANNEL, actor: `${CHANNEL}:${caller.token.name}` };
+  const watch = new TurnWatch(deps, asked.stream && asked.output.kind === 'text' ? writer : null);
+  try {
+    const started = submit(deps, request, by.actor);
+    watch.follow(started.turnId);
+    request.begun(started.turnId);
+    writer.begin({ 'x-trayclaw-session': started.sessionId, 'x-trayclaw-turn': started.turnId });
+    const result = await waitFor(deps, { ...request, by, watch, turnId: started.turnId });
+    const answer = await answerOf(deps, request, by, result);
+    deps.conversations.note(caller, agentId, [...asked.said, { role: 'assistant', text: answer.text, calls: [] }], started.sessionId);
+    watch.end(answer.text);
+    return answer;
+  } finally {
+    watch.dispose();
+  }
+}
+
+/** Fails with not_found, invalid_params, over_budget, queue_full, panic_engaged or a store error; then nothing has begun. */
+function submit(deps: AgentDeps, { caller, agentId, asked, named }: AgentRequest, sender: string): { sessionId: string; turnId: string } {
+  const { conversations, ids, turns } = deps;
+  const place = conversations.placeOf(caller, agentId, asked, named);
+  const usd = caller.leftUsd();
+  if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+  const sessionId = place.known?.sessionId ?? place.sessionId ?? ids.next('ses');
+  const files = place.fresh.flatMap((one) => (one.role === 'user' ? one.images : [])).map((image) => keepImage(deps, sessionId, image));
+  return turns.submit({
+    sessionId,
+    agentId: place.known?.agentId ?? agentId,
+    text: textOf(place, asked.instructions, conversations.areNew(sessionId, asked.instructions)),
+    channel: CHANNEL,
+    sender,
+    dedupeKey: null,
+    attached: { files, sources: files.map(({ name }) => ({ kind: 'file', where: `attached:${name}` })) },
+    ...(usd === null ? {} : { bounds: { ...wholeBounds, usd } }),
+    before: (text) =>
+      place.known === null
+        ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: CHANNEL, forkedFrom: null } }]
+        : [],
+    alongside: () => {
+      if (place.known === null) caller.own(sessionId);
+    },
+  });
+}
+
+function keepImage({ artifacts }: AgentDeps, sessionId: string, image: { name: string; mediaType: string; base64: string }): ArtifactRef {
+  return artifacts.put(Buffer.from(image.base64, 'base64'), { name: image.name, mediaType: image.mediaType, sessionId });
+}
+
+/** The message; before it, where the session does not hold them, the program's instructions and what was said earlier. */
+function textOf({ fresh, earlier, known }: Place, instructions: string, areNew: boolean): string {
+  const parts = areNew ? [`Instructions of the program that asks:\n${instructions}`] : [];
+  const before = known === null ? earlier.filter(({ text }) => text !== '') : [];
+  if (before.length > 0) parts.push(`Earlier in this conversation:\n${before.map(lineOf).join('\n')}`);
+  const text = fresh.map((one) => one.text).join('\n\n');
+  if (text.trim() === '') throw refuse('messages', 'There is nothing to answer: the last message is empty.');
+  return parts.length === 0 ? text : `${text}\n\n---\n${parts.join('\n\n')}`;
+}
+
+function lineOf({ role, text }: Said): string {
+  return `${role}: ${text}`;
+}
+
+interface Waiting extends AgentRequest {
+  readonly by: Caller;
+  readonly watch: TurnWatch;
+  readonly turnId: string;
+}
+
+async function waitFor({ claw, later, approvalMs }: AgentDeps, { asked, writer, signal, by, watch, turnId }: Waiting): Promise<AskResult> {
+  const cancel = (): void => {
+    // It may end at the same moment.
+    claw.op('turn.cancel', { turnId }, by).catch(() => undefined);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  const late = new AbortController();
+  let callOff: (() => void) | null = null;
+  try {
+    for (;;) {
+      const result = await claw.op('turn.wait', { turnId }, by);
+      if (result.status !== 'waiting') return result;
+      const [pending] = result.pending ?? [];
+      if (late.signal.aborted) throw approvalWaits(pending, turnId);
+      if (pending !== undefined) writer.alive(`waiting for approval ${pending.approvalId}: ${pending.summary}`);
+      if (!asked.stream) callOff ??= later(approvalMs, () => late.abort());
+      await watch.nextChange(late.signal);
+    }
+  } finally {
+    callOff?.();
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function approvalWaits(pending: NonNullable<AskResult['pending']>[number] | undefined, turnId: string): AppError {
+  const { approvalId = '', summary = 'a call' } = pending ?? {};
+  const hint = `Approve or deny it in TrayClaw, or with: trayclaw approvals approve ${approvalId}. The turn goes on then; streaming requests wait for it.`;
+  return new AppError('denied', `The turn waits for the approval ${approvalId} (${summary}).`, { data: { approvalId, turnId, hint } });
+}
+
+async function answerOf({ claw }: AgentDeps, { caller, asked }: AgentRequest, by: Caller, result: AskResult): Promise<Answer> {
+  const { turnId, status, error, text, usage } = result;
+  caller.spend(usage.costUsd);
+  if (status !== 'done') throw endOf(result);
+  const endReason = 'stop';
+  if (asked.output.kind === 'text') return { text, calls: [], usage, endReason };
+  const schema = asked.output.kind === 'json' ? { type: 'object' } : asked.output.schema;
+  const value = await claw.op('turn.value', { turnId, schema }, by);
+  caller.spend(value.costUsd);
+  const sum = {
+    inputTokens: usage.inputTokens + value.usage.inputTokens,
+    outputTokens: usage.outputTokens + value.usage.outputTokens,
+    cachedInputTokens: usage.cachedInputTokens + value.usage.cachedInputTokens,
+  };
+  if (error !== undefined) throw endOf(result);
+  return { text: JSON.stringify(value.value), calls: [], usage: sum, endReason };
+}
+
+function endOf({ status, error, turnId }: AskResult): AppError {
+  if (error !== undefined)
+    return new AppError(error.code, error.message, { data: { turnId, ...(error.hint === undefined ? {} : { hint: error.hint }) } });
+  if (status === 'over_budget') return new AppError('over_budget', 'The turn reached a budget.', { data: { turnId } });
+  return new AppError('cancelled', 'The turn was stopped.', { data: { turnId } });
+}
+
+/** The text of one turn as it streams, and the moments its state may have changed. */
+class TurnWatch {
+  readonly #deps: AgentDeps;
+  readonly #writer: AnswerWriter | null;
+  readonly #ends: (() => void)[] = [];
+  #turnId: string | null = null;
+  /** The text as far as it was sent. */
+  #said = '';
+  /** Of the step whose text was sent last. */
+  #requestId: string | undefined;
+  #change = new Deferred<void>();
+
+  constructor(deps: AgentDeps, writer: AnswerWriter | null) {
+    this.#deps = deps;
+    this.#writer = writer;
+    this.#ends.push(deps.log.onCommitted((events) => this.#hear(events)));
+    if (writer !== null)
+      this.#ends.push(
+        deps.claw.onDelta(({ kind, turnId, text, requestId }) => {
+          if (kind !== 'text' || turnId !== this.#turnId) return;
+          this.#say(text, this.#said !== '' && requestId !== this.#requestId);
+          this.#requestId = requestId;
+        }),
+      );
+  }
+
+  follow(turnId: string): void {
+    this.#turnId = turnId;
+  }
+
+  /** Resolves when the turn no longer waits as it does, or when the signal aborts. */
+  async nextChange(signal: AbortSignal): Promise<void> {
+    if (this.#deps.log.index.turn(this.#turnId ?? '')?.status !== 'waiting' || signal.aborted) return;
+    const change = new Deferred<void>();
+    this.#change = change;
+    const onAbort = (): void => change.resolve();
+    signal.addEventListener('abort', onAbort, { once: true });
+    await change.promise;
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  /** Sends what the stream has left out of the final text: deltas may be lost. */
+  end(text: string): void {
+    if (this.#writer === null) return;
+    const wanted = text.trim();
+    const sent = this.#said.trimEnd();
+    if (sent.endsWith(wanted)) return;
+    const known = overlap(sent, wanted);
+    this.#say(wanted.slice(known), known === 0 && sent !== '');
+  }
+
+  dispose(): void {
+    for (const end of this.#ends) end();
+    this.#change.resolve();
+  }
+
+  #hear(events: readonly AnyEvent[]): void {
+    for (const { type, turnId } of events) {
+      if (turnId === null || turnId !== this.#turnId) continue;
+      if (type === 'turn.resumed' || type === 'turn.finished' || type === 'turn.waiting') this.#change.resolve();
+    }
+  }
+
+  /** A step's text is set apart from that of the step before. */
+  #say(text: string, isApart: boolean): void {
+    if (text === '') return;
+    this.#writer?.text(isApart ? `\n\n${text}` : text);
+    this.#said += text;
+  }
+}

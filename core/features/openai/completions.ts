@@ -1,0 +1,112 @@
+// The common part of the doors for programs of any API: the models a token may use, an answer of an agent or of a model passed
+// through, embeddings. Two modes that never mix: `trayclaw/AGENT` is an agent with our tools; `passthrough/PROVIDER/MODEL` is a model with the
+// program's own tools. Knows no wire format.
+
+import type { Claw } from '../../contracts/claw.ts';
+import {
+  outwardError,
+  type DoorAdmission,
+  type DoorAgents,
+  type DoorCaller,
+  type DoorReply,
+  type DoorRequest,
+} from '../../contracts/door-route.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ModelRouter } from '../../mind/llm/llm.ts';
+import type { Spine } from '../feature.ts';
+import { answerAsAgent } from './agent-turn.ts';
+import type { Answer, Asked, AnswerWriter } from './asked.ts';
+import type { ReplyHead } from './chat-replies.ts';
+import { Conversations } from './conversations.ts';
+import { embeddingsModel, type EmbeddingPort } from './embeddings.ts';
+import { passThrough, type PassDeps } from './passthrough.ts';
+import { refuse } from './read-parts.ts';
+
+export interface OpenAiDeps extends Pick<Spine, 'config' | 'log' | 'logger' | 'ids' | 'clock' | 'turns' | 'artifacts' | 'later'>, PassDeps {
+  readonly claw: Claw;
+  readonly tokens: DoorAdmission;
+  readonly agents: DoorAgents;
+  readonly models: PassDeps['models'] & Pick<ModelRouter, 'list' | 'ready' | 'info' | 'defaultRef'>;
+  readonly embeddings: () => EmbeddingPort | null;
+}
+
+/** One request, let in. */
+export interface Visit {
+  readonly request: DoorRequest;
+  readonly reply: DoorReply;
+  readonly caller: DoorCaller;
+}
+
+/** How one API says that a request failed; `begun` once a turn did something. */
+export type SendError = (reply: DoorReply, error: AppError, begun: boolean) => void;
+
+const ALIVE_MS = 10_000;
+export const passPrefix = 'passthrough/';
+const agentPrefix = 'trayclaw/';
+
+export class Completions {
+  readonly #deps: OpenAiDeps;
+  readonly #conversations: Conversations;
+
+  constructor(deps: OpenAiDeps) {
+    this.#deps = deps;
+    this.#conversations = new Conversations(deps.log);
+  }
+
+  /** Those its scopes include. */
+  modelIds(caller: DoorCaller): string[] {
+    const { agents, models, embeddings } = this.#deps;
+    const ids = [
+      'trayclaw',
+      ...agents.list().map(({ agentId }) => agentPrefix + agentId),
+      ...models.list().models.map(({ ref }) => passPrefix + ref),
+    ].filter((id) => caller.may(id));
+    return caller.may('embeddings') && embeddings() !== null ? [...ids, embeddingsModel] : ids;
+  }
+
+  /** Fails only before anything was done; from then on the reply itself says what failed. */
+  async complete(visit: Visit, asked: Asked, writerOf: (head: ReplyHead) => AnswerWriter, sendError: SendError): Promise<void> {
+    const { request, reply, caller } = visit;
+    if (asked.said.length === 0) throw refuse('messages', 'There is no message to answer.');
+    if (!caller.may(asked.model)) throw unknownModel(asked.model);
+    let turnId: string | null = null;
+    const requestId = this.#deps.ids.next('req');
+    const created = Math.floor(this.#deps.clock.nowMs() / 1000);
+    const writer = writerOf({ reply, asked, created, id: () => turnId ?? requestId });
+    const signal = AbortSignal.any([request.gone, caller.revoked]);
+    const alive = asked.stream ? setInterval(() => (reply.isUnsent ? undefined : writer.alive('keep-alive')), ALIVE_MS) : null;
+    try {
+      writer.finish(await this.#answerOf(visit, asked, { writer, signal, begun: (id) => (turnId = id) }));
+    } catch (cause) {
+      const error = caller.revoked.aborted ? new AppError('unauthorized', 'This API key was revoked.') : this.outward(cause);
+      sendError(reply, error, turnId !== null);
+    } finally {
+      if (alive !== null) clearInterval(alive);
+    }
+  }
+
+  async #answerOf(
+    { request, caller }: Visit,
+    asked: Asked,
+    run: { readonly writer: AnswerWriter; readonly signal: AbortSignal; begun(turnId: string): void },
+  ): Promise<Answer> {
+    const { agents, config, models } = this.#deps;
+    const { model } = asked;
+    if (model.startsWith(passPrefix)) return passThrough(this.#deps, { caller, asked, ref: model.slice(passPrefix.length), ...run });
+    const agentId = model === 'trayclaw' ? agents.route({ channel: 'openai', chatId: null }) : model.slice(agentPrefix.length);
+    if (model !== 'trayclaw' && !(model.startsWith(agentPrefix) && agents.has(agentId))) throw unknownModel(model);
+    // Only while the first start still searches a model.
+    await models.ready();
+    const deps = { ...this.#deps, conversations: this.#conversations, approvalMs: config.doors.openai.approvalSeconds * 1000 };
+    return answerAsAgent(deps, { caller, asked, agentId, named: request.header('x-trayclaw-session'), ...run });
+  }
+
+  outward(cause: unknown): AppError {
+    return outwardError(cause, (told) => this.#deps.logger.log('error', 'a request of a program failed unexpectedly', { cause: told }));
+  }
+}
+
+export function unknownModel(id: string): AppError {
+  const hint = 'The list of models has those that this API key may use.';
+  return new AppError('model_unknown', `There is no model ${JSON.stringify(id.slice(0, 100))}.`, { data: { param: 'model', hint } });
+}

@@ -1,0 +1,109 @@
+// Which session a request belongs to: the one it names, the one of the response it continues, or the one whose history it repeats. A program
+// reaches only sessions that its own token began.
+
+import { createHash } from 'node:crypto';
+import type { DoorCaller } from '../../contracts/door-route.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { Spine } from '../feature.ts';
+import type { Asked, Said } from './asked.ts';
+import { refuse } from './read-parts.ts';
+
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const RESPONSE_ID = /^(?:resp_|chatcmpl-)(.{1,100})$/;
+const KNOWN_MAX = 2_000;
+
+export interface Place {
+  /** Null begins a session, with `sessionId` as its id where the program named one. */
+  readonly known: { readonly sessionId: string; readonly agentId: string } | null;
+  readonly sessionId: string | null;
+  /** The messages that are new to the session. */
+  readonly fresh: readonly Said[];
+  /** The messages before them, where no session holds them. */
+  readonly earlier: readonly Said[];
+}
+
+export class Conversations {
+  readonly #log: Pick<Spine['log'], 'index'>;
+  /** Histories that programs were given, by their hash, and the session of each. */
+  readonly #histories = new Map<string, string>();
+  /** The latest instructions of each session. */
+  readonly #instructions = new Map<string, string>();
+
+  constructor(log: Pick<Spine['log'], 'index'>) {
+    this.#log = log;
+  }
+
+  /** Fails with `invalid_params` or `not_found`. */
+  placeOf(owner: DoorCaller, agentId: string, asked: Asked, named: string | undefined): Place {
+    const { said, previous } = asked;
+    const split = said.findLastIndex(({ role }) => role === 'assistant') + 1;
+    const fresh = said.slice(split);
+    if (fresh.length === 0 || fresh.some(({ role }) => role !== 'user'))
+      throw refuse('messages', 'An agent answers a message of the user, so the last messages must be theirs.');
+    if (named !== undefined && previous !== null)
+      throw refuse('previous_response_id', 'Send either previous_response_id or the header x-trayclaw-session.');
+    if (named !== undefined) return this.#named(owner, named, { fresh, earlier: said.slice(0, split) });
+    if (previous !== null) return { known: this.#continued(owner, previous), sessionId: null, fresh, earlier: [] };
+    const earlier = said.slice(0, split);
+    const known = earlier.length === 0 ? null : this.#session(owner, this.#histories.get(keyOf(owner, agentId, earlier)));
+    return { known: known?.agentId === agentId ? known : null, sessionId: null, fresh, earlier };
+  }
+
+  /** Remembers the history that the program will send back with its next message. */
+  note(owner: DoorCaller, agentId: string, said: readonly Said[], sessionId: string): void {
+    keep(this.#histories, keyOf(owner, agentId, said), sessionId);
+  }
+
+  /** True if the session was not told these yet. */
+  areNew(sessionId: string, instructions: string): boolean {
+    if (instructions === '' || this.#instructions.get(sessionId) === instructions) return false;
+    keep(this.#instructions, sessionId, instructions);
+    return true;
+  }
+
+  #named(owner: DoorCaller, sessionId: string, { fresh, earlier }: Pick<Place, 'fresh' | 'earlier'>): Place {
+    if (!SESSION_ID.test(sessionId))
+      throw refuse('x-trayclaw-session', 'A session id has up to 100 letters, digits, dots, dashes and underscores.');
+    const known = this.#session(owner, sessionId);
+    // The same answer as for one that is not there: an id of another's session must not be told apart.
+    if (known === null && this.#log.index.session(sessionId) !== null) throw noSession(sessionId);
+    return { known, sessionId, fresh, earlier: known === null ? earlier : [] };
+  }
+
+  #continued(owner: DoorCaller, responseId: string): NonNullable<Place['known']> {
+    const turn = this.#log.index.turn(RESPONSE_ID.exec(responseId)?.[1] ?? '');
+    const known = this.#session(owner, turn?.sessionId);
+    if (turn === null || known === null)
+      throw new AppError('not_found', `There is no response ${responseId}.`, { data: { param: 'previous_response_id' } });
+    if (this.#log.index.lastTurn(known.sessionId)?.turnId !== turn.turnId)
+      throw refuse('previous_response_id', `${responseId} is not the last response of its conversation, which cannot branch here.`);
+    return known;
+  }
+
+  #session(owner: DoorCaller, sessionId: string | undefined): Place['known'] {
+    if (sessionId === undefined || !owner.owns(sessionId)) return null;
+    const row = this.#log.index.session(sessionId);
+    return row === null ? null : { sessionId, agentId: row.agentId };
+  }
+}
+
+function noSession(sessionId: string): AppError {
+  return new AppError('not_found', `There is no session ${sessionId} that this token began.`, {
+    data: { param: 'x-trayclaw-session', hint: 'Choose another name for it.' },
+  });
+}
+
+function keyOf({ token }: DoorCaller, agentId: string, said: readonly Said[]): string {
+  const texts = said.map(({ role, text }) => [role, text]);
+  return createHash('sha256')
+    .update(JSON.stringify([token.tokenId, agentId, texts]))
+    .digest('base64');
+}
+
+/** The oldest is forgotten beyond the limit: its conversation then begins a new session with what was said before. */
+function keep(map: Map<string, string>, key: string, value: string): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > KNOWN_MAX && oldest !== undefined) map.delete(oldest);
+}

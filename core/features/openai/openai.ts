@@ -1,0 +1,40 @@
+// The doors for programs that speak OpenAI's or Ollama's API. What answers is loaded with the first request; until then it costs one comparison of a path.
+
+import type { Claw } from '../../contracts/claw.ts';
+import type { DoorRoute } from '../../contracts/door-route.ts';
+import { defineBuiltInFeature } from '../feature.ts';
+import type { Completions, OpenAiDeps } from './completions.ts';
+
+/** The paths of Ollama's API. They share their beginning with our own, so each is named. */
+const ollamaPaths: ReadonlySet<string> = new Set(
+  ['tags', 'ps', 'show', 'chat', 'generate', 'embed', 'version'].map((name) => `/api/${name}`),
+);
+
+type Others = Pick<OpenAiDeps, 'tokens' | 'agents' | 'embeddings'>;
+type Taken = Omit<OpenAiDeps, keyof Others | 'claw'>;
+
+export const openai = defineBuiltInFeature({
+  name: 'openai',
+  create: (spine: Taken, _rows: null, others: Others) => ({
+    route: (claw: Claw): DoorRoute => {
+      const deps = (): OpenAiDeps => ({ ...spine, ...others, claw });
+      let completions: Promise<Completions> | null = null;
+      const shared = (): Promise<Completions> =>
+        (completions ??= import('./completions.ts').then(({ Completions: Made }) => new Made(deps())));
+      const openAi = later(async () => new (await import('./serve.ts')).OpenAiDoor(deps(), await shared()));
+      const ollama = later(async () => new (await import('./serve-ollama.ts')).OllamaDoor(deps(), await shared()));
+      return {
+        owns: (path) => (path.startsWith('/v1') ? path === '/v1' || path.startsWith('/v1/') : ollamaPaths.has(path)),
+        answer: async (request, reply) => {
+          await (await (ollamaPaths.has(request.path) ? ollama() : openAi())).answer(request, reply);
+        },
+      };
+    },
+  }),
+});
+
+/** Made when it is first used. */
+function later<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => (made ??= make());
+}

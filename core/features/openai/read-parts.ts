@@ -1,0 +1,75 @@
+// Reads the parts common to the requests of both APIs: content in parts, images, tools, and errors that name the field.
+
+import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
+import { TOOLS_MAX, type ChatImage, type ToolSchema } from '../../contracts/llm.ts';
+
+export function refuse(param: string, why: string): AppError {
+  return new AppError('invalid_params', why, { data: { param } });
+}
+
+/** Fails with `invalid_params`, naming the first field that does not fit. */
+export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const param = (issue?.path ?? [])
+    .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+  throw refuse(
+    param,
+    `${param === '' ? 'The body' : `"${param}"`} does not fit: ${issue?.message ?? 'it is not what this address takes'}.`,
+  );
+}
+
+export interface Content {
+  readonly text: string;
+  readonly images: readonly ChatImage[];
+}
+
+const IMAGES_MAX = 20;
+const IMAGE_BYTES_MAX = 8_000_000;
+/** The first bytes of each kind: a vendor refuses an image that is none. */
+const beginnings: Readonly<Record<string, string>> = {
+  'image/png': '89504e47',
+  'image/jpeg': 'ffd8ff',
+  'image/gif': '47494638',
+  'image/webp': '52494646',
+};
+
+/** An image must be in the request: the door fetches no address for a caller. */
+export function readImage(url: string, param: string, at: number): ChatImage {
+  const [, mediaType = '', base64 = ''] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/]+={0,2})$/.exec(url) ?? [];
+  const beginning = beginnings[mediaType];
+  if (beginning === undefined) throw refuse(param, 'An image must be a data: URL with a PNG, JPEG, GIF or WebP in base64.');
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length > IMAGE_BYTES_MAX) throw refuse(param, `An image may have up to ${IMAGE_BYTES_MAX} bytes.`);
+  if (!bytes.toString('hex', 0, beginning.length / 2).startsWith(beginning)) throw refuse(param, `This is no ${mediaType}.`);
+  return { name: `image-${at + 1}.${mediaType.slice('image/'.length)}`, mediaType, base64 };
+}
+
+export function joinContent(texts: readonly string[], images: readonly ChatImage[], param: string): Content {
+  if (images.length > IMAGES_MAX) throw refuse(param, `A message may have up to ${IMAGES_MAX} images.`);
+  return { text: texts.join('\n'), images };
+}
+
+export const schemaObject = z.record(z.string(), z.unknown());
+
+export const toolSchema = z.looseObject({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be up to 64 letters, digits, _ and -'),
+  description: z.string().nullish(),
+  parameters: schemaObject.nullish(),
+});
+
+export function toolsOf(given: readonly z.infer<typeof toolSchema>[], choice: unknown): ToolSchema[] {
+  if (given.length > TOOLS_MAX) throw refuse('tools', `A request may name up to ${TOOLS_MAX} tools.`);
+  if (new Set(given.map(({ name }) => name)).size < given.length) throw refuse('tools', 'Two tools have the same name.');
+  if (choice === 'none') return [];
+  if (choice !== undefined && choice !== null && choice !== 'auto')
+    throw refuse('tool_choice', 'Only "auto" and "none" can be passed on to every model server.');
+  return given.map(({ name, description, parameters }) => ({
+    name,
+    description: description ?? '',
+    parameters: parameters ?? { type: 'object', properties: {} },
+  }));
+}

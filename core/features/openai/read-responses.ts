@@ -1,0 +1,120 @@
+// A body of POST /v1/responses as the door's own form. Items that only repeat what a model thought are left out, and so are tools that run at a vendor.
+
+import * as z from 'zod';
+import type { Asked, Said, WantedOutput } from './asked.ts';
+import { joinContent, readBody, readImage, schemaObject, toolSchema, toolsOf, type Content } from './read-parts.ts';
+
+const part = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() }),
+  z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
+  z.looseObject({ type: z.literal('input_image'), image_url: z.string() }),
+]);
+const content = z.union([z.string(), z.array(part).max(1000)]);
+const callId = z.string().min(1).max(200);
+
+const message = z.looseObject({
+  type: z.literal('message').optional(),
+  role: z.enum(['system', 'developer', 'user', 'assistant']),
+  content,
+});
+const item = z.union([
+  message,
+  z.looseObject({ type: z.literal('function_call'), call_id: callId, name: z.string().min(1).max(200), arguments: z.string() }),
+  z.looseObject({ type: z.literal('function_call_output'), call_id: callId, output: content }),
+  z.looseObject({ type: z.literal('reasoning') }),
+]);
+
+const format = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text') }),
+  z.looseObject({ type: z.literal('json_object') }),
+  z.looseObject({ type: z.literal('json_schema'), name: z.string(), schema: schemaObject }),
+]);
+
+const bodySchema = z.looseObject({
+  model: z.string().min(1).max(400),
+  input: z.union([z.string().min(1), z.array(item).min(1).max(10_000)]),
+  instructions: z.string().nullish(),
+  previous_response_id: z.string().max(200).nullish(),
+  tools: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(1000)
+    .nullish(),
+  tool_choice: z.unknown().optional(),
+  text: z.looseObject({ format: format.nullish() }).nullish(),
+  max_output_tokens: z.number().int().min(1).max(1_000_000).nullish(),
+  stream: z.boolean().nullish(),
+  background: z.literal(false, 'an answer in the background is not given').nullish(),
+  conversation: z.null('send previous_response_id or the header x-trayclaw-session instead').optional(),
+});
+
+export function readResponses(body: unknown): Asked {
+  const given = readBody(bodySchema, body);
+  const system = given.instructions === undefined || given.instructions === null ? [] : [given.instructions];
+  const said: Said[] = [];
+  const items = typeof given.input === 'string' ? [{ role: 'user' as const, content: given.input }] : given.input;
+  for (const [at, one] of items.entries()) {
+    const param = `input[${at}]`;
+    const instruction = instructionIn(one, param);
+    if (instruction === null) take(said, one, param);
+    else system.push(instruction);
+  }
+  return {
+    model: given.model,
+    instructions: system.join('\n\n'),
+    said,
+    tools: toolsOf(functionsIn(given.tools ?? []), given.tool_choice),
+    maxOutputTokens: given.max_output_tokens ?? null,
+    output: outputOf(given.text?.format),
+    stream: given.stream === true,
+    includeUsage: false,
+    previous: given.previous_response_id ?? null,
+  };
+}
+
+type Item = z.infer<typeof item>;
+
+function isMessage(one: Item): one is z.infer<typeof message> {
+  return 'role' in one;
+}
+
+function instructionIn(one: Item, param: string): string | null {
+  if (!isMessage(one) || (one.role !== 'system' && one.role !== 'developer')) return null;
+  return readContent(one.content, param).text;
+}
+
+/** Calls of one step follow each other; they belong to one message of the model. */
+function take(said: Said[], one: Item, param: string): void {
+  if (isMessage(one)) {
+    const { text, images } = readContent(one.content, param);
+    said.push(one.role === 'user' ? { role: 'user', text, images } : { role: 'assistant', text, calls: [] });
+  } else if (one.type === 'function_call') {
+    const { call_id: id, name: tool, arguments: args } = one as { call_id: string; name: string; arguments: string };
+    const last = said.at(-1);
+    if (last?.role === 'assistant') said[said.length - 1] = { ...last, calls: [...last.calls, { id, tool, args }] };
+    else said.push({ role: 'assistant', text: '', calls: [{ id, tool, args }] });
+  } else if (one.type === 'function_call_output') {
+    const { call_id: id, output } = one as { call_id: string; output: z.infer<typeof content> };
+    said.push({ role: 'tool', id, text: readContent(output, param).text });
+  }
+}
+
+function readContent(given: z.infer<typeof content>, param: string): Content {
+  if (typeof given === 'string') return { text: given, images: [] };
+  const texts = given.flatMap((one) => ('text' in one ? [String(one.text)] : 'refusal' in one ? [String(one.refusal)] : []));
+  const urls = given.flatMap((one) => (one.type === 'input_image' ? [one.image_url] : []));
+  return joinContent(
+    texts,
+    urls.map((url, at) => readImage(url, param, at)),
+    param,
+  );
+}
+
+/** Tools that run at a vendor are left out: they are not there for the model. */
+function functionsIn(tools: readonly { readonly type: string }[]): z.infer<typeof toolSchema>[] {
+  return tools.filter(({ type }) => type === 'function').map((tool) => readBody(toolSchema, tool));
+}
+
+function outputOf(given: z.infer<typeof format> | null | undefined): WantedOutput {
+  if (given === null || given === undefined || given.type === 'text') return { kind: 'text' };
+  return given.type === 'json_object' ? { kind: 'json' } : { kind: 'schema', schema: given.schema };
+}

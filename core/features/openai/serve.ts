@@ -1,0 +1,106 @@
+// The door that speaks OpenAI's API: its routes and its errors. Loaded with the first request.
+
+import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnswerWriter, Asked } from './asked.ts';
+import { chatWriter, type ReplyHead } from './chat-replies.ts';
+import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type Visit } from './completions.ts';
+import { embeddingsOf, readEmbeddings } from './embeddings.ts';
+import { readChat } from './read-chat.ts';
+import { readResponses } from './read-responses.ts';
+import { responseWriter } from './response-replies.ts';
+import { turnError, vendorError } from './vendor-error.ts';
+
+type Answering = (door: OpenAiDoor, visit: Visit) => Promise<void>;
+
+/** The models are there as long as the program is; clients want a date. */
+const CREATED = 1_767_225_600;
+
+export class OpenAiDoor {
+  readonly #deps: OpenAiDeps;
+  readonly #completions: Completions;
+
+  constructor(deps: OpenAiDeps, completions: Completions) {
+    this.#deps = deps;
+    this.#completions = completions;
+  }
+
+  async answer(request: DoorRequest, reply: DoorReply): Promise<void> {
+    try {
+      const { tokens, config } = this.#deps;
+      const caller = tokens.admit(request, 'openai', config.doors.openai.enabled);
+      await this.#routeOf(request)(this, { request, reply, caller });
+    } catch (cause) {
+      sendError(reply, this.#completions.outward(cause), false);
+    }
+  }
+
+  #routeOf({ method, path }: DoorRequest): Answering {
+    const modelId = path.startsWith('/v1/models/') ? path.slice('/v1/models/'.length) : null;
+    if (path === '/v1/models' || modelId !== null) {
+      assertMethod(method, 'GET');
+      return modelId === null ? (door, visit) => door.#listModels(visit) : (door, visit) => door.#showModel(visit, modelId);
+    }
+    const posts: Readonly<Record<string, Answering>> = {
+      '/v1/chat/completions': (door, visit) => door.#complete(visit, readChat, chatWriter),
+      '/v1/responses': (door, visit) => door.#complete(visit, readResponses, responseWriter),
+      '/v1/embeddings': (door, visit) => door.#embed(visit),
+    };
+    const found = Object.hasOwn(posts, path) ? posts[path] : undefined;
+    if (found === undefined) throw new AppError('not_found', `There is nothing at ${method} ${path}.`);
+    assertMethod(method, 'POST');
+    return found;
+  }
+
+  #listModels({ reply, caller }: Visit): Promise<void> {
+    reply.send(200, { object: 'list', data: this.#completions.modelIds(caller).map(modelOf) });
+    return Promise.resolve();
+  }
+
+  #showModel({ reply, caller }: Visit, encoded: string): Promise<void> {
+    const id = decoded(encoded);
+    if (!this.#completions.modelIds(caller).includes(id)) throw unknownModel(id);
+    reply.send(200, modelOf(id));
+    return Promise.resolve();
+  }
+
+  async #complete(visit: Visit, read: (body: unknown) => Asked, writerOf: (head: ReplyHead) => AnswerWriter): Promise<void> {
+    await this.#completions.complete(visit, read(await visit.request.json()), writerOf, sendError);
+  }
+
+  async #embed({ request, reply, caller }: Visit): Promise<void> {
+    const asked = readEmbeddings(await request.json());
+    if (!caller.may('embeddings')) throw unknownModel(asked.model);
+    const signal = AbortSignal.any([request.gone, caller.revoked]);
+    reply.send(200, await embeddingsOf(this.#deps.embeddings(), asked, { count: this.#deps.asking.count, signal }));
+  }
+}
+
+/** In a stream that has begun, an error is its last piece; client libraries throw it. */
+function sendError(reply: DoorReply, error: AppError, begun: boolean): void {
+  const { status, body, headers } = begun ? turnError(error) : vendorError(error);
+  if (reply.isUnsent) {
+    reply.send(status, body, headers);
+    return;
+  }
+  const { code, message, param } = body.error;
+  reply.write(`data: ${JSON.stringify({ type: 'error', code, message, param, sequence_number: 0, ...body })}\n\n`);
+  reply.end();
+}
+
+function assertMethod(method: string, wanted: string): void {
+  if (method !== wanted) throw new AppError('invalid_params', `This address answers ${wanted} only.`);
+}
+
+function modelOf(id: string): object {
+  return { id, object: 'model', created: CREATED, owned_by: id.startsWith(passPrefix) ? (id.split('/')[1] ?? 'trayclaw') : 'trayclaw' };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Not an encoding: then it is not the id of a model either.
+    return text;
+  }
+}

@@ -1,0 +1,83 @@
+// Drives pipelines: starts every node that can run, side by side, and records each end before what follows from it begins. All of its state is
+// in the log, so a restart continues at the nodes that were interrupted.
+
+import type { IdSource } from '../../base/ids.ts';
+import type { EventType } from '../../contracts/events.ts';
+import { pipelineEvents, type PipelineFile, type PipelineView } from '../../contracts/features/pipelines.ts';
+import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
+import { foldPipeline, lastOf, readyNodes, type PipelineState } from './graph.ts';
+import { runNode, type NodeDeps } from './node-runs.ts';
+import { spentBy, viewPipeline } from './pipeline-view.ts';
+
+export interface PipelineDeskDeps extends NodeDeps, RunsDeps {
+  readonly ids: IdSource;
+}
+
+export class PipelineDesk {
+  readonly #deps: PipelineDeskDeps;
+  readonly runs: Runs<PipelineState, PipelineView>;
+
+  constructor(deps: PipelineDeskDeps) {
+    this.#deps = deps;
+    this.runs = new Runs(deps, {
+      noun: 'run',
+      hint: 'See: trayclaw pipeline list',
+      types: Object.keys(pipelineEvents) as EventType[],
+      fold: (_, events) => foldPipeline(events),
+      view: (state, waits) => viewPipeline(state, deps.log, waits),
+      drive: (pipelineId, watching) => this.#drive(pipelineId, watching),
+    });
+  }
+
+  /** Fails with panic_engaged or a store error. */
+  start(name: string, graph: PipelineFile, input: string, from: { readonly channel: string; readonly by: string }): string {
+    const pipelineId = this.#deps.ids.next('pip');
+    this.runs.begin(pipelineId, `pipeline-${pipelineId}`, [
+      { type: 'session.created', body: { title: `Pipeline ${name}`, agentId: 'main', channel: 'pipeline', forkedFrom: null } },
+      { type: 'pipeline.started', body: { pipelineId, name, graph, input, ...from } },
+    ]);
+    return pipelineId;
+  }
+
+  /** Until nothing is ready and nothing runs: then the output is final. */
+  async #drive(pipelineId: string, watching: Watching): Promise<void> {
+    const running = new Map<string, Promise<void>>();
+    try {
+      for (;;) {
+        watching.signal.throwIfAborted();
+        const state = this.runs.state(pipelineId);
+        if (state.finished !== null) return;
+        const failed = [...state.ended.values()].flatMap((rounds) => rounds.filter(({ status }) => status === 'failed'))[0];
+        if (failed !== undefined) return this.#end(state, 'failed', `The node ${failed.node} failed: ${failed.error ?? ''}`);
+        for (const { node, round } of readyNodes(state)) {
+          if (running.has(node)) continue;
+          const ended = this.#runNode(state, { node, round, ...watching }).finally(() => running.delete(node));
+          running.set(node, ended);
+        }
+        if (running.size === 0) return this.#end(state, 'done', '');
+        await Promise.race(running.values());
+      }
+    } finally {
+      // A failure of one node leaves no other running unheard.
+      await Promise.allSettled(running.values());
+    }
+  }
+
+  async #runNode(state: PipelineState, run: Watching & { readonly node: string; readonly round: number }): Promise<void> {
+    const { pipelineId, graph } = state.started;
+    const { node, round } = run;
+    const ended = await runNode(this.#deps, {
+      ...run,
+      state,
+      left: restOf(graph.budget, spentBy(state, this.#deps.log)),
+      record: (body) => this.runs.tell(state, pipelineId, { type: 'pipeline.node_started', body }),
+    });
+    this.runs.tell(state, pipelineId, { type: 'pipeline.node_finished', body: { pipelineId, node, round, ...ended } });
+  }
+
+  #end(state: PipelineState, status: 'done' | 'failed', reason: string): void {
+    const { pipelineId, graph } = state.started;
+    const text = lastOf(state, graph.output)?.text ?? '';
+    this.runs.tell(state, pipelineId, { type: 'pipeline.finished', body: { pipelineId, status, text, reason } }, true);
+  }
+}

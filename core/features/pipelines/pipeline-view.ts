@@ -1,0 +1,42 @@
+// A run of a pipeline as people see it: node by node, and what it came to. Reads, decides nothing.
+
+import type { PipelineView } from '../../contracts/features/pipelines.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
+import { isReview, roundsOf, type PipelineState } from './graph.ts';
+import { sessionOf } from './node-runs.ts';
+
+export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'>, waitsFor: WaitsFor): PipelineView {
+  const { started, finished } = state;
+  const scores = [...state.ended.values()].flat().flatMap(({ score }) => score ?? []);
+  return {
+    pipelineId: started.pipelineId,
+    sessionId: state.sessionId,
+    name: started.name,
+    status: finished?.status ?? (waitsFor.length > 0 ? 'waiting' : 'running'),
+    text: finished?.text ?? '',
+    reason: finished?.reason ?? '',
+    quality: scores.at(-1) ?? null,
+    nodes: Object.entries(started.graph.nodes).map(([node, form]) => ({
+      node,
+      ...standingOf(state, node),
+      sessionId: isReview(form) ? null : sessionOf(state, node),
+    })),
+    // Only calls of its turns ask a person; a pipeline itself asks nothing.
+    waitsFor: waitsFor.flatMap(({ approvalId, text }) => (approvalId === null ? [] : { approvalId, text })),
+    ...spentBy(state, log),
+    startedAtMs: state.startedAtMs,
+    finishedAtMs: state.finishedAtMs,
+  };
+}
+
+export function spentBy({ begun, ended }: PipelineState, log: Pick<SessionLog, 'reads'>): RunFigures {
+  return sumSpent(log, begun, [...ended.values()].flat());
+}
+
+function standingOf(state: PipelineState, node: string): Pick<PipelineView['nodes'][number], 'status' | 'rounds' | 'text'> {
+  const rounds = roundsOf(state, node);
+  const isRunning = state.finished === null && state.begun.some((one) => one.node === node && one.round > rounds);
+  const last = state.ended.get(node)?.at(-1);
+  return { status: isRunning ? 'running' : (last?.status ?? 'open'), rounds, text: last?.text ?? '' };
+}

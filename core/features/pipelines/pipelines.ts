@@ -1,0 +1,165 @@
+// Pipelines: graphs of agents, run to the end across restarts, and compared with other ways to do the same. Turns that belong to none pay nothing.
+
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+import { AppError } from '../../contracts/errors.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
+import { doors } from '../../contracts/doors.ts';
+import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { judgeFirmly } from '../../mind/asking/asking.ts';
+import type { RunRows } from '../../runtime/runs/runs.ts';
+import { whenTurnEnds } from '../../runtime/turns/turns.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { builtInNames, builtInPipeline } from './built-in.ts';
+import { graphFaults } from './graph.ts';
+import { PipelineDesk } from './pipeline-desk.ts';
+import { pipelineMigrations, pipelineRows } from './rows.ts';
+
+type Taken = Pick<
+  Spine,
+  'clock' | 'closing' | 'ids' | 'log' | 'logger' | 'panic' | 'policy' | 'redactPrompt' | 'sources' | 'turns' | 'asking' | 'models'
+>;
+
+type Row = OpResult<'pipeline.compare'>['rows'][number];
+type Parts = Taken & { readonly desk: PipelineDesk };
+
+const LIST_MAX = 20;
+const FILE_BYTES_MAX = 500_000;
+const usualRubric = '- It answers what was asked\n- It is specific\n- It does not contradict itself';
+
+export const pipelines = defineBuiltInFeature({
+  name: 'pipelines',
+  migrations: pipelineMigrations,
+  rows: ({ db }) => pipelineRows(db),
+  create: (spine: Taken, rows: RunRows) => {
+    const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
+    const desk = new PipelineDesk({ ...spine, rows, sourcesOf, defaultModel: () => spine.models.defaultRef() });
+    const handlers: Pick<OpHandlers, keyof typeof pipelineOps> = {
+      'pipeline.run': ({ pipeline, text, wait }, caller) => {
+        const pipelineId = start(desk, pipeline, text, caller);
+        return wait === false ? desk.runs.view(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
+      },
+      'pipeline.list': ({ limit }) => ({ pipelines: desk.runs.list(limit ?? LIST_MAX) }),
+      'pipeline.get': ({ pipelineId }) => desk.runs.view(pipelineId),
+      'pipeline.wait': ({ pipelineId }, { signal }) => desk.runs.whenResting(pipelineId, signal),
+      'pipeline.compare': (params, caller) => compare({ ...spine, desk }, params, caller),
+    };
+    return { handlers, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
+  },
+});
+
+function start(desk: PipelineDesk, named: string, text: string, caller: Caller): string {
+  return desk.start(named, pipelineAt(named, caller), text, { channel: caller.channel, by: caller.actor });
+}
+
+/** Fails with not_found, denied or invalid_params. */
+function pipelineAt(named: string, caller: Caller): PipelineFile {
+  const builtIn = builtInPipeline(named);
+  if (builtIn !== null) return builtIn;
+  if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');
+  const given = readYaml(named);
+  const checked = pipelineFileSchema.safeParse(given);
+  const problems = checked.success ? graphFaults(checked.data) : describeIssues(checked.error.issues, { given, whole: 'the file' });
+  if (checked.success && problems.length === 0) return checked.data;
+  throw new AppError('invalid_params', `${named} cannot be used: ${problems.join('; ')}.`, {
+    data: { hint: 'docs/guide/pipelines.md shows what belongs into it.' },
+  });
+}
+
+function readYaml(named: string): unknown {
+  try {
+    if (statSync(named).size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${named} is larger than ${FILE_BYTES_MAX} bytes.`);
+    return parse(readFileSync(resolve(named), 'utf8'), { logLevel: 'silent' });
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    if (isMissing)
+      throw new AppError('not_found', `There is no pipeline ${named}.`, {
+        data: { hint: `Name a file, or one of: ${builtInNames.join(', ')}` },
+      });
+    throw new AppError(
+      'invalid_params',
+      `${named} cannot be read: ${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)}`,
+    );
+  }
+}
+
+/** One after the other, so that none waits for another's model. Fails before anything runs where a name is none. */
+async function compare(parts: Parts, params: OpParsed<'pipeline.compare'>, caller: Caller): Promise<OpResult<'pipeline.compare'>> {
+  for (const name of params.with) if (kindOf(name) === 'pipeline') pipelineAt(name, caller);
+  const rows: Row[] = [];
+  for (const name of params.with) {
+    caller.signal?.throwIfAborted();
+    rows.push(await measure(parts, name, params, caller));
+  }
+  return { rows };
+}
+
+function kindOf(name: string): 'pipeline' | 'agent' | 'model' {
+  if (name.startsWith('agent:')) return 'agent';
+  return /^[\w.-]+\/[^/].*$/.test(name) && !/\.ya?ml$/.test(name) ? 'model' : 'pipeline';
+}
+
+async function measure(parts: Parts, name: string, params: OpParsed<'pipeline.compare'>, caller: Caller): Promise<Row> {
+  const { clock, desk } = parts;
+  const startedMs = clock.monotonicMs();
+  const row =
+    kindOf(name) === 'pipeline' ? await viaPipeline(desk, name, params.text, caller) : await viaTurn(parts, name, params.text, caller);
+  const tookMs = Math.round(clock.monotonicMs() - startedMs);
+  const { turnId: _turn, ...figures } = row;
+  const quality = row.status === 'done' ? await judgeAnswer(parts, params, row, caller) : null;
+  return { name, ...figures, tookMs, quality };
+}
+
+type Measured = Omit<Row, 'name' | 'tookMs' | 'quality'> & { readonly turnId: string };
+
+async function viaPipeline(desk: PipelineDesk, name: string, text: string, caller: Caller): Promise<Measured> {
+  const view = await desk.runs.whenResting(start(desk, name, text, caller), caller.signal);
+  const steps = view.nodes.reduce((sum, { rounds, status }) => sum + (status === 'skipped' ? 0 : rounds), 0);
+  const { status, tokens, costUsd, text: answer, sessionId, modelCalls, toolCalls } = view;
+  return { status, steps, calls: modelCalls + toolCalls, tokens, costUsd, text: answer, sessionId, turnId: '' };
+}
+
+/** Model-driven: one turn, in which the agent calls tools and other agents as it sees fit. */
+async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: string, caller: Caller): Promise<Measured> {
+  const isAgent = kindOf(name) === 'agent';
+  const agentId = isAgent ? name.slice('agent:'.length) : 'main';
+  const sessionId = ids.next('ses');
+  const begun = turns.submit({
+    sessionId,
+    agentId,
+    channel: caller.channel,
+    sender: caller.actor,
+    text,
+    dedupeKey: null,
+    before: [{ type: 'session.created', body: { title: `Comparison: ${name}`, agentId, channel: caller.channel, forkedFrom: null } }],
+    ...(isAgent ? {} : { model: name }),
+  });
+  const gone = new AbortController();
+  const signal = AbortSignal.any([closing, gone.signal, ...(caller.signal === undefined ? [] : [caller.signal])]);
+  try {
+    const end = await whenTurnEnds({ turns, log }, begun, { signal, onWaiting: () => gone.abort() });
+    const tokens = end.usage.inputTokens + end.usage.outputTokens;
+    const { status, modelCalls, toolCalls, costUsd } = end;
+    return { status, steps: modelCalls, calls: modelCalls + toolCalls, tokens, costUsd, text: end.text, sessionId, turnId: begun.turnId };
+  } catch (cause) {
+    if (!gone.signal.aborted) throw cause;
+    return { status: 'waiting', steps: 0, calls: 0, tokens: 0, costUsd: null, text: '', sessionId, turnId: begun.turnId };
+  }
+}
+
+/** Null where there is no usable judgement: a comparison says so, it does not fail. */
+async function judgeAnswer(
+  { asking, models, closing }: Parts,
+  { text: goal, rubric = usualRubric, judge }: OpParsed<'pipeline.compare'>,
+  { sessionId, turnId, text: work }: Measured,
+  caller: Caller,
+): Promise<number | null> {
+  const model = judge ?? models.defaultRef();
+  if (model === null) return null;
+  const signal = AbortSignal.any([closing, ...(caller.signal === undefined ? [] : [caller.signal])]);
+  const judged = await judgeFirmly(asking, { model, goal, rubric, work, place: { sessionId, turnId, continues: [] } }, signal);
+  return 'score' in judged ? judged.score : null;
+}

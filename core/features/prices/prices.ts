@@ -1,0 +1,100 @@
+// The public price list: downloaded only when a person asks, shown before it is used, and kept in the data folder. Which price counts is the
+// model module's work.
+
+import { createHash } from 'node:crypto';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { CheckedPrices, PricesInUse } from '../../contracts/features/prices.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import { GuardedFetch } from '../../guard/egress/egress.ts';
+import { OneOriginCheck } from '../../guard/safety/safety.ts';
+import { builtInOn, type PriceBook, type PriceList } from '../../mind/llm/llm.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { changesOf } from './price-changes.ts';
+import { readCatalogue } from './read-catalogue.ts';
+
+type Taken = Pick<Spine, 'clock' | 'closing' | 'logger' | 'panic'>;
+
+export const catalogueUrl = 'https://models.dev/api.json';
+/** The catalogue has about 5 MB. */
+const limits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 2 * 60_000, bytesMax: 32 * 1024 * 1024 };
+
+type PricesHandlers = Pick<OpHandlers, 'prices.get' | 'prices.check' | 'prices.use' | 'prices.forget'>;
+
+export const prices = defineBuiltInFeature({
+  name: 'prices',
+  create: (spine: Taken, _rows: null, { book, url = catalogueUrl }: { readonly book: PriceBook; readonly url?: string | undefined }) => {
+    const desk = new PriceDesk(spine, book, url);
+    const handlers: PricesHandlers = {
+      'prices.get': () => desk.inUse(),
+      'prices.check': (_params, { signal }) => desk.check(signal === undefined ? spine.closing : AbortSignal.any([spine.closing, signal])),
+      'prices.use': ({ id }) => desk.use(id),
+      'prices.forget': () => desk.forget(),
+    };
+    return { handlers };
+  },
+});
+
+class PriceDesk {
+  readonly #spine: Taken;
+  readonly #book: PriceBook;
+  readonly #url: string;
+  #checked: { readonly id: string; readonly list: PriceList } | null = null;
+
+  constructor(spine: Taken, book: PriceBook, url: string) {
+    this.#spine = spine;
+    this.#book = book;
+    this.#url = url;
+  }
+
+  inUse(): PricesInUse {
+    const { loaded } = this.#book;
+    return { source: this.#source, builtInOn, loaded: loaded === null ? null : { atMs: loaded.atMs, models: countOf(loaded) } };
+  }
+
+  async check(signal: AbortSignal): Promise<CheckedPrices> {
+    if (this.#spine.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped.');
+    const list = readCatalogue(await this.#download(signal), this.#spine.clock.nowMs());
+    const id = createHash('sha256').update(JSON.stringify(list)).digest('hex').slice(0, 16);
+    this.#checked = { id, list };
+    return { id, source: this.#source, models: countOf(list), ...changesOf(list, this.#book) };
+  }
+
+  use(id: string): PricesInUse {
+    if (this.#checked?.id !== id) {
+      throw new AppError('conflict', 'This price list is not the one that was looked at last.', { data: { hint: 'Download it again.' } });
+    }
+    this.#book.use(this.#checked.list);
+    this.#checked = null;
+    this.#spine.logger.log('info', 'another price list is in use', { source: this.#source });
+    return this.inUse();
+  }
+
+  forget(): PricesInUse {
+    this.#book.forget();
+    return this.inUse();
+  }
+
+  get #source(): string {
+    return new URL(this.#url).host;
+  }
+
+  async #download(signal: AbortSignal): Promise<string> {
+    const http = new GuardedFetch({ judge: new OneOriginCheck(new URL(this.#url).origin), limits });
+    const answer = await http.fetch({ url: this.#url, headers: { accept: 'application/json' } }, signal).catch((cause: unknown) => {
+      const error = toAppError(cause);
+      if (signal.aborted || error.code !== 'fetch_failed') throw error;
+      throw failed(`${this.#source} could not be reached (${error.message}).`);
+    });
+    if (answer.status === 200 && !answer.isCut && answer.redirectTo === null) return answer.body.toString('utf8');
+    const what = answer.isCut ? 'sent more than a price list has' : `answered ${answer.status}`;
+    throw failed(`${this.#source} ${what}.`);
+  }
+}
+
+function failed(message: string): AppError {
+  return new AppError('fetch_failed', message, { data: { hint: 'Try again later. The prices in use stay as they are.' } });
+}
+
+function countOf({ vendors: listed }: PriceList): number {
+  return Object.values(listed).reduce((sum, models) => sum + Object.keys(models).length, 0);
+}

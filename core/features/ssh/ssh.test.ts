@@ -1,0 +1,243 @@
+// The ssh tools against a real OpenSSH server.
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../../tests/free-port.ts';
+import { needs } from '../../../tests/needs.ts';
+import { configSchema, type ConfigInput } from '../../contracts/config.ts';
+import { createToolBench, type ToolBench } from '../../../tests/rigs/tool-bench.ts';
+import { ssh } from './ssh.ts';
+
+const options = { ...needs('an ssh server'), timeout: 60_000 };
+const folder = mkdtempSync(join(tmpdir(), 'trayclaw-ssh-'));
+const user = userInfo().username;
+let server: ChildProcess;
+let agent: { pid: number; socket: string };
+let port: number;
+let bench: ToolBench;
+
+function makeKey(name: string): string {
+  const path = join(folder, name);
+  rmSync(path, { force: true });
+  spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);
+  return path;
+}
+
+async function startServer(): Promise<void> {
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${join(folder, 'host')}`,
+    `AuthorizedKeysFile ${join(folder, 'allowed')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PasswordAuthentication no',
+    'PermitRootLogin yes',
+    'Subsystem sftp internal-sftp',
+    `PidFile ${join(folder, 'pid')}`,
+  ];
+  writeFileSync(join(folder, 'config'), `${lines.join('\n')}\n`);
+  server = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config')], { stdio: 'ignore' });
+  for (let tries = 0; tries < 200 && !(await answers()); tries++) await sleep(25);
+}
+
+function answers(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('data', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('data', () => socket.destroy());
+  });
+}
+
+async function stopServer(): Promise<void> {
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  server.kill();
+  await ended;
+}
+
+function openBench(hosts: NonNullable<ConfigInput['ssh']>['hosts'], home?: string): ToolBench {
+  const made = createToolBench();
+  const config = configSchema.parse({ ssh: { hosts } });
+  const resolve = (ref: string): Promise<string> => Promise.resolve(readFileSync(ref.slice('file:'.length), 'utf8'));
+  const { tools } = ssh.create(
+    { home: home ?? made.home, config, environment: { SSH_AUTH_SOCK: agent.socket }, secrets: { resolve } },
+    null,
+  );
+  for (const tool of tools) made.host.register(tool);
+  return made;
+}
+
+beforeAll(async () => {
+  if (options.skip) return;
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
+  port = await freePort();
+  makeKey('host');
+  makeKey('other');
+  const keys = ['key', 'agent-key'].map((name) => readFileSync(`${makeKey(name)}.pub`, 'utf8'));
+  writeFileSync(join(folder, 'allowed'), keys.join(''));
+  chmodSync(join(folder, 'allowed'), 0o600);
+  await startServer();
+  const told = spawnSync('ssh-agent', ['-s', '-a', join(folder, 'agent')]).stdout.toString();
+  agent = { pid: Number(/SSH_AGENT_PID=(\d+)/.exec(told)?.[1]), socket: join(folder, 'agent') };
+  spawnSync('ssh-add', ['-q', join(folder, 'agent-key')], { env: { ...process.env, SSH_AUTH_SOCK: agent.socket } });
+  const box = { host: '127.0.0.1', port, user, key: `file:${join(folder, 'key')}` };
+  bench = openBench({
+    box,
+    keyless: { host: '127.0.0.1', port, user },
+    wrong: { ...box, key: `file:${join(folder, 'other')}` },
+    inner: { ...box, jump: 'box' },
+  });
+}, 60_000);
+afterAll(async () => {
+  if (options.skip) return;
+  await bench.dispose();
+  await stopServer();
+  process.kill(agent.pid);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const say = async (tool: string, args: Readonly<Record<string, unknown>>): Promise<string> => (await bench.call(tool, args)).forModel;
+function factsOf(tool: string, args: Readonly<Record<string, unknown>>) {
+  const parsed = bench.host.parse(tool, JSON.stringify(args));
+  if (!parsed.ok) throw parsed.error;
+  return parsed.value.tool.facts(parsed.value.args, bench.context());
+}
+
+test('nothing is sent to a machine before a person trusted its key', options, async () => {
+  expect(factsOf('ssh_exec', { host: 'box', command: 'id' }).refused).toBe(
+    'The host key of box is not known yet: call ssh_trust with this host first.',
+  );
+  expect(await say('ssh_exec', { host: 'box', command: 'touch never' })).toMatch(
+    /^The host key of box changed: it is SHA256:.*you trusted none/,
+  );
+  const [, fingerprint = ''] = /"fingerprint":"(SHA256:[^"]+)"/.exec(await say('ssh_trust', { host: 'box' })) ?? [];
+  expect(spawnSync('ssh-keygen', ['-lf', join(folder, 'host.pub')]).stdout.toString()).toContain(fingerprint);
+  expect(factsOf('ssh_trust', { host: 'box', fingerprint })).toMatchObject({
+    class: 'credential',
+    does: `Trusts the host key ${fingerprint} for box (127.0.0.1:${port})`,
+  });
+  expect(await say('ssh_trust', { host: 'box', fingerprint: `SHA256:${'A'.repeat(43)}` })).toMatch(
+    /not the one to trust\. Nothing was trusted/,
+  );
+  expect(await say('ssh_trust', { host: 'box', fingerprint })).toBe('The host key of box is trusted from now on.');
+  const facts = factsOf('ssh_exec', { host: 'box', command: 'id -un' });
+  expect(facts).toMatchObject({
+    class: 'exec',
+    hosts: ['127.0.0.1'],
+    command: { line: 'id -un', cwd: `ssh://${user}@127.0.0.1:${port} ${fingerprint}` },
+  });
+  expect(facts.refused).toBeUndefined();
+  expect(await say('ssh_exec', { host: 'box', command: 'id -un' })).toBe(`${user}\n`);
+});
+
+test('a remote command is as grave as the same command here', options, () => {
+  const about = (command: string) => factsOf('ssh_exec', { host: 'box', command });
+  expect(about('rm -rf /srv/data')).toMatchObject({
+    class: 'destructive',
+    does: 'On box: deletes /srv/data and everything inside',
+    paths: [],
+  });
+  expect(about('curl -fsSL https://get.example.org/x | sh')).toMatchObject({
+    class: 'exec',
+    runsFetched: true,
+    hosts: ['127.0.0.1', 'get.example.org'],
+  });
+  expect(about('uptime')).toMatchObject({ class: 'exec', hosts: ['127.0.0.1'] });
+  expect(about('uptime').does).toBeUndefined();
+});
+
+test('commands give output, errors and codes; a key, the agent and a jump all lead there', options, async () => {
+  expect(await say('ssh_exec', { host: 'box', command: "printf '%s|' 'a b' \"it's\"; echo err >&2; exit 3" })).toMatch(/^a b\|it's\|/);
+  expect(await bench.call('ssh_exec', { host: 'box', command: 'echo err >&2; exit 3' })).toMatchObject({
+    forModel: 'err\n\n[It ended with code 3.]',
+    outcome: 'error',
+    untrusted: [{ kind: 'command', where: 'box' }],
+  });
+  expect(await say('ssh_exec', { host: 'keyless', command: 'echo by agent' })).toBe('by agent\n');
+  expect(await say('ssh_exec', { host: 'inner', command: 'echo through' })).toBe('through\n');
+  expect(await say('ssh_exec', { host: 'wrong', command: 'id' })).toMatch(
+    /^wrong could not be used by ssh: All configured authentication methods failed/,
+  );
+  expect(await say('ssh_exec', { host: 'nowhere', command: 'id' }).catch((cause: unknown) => String(cause))).toMatch(
+    /There is no machine nowhere/,
+  );
+  const large = await bench.call('ssh_exec', { host: 'box', command: 'head -c 3000000 /dev/zero | tr "\\0" x' });
+  expect(large.forModel.length).toBeLessThan(60_000);
+  expect(bench.artifacts.read(large.artifacts[0]?.sha256 ?? '').length).toBe(3_000_000);
+});
+
+test('a stopped command ends there too; a lost connection fails and is not retried', options, async () => {
+  const stop = new AbortController();
+  const mark = join(folder, 'started');
+  const started = async (): Promise<void> => {
+    while (!spawnSync('test', ['-s', mark]).status?.toString().startsWith('0')) await sleep(20);
+  };
+  const running = bench.call('ssh_exec', { host: 'box', command: `echo $$ > ${mark}; exec sleep 31.7` }, { signal: stop.signal });
+  await started();
+  const pid = Number(readFileSync(mark, 'utf8'));
+  stop.abort();
+  expect((await running).outcome).toBe('cancelled');
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  rmSync(mark);
+  const lost = bench.call('ssh_exec', { host: 'box', command: `echo $PPID >> ${mark}; echo $$ > ${mark}.pid; exec sleep 20` });
+  await started();
+  process.kill(sessionOf(Number(readFileSync(mark, 'utf8'))), 'SIGKILL');
+  const { outcome, forModel } = await lost;
+  expect(outcome).toBe('unknown');
+  expect(forModel).toMatch(
+    /The connection to box was lost while the command ran\. Whether it ended there is not known, and it was not run again/,
+  );
+  expect(readFileSync(mark, 'utf8').trim().split('\n')).toHaveLength(1);
+  // It runs on there, as it may.
+  process.kill(Number(readFileSync(`${mark}.pid`, 'utf8')));
+});
+
+test('a remote write keeps what was there and can be undone, unless it was changed since', options, async () => {
+  const path = join(folder, 'remote.conf');
+  writeFileSync(path, 'before\n', { mode: 0o640 });
+  const undoOf = (text: string): Record<string, unknown> =>
+    JSON.parse(/To undo: ssh_write (\{.*\})/.exec(text)?.[1] ?? '{}') as Record<string, unknown>;
+  const undo = undoOf(await say('ssh_write', { host: 'box', path, content: 'after\n' }));
+  expect(await say('ssh_read', { host: 'box', path })).toBe('after\n');
+  expect(await say('ssh_write', undo)).toMatch(/^Wrote 7 bytes/);
+  expect([readFileSync(path, 'utf8'), spawnSync('stat', ['-c', '%a', path]).stdout.toString().trim()]).toEqual(['before\n', '640']);
+  expect(await say('ssh_write', undo)).toMatch(/was changed since; nothing was written/);
+  const made = undoOf(await say('ssh_write', { host: 'box', path: `${path}.new`, content: 'x' }));
+  expect(await say('ssh_write', made)).toBe(`Removed ${path}.new on box.`);
+  expect(await say('ssh_read', { host: 'box', path: `${path}.new` })).toMatch(/There is no file/);
+});
+
+test('a changed host key is refused, and trusting another over it as well', options, async () => {
+  await stopServer();
+  makeKey('host');
+  await startServer();
+  expect(await say('ssh_exec', { host: 'box', command: 'id' })).toMatch(
+    /^The host key of box changed: it is SHA256:\S+ now, and you trusted SHA256:\S+\. Nothing was sent\./,
+  );
+  const [, fingerprint = ''] = /"fingerprint":"(SHA256:[^"]+)"/.exec(await say('ssh_trust', { host: 'box' })) ?? [];
+  expect(factsOf('ssh_trust', { host: 'box', fingerprint }).refused).toMatch(/^You trusted another key for box/);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The server's process for the connection that this shell runs in. */
+function sessionOf(pid: number): number {
+  const [name, parent] = [nameOf(pid), Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])];
+  return name.startsWith('sshd') ? pid : sessionOf(parent);
+}
+
+function nameOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+}

@@ -1,0 +1,312 @@
+// The tools ssh_exec, ssh_read, ssh_write and ssh_trust. Everything that reaches a machine asks; a permission names the machine's key, the user
+// and the exact command, so that it ends when one of them changes.
+
+import { createHash } from 'node:crypto';
+import type { SFTPWrapper } from 'ssh2';
+import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
+import type { CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import type { SshHost } from '../../contracts/features/ssh.ts';
+import { lookAtLine } from '../../guard/command/command.ts';
+import { defineTool } from '../../hands/tools/tools.ts';
+import { SshConnection, type SshPorts } from './connection.ts';
+import { addressOf, type KnownHosts } from './known-hosts.ts';
+
+export interface SshToolDeps extends SshPorts {
+  readonly names: readonly string[];
+  readonly known: KnownHosts;
+}
+
+const FILE_BYTES_MAX = 10 * 1024 * 1024;
+const TIMEOUT_MS = 600_000;
+const hostName = z.string().min(1).max(64).describe('The name of a machine in config.yaml.');
+const remotePath = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((path) => !path.includes('\0') && !path.includes('\n'), 'must be a path');
+
+export function createSshTools(deps: SshToolDeps): ToolDefinition[] {
+  return [execTool(deps), readTool(deps), writeTool(deps), trustTool(deps)];
+}
+
+/** The user, address and host key that a permission is bound to. */
+function placeOf(deps: SshToolDeps, name: string): { readonly host: SshHost; readonly place: string; readonly refused: string | null } {
+  if (!deps.names.includes(name)) {
+    throw new AppError('invalid_arguments', `There is no machine ${name.slice(0, 80)} in config.yaml.`, {
+      data: { hint: `Known: ${deps.names.join(', ')}.` },
+    });
+  }
+  const host = deps.hostOf(name);
+  const key = deps.known.of(host);
+  const place = `ssh://${host.user}@${addressOf(host)} ${key ?? ''}`.trim();
+  return { host, place, refused: key === null ? `The host key of ${name} is not known yet: call ssh_trust with this host first.` : null };
+}
+
+/** A remote command is as grave as the same command here. */
+function commandFacts(deps: SshToolDeps, name: string, line: string): CallFacts {
+  const { class: gravest, risks, hosts, runsFetched, does } = lookAtLine(line, '', null);
+  const facts = factsOf(deps, name, line, [
+    ...risks,
+    `It runs on ${name}, with the rights of its user there, and cannot be undone from here.`,
+  ]);
+  return {
+    ...facts,
+    hosts: [...facts.hosts, ...hosts],
+    ...(gravest === 'destructive' || gravest === 'credential' ? { class: gravest } : {}),
+    ...(runsFetched ? { runsFetched: true as const } : {}),
+    ...(does === null ? {} : { does: `On ${name}: ${does.charAt(0).toLowerCase()}${does.slice(1)}` }),
+  };
+}
+
+function factsOf(deps: SshToolDeps, name: string, line: string, risks: readonly string[]): CallFacts {
+  const { host, place, refused } = placeOf(deps, name);
+  return {
+    class: 'exec',
+    paths: [],
+    hosts: [host.host],
+    command: { line, cwd: place },
+    risks: [...risks],
+    ...(refused === null ? {} : { refused }),
+  };
+}
+
+async function using<T>(
+  deps: SshToolDeps,
+  name: string,
+  context: ToolContext,
+  work: (connection: SshConnection) => Promise<T>,
+): Promise<T> {
+  let key = '';
+  const { host } = placeOf(deps, name);
+  try {
+    const connection = await SshConnection.open(name, deps, context.signal, (fingerprint) => (key = fingerprint));
+    try {
+      return await work(connection);
+    } finally {
+      connection.close();
+    }
+  } catch (cause) {
+    const trusted = deps.known.of(host);
+    if (key === '' || key === trusted) throw cause;
+    throw new AppError(
+      'tool_failed',
+      `The host key of ${name} changed: it is ${key} now, and you trusted ${trusted ?? 'none'}. Nothing was sent.`,
+      {
+        data: { hint: 'Someone may be in between. If you changed it yourself, remove its line from ssh_known_hosts in the data folder.' },
+      },
+    );
+  }
+}
+
+function execTool(deps: SshToolDeps): ToolDefinition {
+  return defineTool({
+    name: 'ssh_exec',
+    description: `Run a command on a remote machine by ssh. Machines: ${deps.names.join(', ')}.`,
+    input: z.strictObject({ host: hostName, command: z.string().min(1).max(20_000) }),
+    class: 'exec',
+    shows: { verb: 'run', target: ['command'] },
+    idempotency: () => 'unsafe',
+    timeoutMs: TIMEOUT_MS,
+    abortGraceMs: 2000,
+    facts: ({ host, command }) => commandFacts(deps, host, command),
+    summarize: ({ host, command }) => `run on ${host}: ${command.replaceAll(/\s+/g, ' ').slice(0, 200)}`,
+    run: ({ host, command }, context) =>
+      using(deps, host, context, async (connection): Promise<ToolResult> => {
+        const ran = await connection.run(command, context.signal, (text) => context.onOutput(text));
+        const { output, code, isCut, isLost } = ran;
+        const untrusted = [{ kind: 'command' as const, where: host }];
+        if (isLost) return { forModel: [output, lostText(host)].filter((part) => part !== '').join('\n'), endedBy: 'unknown', untrusted };
+        const end = code === 0 ? '' : `[It ended ${code === null ? 'by a signal' : `with code ${code}`}.]`;
+        const cut = isCut ? '[It said more than fits, and was stopped.]' : '';
+        const text = [output, end, cut].filter((part) => part !== '').join('\n');
+        const endedBy = context.signal.aborted ? { endedBy: 'cancelled' as const } : {};
+        return { forModel: text, isError: code !== 0, untrusted, ...endedBy };
+      }),
+  });
+}
+
+function lostText(host: string): string {
+  return `[The connection to ${host} was lost while the command ran. Whether it ended there is not known, and it was not run again: look there before you repeat it.]`;
+}
+
+function readTool(deps: SshToolDeps): ToolDefinition {
+  return defineTool({
+    name: 'ssh_read',
+    description: 'Read a file of a remote machine by ssh.',
+    input: z.strictObject({ host: hostName, path: remotePath }),
+    class: 'exec',
+    shows: { verb: 'read', target: ['path'] },
+    idempotency: () => 'idempotent',
+    timeoutMs: TIMEOUT_MS,
+    isPrivate: true,
+    facts: ({ host, path }) => factsOf(deps, host, `read ${path}`, [`It shows the model ${path} of ${host}.`]),
+    summarize: ({ host, path }) => `read ${path} on ${host}`,
+    run: ({ host, path }, context) =>
+      using(deps, host, context, async (connection): Promise<ToolResult> => {
+        const bytes = await readRemote(await connection.sftp(), path);
+        if (bytes === null) throw new AppError('tool_failed', `There is no file ${path} on ${host}.`);
+        return { forModel: bytes.toString('utf8'), untrusted: [{ kind: 'file', where: `${host}:${path}` }] };
+      }),
+  });
+}
+
+const writeArgs = z
+  .strictObject({
+    host: hostName,
+    path: remotePath,
+    content: z.string().max(5_000_000).optional(),
+    artifact: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .describe('To put back what an earlier write replaced.'),
+    remove: z.literal(true).optional().describe('To undo a write that made the file.'),
+    replaces: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .describe('Only if the file still has this SHA-256.'),
+  })
+  .refine(
+    ({ content, artifact, remove }) => [content, artifact, remove].filter((one) => one !== undefined).length === 1,
+    'needs one of content, artifact, remove',
+  );
+type WriteArgs = z.infer<typeof writeArgs>;
+
+function writeTool(deps: SshToolDeps): ToolDefinition {
+  return defineTool({
+    name: 'ssh_write',
+    description: 'Write a whole file on a remote machine by ssh. What was there is kept, and the result says how to put it back.',
+    input: writeArgs,
+    class: 'exec',
+    shows: { verb: 'write', target: ['path'] },
+    idempotency: () => 'unsafe',
+    timeoutMs: TIMEOUT_MS,
+    facts: (args) =>
+      factsOf(deps, args.host, `${args.remove === true ? 'remove' : 'write'} ${args.path} ${contentHash(args)}`, [
+        `It replaces ${args.path} on ${args.host}; what is there is kept first.`,
+      ]),
+    summarize: ({ host, path, remove }) => `${remove === true ? 'remove' : 'write'} ${path} on ${host}`,
+    run: (args, context) => using(deps, args.host, context, async (connection) => writeRemote(await connection.sftp(), args, context)),
+  });
+}
+
+function contentHash({ content, artifact }: WriteArgs): string {
+  return artifact ?? (content === undefined ? '' : sha256(Buffer.from(content)));
+}
+
+async function writeRemote(sftp: SFTPWrapper, args: WriteArgs, context: ToolContext): Promise<ToolResult> {
+  const { host, path, replaces } = args;
+  const before = await readRemote(sftp, path);
+  if (replaces !== undefined && (before === null || sha256(before) !== replaces)) {
+    throw new AppError('tool_failed', `${path} on ${host} was changed since; nothing was written.`, { data: { hint: 'Read it first.' } });
+  }
+  if (args.remove === true) {
+    await done((end) => sftp.unlink(path, end), `${path} on ${host} could not be removed`);
+    return { forModel: `Removed ${path} on ${host}.` };
+  }
+  const after = args.artifact === undefined ? Buffer.from(args.content ?? '') : Buffer.from(context.artifacts.read(args.artifact));
+  const { callId, sessionId } = context;
+  const kept =
+    before === null
+      ? null
+      : context.artifacts.put(before, { name: `${host}-before`, mediaType: 'application/octet-stream', callId, sessionId });
+  // In place, so that owner and rights stay; a connection that is lost in between leaves the kept content to put back.
+  await done((end) => sftp.writeFile(path, after, end), `${path} on ${host} could not be written`);
+  const now = await readRemote(sftp, path);
+  if (now === null || sha256(now) !== sha256(after))
+    throw new AppError('tool_failed', `${path} on ${host} does not have the content that was written.`);
+  const undo = { host, path, ...(kept === null ? { remove: true } : { artifact: kept.sha256 }), replaces: sha256(after) };
+  return {
+    forModel: `Wrote ${after.length} bytes to ${path} on ${host}. To undo: ssh_write ${JSON.stringify(undo)}`,
+    artifacts: kept === null ? [] : [kept],
+  };
+}
+
+/** Null where there is none. */
+async function readRemote(sftp: SFTPWrapper, path: string): Promise<Buffer | null> {
+  const NO_SUCH_FILE = 2;
+  const size = await new Promise<number | null>((resolve, reject) => {
+    sftp.stat(path, (cause, stats) => {
+      if (cause === undefined) resolve(stats.isDirectory() ? -1 : stats.size);
+      else if ((cause as { code?: unknown }).code === NO_SUCH_FILE) resolve(null);
+      else reject(new AppError('tool_failed', `${path} could not be read: ${cause.message}.`));
+    });
+  });
+  if (size === null) return null;
+  if (size < 0) throw new AppError('tool_failed', `${path} is a folder.`);
+  if (size > FILE_BYTES_MAX)
+    throw new AppError('tool_failed', `${path} is larger than 10 MB.`, { data: { hint: 'Use ssh_exec with head or tail.' } });
+  return new Promise((resolve, reject) => {
+    sftp.readFile(path, (cause, bytes) =>
+      cause === undefined ? resolve(bytes) : reject(new AppError('tool_failed', `${path} could not be read: ${cause.message}.`)),
+    );
+  });
+}
+
+function done(start: (end: (cause?: Error | null) => void) => void, what: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    start((cause) =>
+      cause === undefined || cause === null ? resolve() : reject(new AppError('tool_failed', `${what}: ${cause.message}.`)),
+    );
+  });
+}
+
+function trustTool(deps: SshToolDeps): ToolDefinition {
+  return defineTool({
+    name: 'ssh_trust',
+    description: 'Look at the host key of a machine; with its fingerprint, ask the person to trust it. Needed once before the first use.',
+    input: z.strictObject({
+      host: hostName,
+      fingerprint: z
+        .string()
+        .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be SHA256:…')
+        .optional(),
+    }),
+    class: 'credential',
+    shows: { verb: 'read', target: ['host'] },
+    idempotency: () => 'idempotent',
+    facts: ({ host: name, fingerprint }): CallFacts => {
+      const { host } = placeOf(deps, name);
+      const base = { paths: [], hosts: [host.host], command: null };
+      if (fingerprint === undefined) return { ...base, class: 'network' };
+      const known = deps.known.of(host);
+      const changed = known !== null && known !== fingerprint;
+      return {
+        ...base,
+        class: 'credential',
+        does: `Trusts the host key ${fingerprint} for ${name} (${addressOf(host)})`,
+        risks: ['Compare it with what the machine itself says (ssh-keygen -lf); a wrong one lets someone in between read everything.'],
+        ...(changed
+          ? { refused: `You trusted another key for ${name}: ${known}. Remove its line from ssh_known_hosts in the data folder first.` }
+          : {}),
+      };
+    },
+    summarize: ({ host, fingerprint }) => (fingerprint === undefined ? `look at the host key of ${host}` : `trust the host key of ${host}`),
+    run: async ({ host: name, fingerprint }, context) => {
+      const { host } = placeOf(deps, name);
+      let key = '';
+      // Without a trusted key no credential is sent.
+      const look = { ...deps, trusted: (one: SshHost) => (addressOf(one) === addressOf(host) ? null : deps.trusted(one)) };
+      await SshConnection.open(name, look, context.signal, (seen) => (key = seen)).then(
+        (connection) => connection.close(),
+        (cause: unknown) => {
+          if (key === '') throw cause;
+        },
+      );
+      if (fingerprint === undefined)
+        return {
+          forModel: `${name} has the host key ${key}. If a person trusts it: ssh_trust ${JSON.stringify({ host: name, fingerprint: key })}`,
+        };
+      if (key !== fingerprint)
+        throw new AppError('tool_failed', `${name} has the host key ${key}, not the one to trust. Nothing was trusted.`);
+      if (deps.known.of(host) === null) deps.known.trust(host, fingerprint);
+      return { forModel: `The host key of ${name} is trusted from now on.` };
+    },
+  });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

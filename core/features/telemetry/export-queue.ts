@@ -1,0 +1,112 @@
+// Follows the log to one receiver: finished turns in their order, batch by batch, and a cursor in the database that moves only when the
+// receiver has confirmed them. Never on a turn's path; after a crash the last batch may be sent again, with the same ids.
+
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { Receiver, Delivery } from './receiver.ts';
+import { traceOfTurn, type TraceOptions, type TurnTrace } from './turn-spans.ts';
+
+export interface QueueDeps {
+  readonly log: Pick<SessionLog, 'reads' | 'index' | 'storage' | 'lastSeq'>;
+  readonly receiver: Receiver;
+  readonly options: TraceOptions;
+}
+
+export interface QueueState {
+  /** Turns sent since the start of the program. */
+  readonly sent: number;
+  /** Turns that the receiver refuses however often they are sent; they are passed over. */
+  readonly refused: number;
+  readonly problem: string | null;
+}
+
+export type Progress = { readonly kind: 'idle' | 'more' } | { readonly kind: 'failed'; readonly waitMs: number | null };
+
+/** Events read at once, and turns sent at once. */
+const EVENTS_READ = 500;
+const TURNS_SENT = 50;
+
+export class ExportQueue {
+  readonly #deps: QueueDeps;
+  readonly #name: string;
+  readonly #sql;
+  #sent = 0;
+  #refused = 0;
+  #problem: string | null = null;
+
+  constructor(deps: QueueDeps) {
+    this.#deps = deps;
+    this.#name = `telemetry-${deps.receiver.name}`;
+    const { db } = deps.log.storage;
+    this.#sql = {
+      cursor: db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').pluck(),
+      put: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
+      pending: db.prepare("SELECT count(*) FROM events WHERE seq > ? AND type = 'turn.finished'").pluck(),
+    };
+  }
+
+  get name(): TelemetryTarget {
+    return this.#deps.receiver.name;
+  }
+
+  get state(): QueueState {
+    return { sent: this.#sent, refused: this.#refused, problem: this.#problem };
+  }
+
+  /** Turns from now on, unless it followed the log before. */
+  begin(): void {
+    if (this.#sql.cursor.get(this.#name) === undefined) this.#sql.put.run(this.#name, this.#deps.log.lastSeq);
+  }
+
+  pending(): number {
+    return this.#sql.pending.get(this.#cursor) as number;
+  }
+
+  /** Sends at most one batch. Never fails. */
+  async step(signal: AbortSignal): Promise<Progress> {
+    const { log, receiver } = this.#deps;
+    if (this.#cursor >= log.lastSeq) return { kind: 'idle' };
+    const { events, scannedTo } = log.reads.afterOfTypes(this.#cursor, EVENTS_READ, ['turn.finished']);
+    const batch = events.slice(0, TURNS_SENT) as EventOf<'turn.finished'>[];
+    const last = events.length > batch.length ? (batch.at(-1)?.seq ?? scannedTo) : scannedTo;
+    const traces = batch.flatMap((event) => this.#trace(event) ?? []);
+    const refusedBefore = this.#refused;
+    const delivery: Delivery = traces.length === 0 ? { kind: 'taken' } : await this.#deliver(traces, signal);
+    if (signal.aborted) return { kind: 'idle' };
+    if (delivery.kind === 'later') {
+      this.#problem = `${receiver.address} ${delivery.why}`;
+      return { kind: 'failed', waitMs: delivery.waitMs };
+    }
+    this.#sql.put.run(this.#name, last);
+    this.#sent += traces.length - (this.#refused - refusedBefore);
+    this.#problem = null;
+    return { kind: last < log.lastSeq ? 'more' : 'idle' };
+  }
+
+  /** A batch that is refused as a whole goes turn by turn: one odd turn holds up no other. */
+  async #deliver(traces: readonly TurnTrace[], signal: AbortSignal): Promise<Exclude<Delivery, { kind: 'refused' }>> {
+    const whole = await this.#deps.receiver.send(traces, signal);
+    if (whole.kind !== 'refused') return whole;
+    if (traces.length === 1) {
+      this.#refused += 1;
+      return { kind: 'taken' };
+    }
+    for (const trace of traces) {
+      const one = await this.#deliver([trace], signal);
+      if (one.kind === 'later') return one;
+    }
+    return { kind: 'taken' };
+  }
+
+  #trace({ sessionId, turnId }: AnyEvent): TurnTrace | null {
+    const { log, options } = this.#deps;
+    const row = turnId === null ? null : log.index.turn(turnId);
+    if (row === null || row.sessionId !== sessionId) return null;
+    return traceOfTurn(log.reads.turn(sessionId, row.turnId, row.firstSeq), options);
+  }
+
+  get #cursor(): number {
+    return (this.#sql.cursor.get(this.#name) as number | undefined) ?? 0;
+  }
+}

@@ -1,0 +1,85 @@
+// When a queue of traces is worked off: every few seconds while there is something, with growing delays while the receiver fails, not while
+// the panic stop is engaged.
+
+import type { Later } from '../../base/later.ts';
+import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
+import type { PanicState } from '../../guard/panic/panic.ts';
+import type { ExportQueue, Progress } from './export-queue.ts';
+
+export interface SenderDeps {
+  readonly queue: ExportQueue;
+  readonly later: Later;
+  readonly panic: Pick<PanicState, 'engaged'>;
+  readonly closing: AbortSignal;
+}
+
+const LOOK_MS = 5_000;
+const WAIT_MAX_MS = 5 * 60_000;
+
+export class Sender {
+  readonly #deps: SenderDeps;
+  readonly #stopped = new AbortController();
+  #cancel: (() => void) | null = null;
+  #waitMs = LOOK_MS;
+  /** One step at a time: a flush waits for the one that runs. */
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+  }
+
+  begin(): void {
+    this.#deps.queue.begin();
+    this.#lookAfter(0);
+  }
+
+  state(): ReturnType<typeof stateOf> {
+    return stateOf(this.#deps.queue);
+  }
+
+  /** Sends all that waits, until it is done or the receiver fails. */
+  async flush(signal: AbortSignal): Promise<{ sent: number; pending: number; problem: string | null }> {
+    const { queue } = this.#deps;
+    queue.begin();
+    const before = queue.state.sent;
+    for (;;) {
+      const progress = await this.#step(signal);
+      if (progress.kind !== 'more' || signal.aborted) break;
+    }
+    return { sent: queue.state.sent - before, pending: queue.pending(), problem: queue.state.problem };
+  }
+
+  async dispose(): Promise<void> {
+    this.#cancel?.();
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  #lookAfter(delayMs: number): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#cancel = this.#deps.later(delayMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    if (this.#deps.panic.engaged) return this.#lookAfter(LOOK_MS);
+    const progress = await this.#step(this.#deps.closing);
+    if (progress.kind === 'failed') {
+      this.#lookAfter(Math.max(this.#waitMs, progress.waitMs ?? 0));
+      this.#waitMs = Math.min(WAIT_MAX_MS, this.#waitMs * 2);
+      return;
+    }
+    this.#waitMs = LOOK_MS;
+    this.#lookAfter(progress.kind === 'more' ? 0 : LOOK_MS);
+  }
+
+  #step(signal: AbortSignal): Promise<Progress> {
+    const either = AbortSignal.any([signal, this.#stopped.signal]);
+    const step = this.#running.then(() => this.#deps.queue.step(either));
+    this.#running = step;
+    return step;
+  }
+}
+
+function stateOf(queue: ExportQueue): { name: TelemetryTarget; pending: number; problem: string | null; refused: number } {
+  return { name: queue.name, pending: queue.pending(), problem: queue.state.problem, refused: queue.state.refused };
+}

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { changesOf, makeCopy, readTree, throwAway } from './copies.ts';
+
+let folder: string;
+let workspace: string;
+const place = () => ({ temporaryFolder: folder, taskId: 'wrk_1' });
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'trayclaw-copies-'));
+  workspace = join(folder, 'workspace');
+  mkdirSync(join(workspace, 'below'), { recursive: true });
+  writeFileSync(join(workspace, 'below', 'a.txt'), 'a');
+  writeFileSync(join(workspace, 'b.txt'), 'b');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a copy is equal, and its changes are those that make the workspace equal to it', () => {
+  const copy = makeCopy(place(), workspace, 1);
+  expect(readTree(copy)).toEqual(readTree(workspace));
+  expect(changesOf(place(), copy, workspace)).toEqual([]);
+  writeFileSync(join(copy, 'new.txt'), 'new');
+  writeFileSync(join(copy, 'below', 'a.txt'), 'A');
+  rmSync(join(copy, 'b.txt'));
+  expect(changesOf(place(), copy, workspace)).toEqual([
+    { path: 'b.txt', kind: 'delete' },
+    { path: 'below/a.txt', kind: 'write' },
+    { path: 'new.txt', kind: 'write' },
+  ]);
+});
+
+test('what the person changed in the meantime is never overwritten, and other changes of theirs stay', () => {
+  const copy = makeCopy(place(), workspace, 1);
+  writeFileSync(join(copy, 'b.txt'), 'B');
+  writeFileSync(join(workspace, 'mine.txt'), 'mine');
+  expect(changesOf(place(), copy, workspace)).toEqual([{ path: 'b.txt', kind: 'write' }]);
+  writeFileSync(join(workspace, 'b.txt'), 'mine too');
+  expect(() => changesOf(place(), copy, workspace)).toThrow(expect.objectContaining({ code: 'conflict' }));
+  expect(readFileSync(join(workspace, 'b.txt'), 'utf8')).toBe('mine too');
+});
+
+test('copies are thrown away with what belongs to them', () => {
+  const copies = [makeCopy(place(), workspace, 1), makeCopy(place(), workspace, 2)];
+  throwAway(place(), copies);
+  expect([copies.filter((copy) => existsSync(copy)), existsSync(workspace)]).toEqual([[], true]);
+});

@@ -1,0 +1,216 @@
+// Drives work with criteria: attempts, checks, choices, one after the other, each recorded before the next. All of its state is in the log, and
+// turns are met again by their keys, so a restart continues at the step that was interrupted.
+
+import { toAppError, AppError } from '../../contracts/errors.ts';
+import type { AnyDraft, EventType } from '../../contracts/events.ts';
+import { workEvents, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
+import type { IdSource } from '../../base/ids.ts';
+import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
+import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
+import { chooseCandidate, dropCopies, mergeChosen, metCandidates, modelOf, prepareCopy, type CandidateDeps } from './candidates.ts';
+import { checkCriterion, type CriteriaDeps } from './criteria.ts';
+import { describeCriterion, foldWork, nextStep, type WorkState } from './fold.ts';
+import { spentBy, viewWork } from './work-view.ts';
+import { messageFor } from './work-words.ts';
+
+export interface WorkDeskDeps extends CriteriaDeps, CandidateDeps, RunsDeps {
+  readonly ids: IdSource;
+  readonly turns: TurnPort;
+}
+
+const TITLE_CHARS_MAX = 60;
+const personChooses = 'Choose the candidate that is taken.';
+
+export class WorkDesk {
+  readonly #deps: WorkDeskDeps;
+  readonly runs: Runs<WorkState, WorkView>;
+
+  constructor(deps: WorkDeskDeps) {
+    this.#deps = deps;
+    this.runs = new Runs(deps, {
+      noun: 'work',
+      hint: 'See: trayclaw work list',
+      types: Object.keys(workEvents) as EventType[],
+      fold: foldWork,
+      view: (state, waits) => viewWork(state, deps.log, waits),
+      drive: (taskId, watching) => this.#drive(taskId, watching),
+    });
+  }
+
+  /** Fails with panic_engaged or a store error. */
+  start(task: WorkFile, plan: WorkPlan, from: { readonly channel: string; readonly by: string }): string {
+    const taskId = this.#deps.ids.next('wrk');
+    const gate = plan.kind === 'human-gate' ? [{ person: 'A person accepts the result.' }] : [];
+    const criteria = [...task.deliverables.map((file) => ({ file })), ...task.criteria, ...gate];
+    const input = task.input === undefined ? null : typeof task.input === 'string' ? task.input : JSON.stringify(task.input, null, 2);
+    const body = { taskId, goal: task.goal, criteria, input, deliverables: task.deliverables, plan, ...from };
+    this.runs.begin(taskId, `work-${taskId}`, [
+      this.#opening(plan, titleFor(this.#deps.redactPrompt(task.goal)), plan.workspace),
+      { type: 'work.started', body },
+    ]);
+    return taskId;
+  }
+
+  /** Records a person's verdict. Fails with not_found, or conflict where nothing waits for one. */
+  judge(taskId: string, verdict: 'pass' | 'fail', given: { readonly note: string; readonly by: string }): void {
+    const state = this.runs.state(taskId);
+    for (const candidate of linesOf(state)) {
+      const step = state.finished === null ? nextStep(state, candidate) : null;
+      if (step?.kind !== 'ask') continue;
+      const { attempt, index } = step;
+      const text = textOf(state, index);
+      const evidence = given.note === '' ? `${given.by} ${verdict === 'pass' ? 'accepts' : 'rejects'} it.` : given.note;
+      this.runs.release(taskId, text);
+      this.#tell(state, { type: 'work.checked', body: { taskId, attempt, candidate, index, text, verdict, evidence, by: given.by } });
+      return;
+    }
+    throw new AppError('conflict', `${taskId} waits for no verdict.`, { data: { hint: `See: trayclaw work show ${taskId}` } });
+  }
+
+  choose(taskId: string, candidate: number, by: string): void {
+    const state = this.runs.state(taskId);
+    if (state.finished !== null || state.chosen !== null || !metCandidates(state).includes(candidate)) {
+      throw new AppError('conflict', `Candidate ${candidate} of ${taskId} cannot be chosen.`, {
+        data: { hint: `Only one that meets every criterion can. See: trayclaw work show ${taskId}` },
+      });
+    }
+    this.runs.release(taskId, personChooses);
+    this.#tell(state, { type: 'work.chosen', body: { taskId, candidate, by, reason: `${by} chose it.` } });
+  }
+
+  cancel(taskId: string, by: string): void {
+    const state = this.runs.state(taskId);
+    if (state.finished !== null) throw new AppError('conflict', `${taskId} has ended already.`);
+    for (const turnId of this.runs.held(taskId)) this.#cancelTurn(turnId);
+    this.runs.abort(taskId);
+    this.#end(state, 'fail', `${by} cancelled it.`);
+  }
+
+  async #drive(taskId: string, watching: Watching): Promise<void> {
+    const { plan } = this.runs.state(taskId).started;
+    if (plan.kind === 'candidates') return this.#compete(taskId, watching);
+    const { status, reason } = await this.#line(taskId, null, watching);
+    this.#end(this.runs.state(taskId), status, reason);
+  }
+
+  async #compete(taskId: string, watching: Watching): Promise<void> {
+    const lines = linesOf(this.runs.state(taskId));
+    for (const candidate of lines) prepareCopy(this.#deps, this.runs.state(taskId), candidate ?? 1);
+    this.runs.readAgain(taskId);
+    const ends = await Promise.all(lines.map((candidate) => this.#line(taskId, candidate, watching)));
+    const met = metCandidates(this.runs.state(taskId));
+    if (met.length === 0) return this.#end(this.runs.state(taskId), 'fail', ends[0]?.reason ?? 'No candidate meets every criterion.');
+    if (this.runs.state(taskId).chosen === null) {
+      const choice = await chooseCandidate(this.#deps, this.runs.state(taskId), met, watching.signal);
+      if (choice !== null) this.#tell(this.runs.state(taskId), { type: 'work.chosen', body: { taskId, ...choice } });
+    }
+    const { candidate } = await this.runs.until(taskId, personChooses, watching, () => this.runs.state(taskId).chosen);
+    const problem = await mergeChosen(this.#deps, this.runs.state(taskId), candidate, watching);
+    this.#end(this.runs.state(taskId), problem === null ? 'pass' : 'fail', problem ?? `Candidate ${candidate} was chosen and merged.`);
+  }
+
+  /** Attempts and checks until there is an end. */
+  async #line(
+    taskId: string,
+    candidate: number | null,
+    watching: Watching,
+  ): Promise<{ readonly status: 'pass' | 'fail'; readonly reason: string }> {
+    for (;;) {
+      watching.signal.throwIfAborted();
+      const state = this.runs.state(taskId);
+      const step = nextStep(state, candidate);
+      if (step.kind === 'end') return step;
+      if (step.kind === 'attempt') await this.#attempt(state, candidate, step.attempt, watching);
+      else if (step.kind === 'check') await this.#check(state, candidate, step, watching);
+      else
+        await this.runs.until(taskId, textOf(state, step.index), watching, () =>
+          nextStep(this.runs.state(taskId), candidate).kind === 'ask' ? null : true,
+        );
+    }
+  }
+
+  async #attempt(state: WorkState, candidate: number | null, attempt: number, watching: Watching): Promise<void> {
+    const { log, turns } = this.#deps;
+    const { taskId, plan, channel, by, goal } = state.started;
+    const sessionId = candidate === null ? state.sessionId : `${state.sessionId}-${candidate}`;
+    const folder = candidate === null ? plan.workspace : (state.copies.get(candidate)?.folder ?? null);
+    const model = (candidate === null ? undefined : plan.models[(candidate - 1) % plan.models.length]) ?? plan.model;
+    const begins = log.index.session(sessionId) === null;
+    const begun = turns.submit({
+      sessionId,
+      agentId: plan.agentId,
+      channel,
+      sender: by,
+      text: messageFor(state, candidate, attempt),
+      // A start after a crash meets the turn that was begun.
+      dedupeKey: `${taskId}:${candidate ?? 'work'}:${attempt}`,
+      before: begins ? [this.#opening(plan, `${titleFor(this.#deps.redactPrompt(goal))} (candidate ${candidate ?? ''})`, folder)] : [],
+      bounds: { ...plan.bounds, ...restOf(plan, spentBy(state, log)) },
+      ...(model === null ? {} : { model }),
+    });
+    const { status, text } = await whenTurnEnds(this.#deps, begun, watching);
+    this.#tell(state, { type: 'work.attempted', body: { taskId, attempt, candidate, ...begun, status, text } });
+  }
+
+  async #check(
+    state: WorkState,
+    candidate: number | null,
+    { attempt, index }: { readonly attempt: number; readonly index: number },
+    watching: Watching,
+  ): Promise<void> {
+    const { taskId, plan, goal, criteria, channel, deliverables } = state.started;
+    const criterion = criteria[index];
+    const made = state.attempts.findLast((one) => one.candidate === candidate);
+    if (criterion === undefined || made === undefined) throw new AppError('internal', `${taskId} has no criterion ${index}.`);
+    const { sessionId, turnId, text: answer } = made;
+    const workspace = candidate === null ? plan.workspace : (state.copies.get(candidate)?.folder ?? null);
+    const key = `${taskId}:check:${candidate ?? 'work'}:${attempt}:${index}`;
+    const judge = (): string | null => plan.judge ?? modelOf(this.#deps.log, made);
+    const place = { key, goal, sessionId, turnId, agentId: plan.agentId, channel, workspace, folder: workspace ?? this.#deps.configured };
+    const work = { ...place, answer, deliverables, judge };
+    const { spent, ...verdict } = await checkCriterion(this.#deps, criterion, work, watching);
+    this.#tell(state, {
+      type: 'work.checked',
+      body: { taskId, attempt, candidate, index, text: textOf(state, index), ...verdict, ...spent },
+    });
+  }
+
+  #opening({ agentId }: WorkPlan, title: string, workspace: string | null): AnyDraft {
+    const body = { title, agentId, channel: 'work', forkedFrom: null, ...(workspace === null ? {} : { workspace }) };
+    return { type: 'session.created', body };
+  }
+
+  #end(state: WorkState, status: 'pass' | 'fail', reason: string): void {
+    const { taskId } = state.started;
+    dropCopies(this.#deps, state);
+    this.#tell(state, { type: 'work.finished', body: { taskId, status, reason } });
+  }
+
+  #cancelTurn(turnId: string): void {
+    try {
+      this.#deps.turns.cancel(turnId, 'The work it belongs to was cancelled.', 'person');
+    } catch (cause) {
+      // An entry may be a question to a person, or a turn that has just ended.
+      const { code } = toAppError(cause);
+      if (code !== 'turn_not_running' && code !== 'not_found') throw cause;
+    }
+  }
+
+  #tell(state: WorkState, draft: AnyDraft): void {
+    this.runs.tell(state, state.started.taskId, draft);
+  }
+}
+
+function titleFor(goal: string): string {
+  const [line = ''] = goal.split('\n');
+  return line.length <= TITLE_CHARS_MAX ? line : `${line.slice(0, TITLE_CHARS_MAX)}…`;
+}
+
+function linesOf({ started: { plan } }: WorkState): (number | null)[] {
+  return plan.kind === 'candidates' ? Array.from({ length: plan.candidates }, (_, index) => index + 1) : [null];
+}
+
+function textOf({ started: { criteria } }: WorkState, index: number): string {
+  const criterion = criteria[index];
+  return criterion === undefined ? '' : describeCriterion(criterion);
+}

@@ -1,0 +1,60 @@
+// A piece of work as people see it: how it stands, each criterion with its evidence, what it waits for. Reads, decides nothing.
+
+import type { WorkView } from '../../contracts/features/work.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
+import { checksOf, describeCriterion, type WorkState } from './fold.ts';
+
+export function viewWork(state: WorkState, log: Pick<SessionLog, 'reads'>, waitsFor: WaitsFor): WorkView {
+  const { started, attempts, chosen, finished } = state;
+  const candidate = chosen?.candidate ?? (started.plan.kind === 'candidates' ? 1 : null);
+  const last = attempts.findLast((one) => one.candidate === candidate);
+  const spent = spentBy(state, log);
+  return {
+    taskId: started.taskId,
+    sessionId: state.sessionId,
+    goal: started.goal,
+    status: finished?.status ?? openStatus(last, waitsFor),
+    strategy: started.plan.kind,
+    attempts: last?.attempt ?? 0,
+    candidates: Array.from({ length: started.plan.candidates }, (_, index) => viewCandidate(state, index + 1)),
+    chosen: chosen?.candidate ?? null,
+    criteria: viewCriteria(state, candidate, waitsFor),
+    text: last?.text ?? '',
+    reason: finished?.reason ?? '',
+    waitsFor: [...waitsFor],
+    costUsd: spent.costUsd,
+    tokens: spent.tokens,
+    startedAtMs: state.startedAtMs,
+    finishedAtMs: state.finishedAtMs,
+  };
+}
+
+function openStatus(last: WorkState['attempts'][number] | undefined, waitsFor: WaitsFor): WorkView['status'] {
+  if (waitsFor.length > 0) return 'waiting';
+  return last === undefined ? 'working' : 'checking';
+}
+
+function viewCriteria(state: WorkState, candidate: number | null, waitsFor: WaitsFor): WorkView['criteria'] {
+  const last = state.attempts.findLast((one) => one.candidate === candidate);
+  const checks = last === undefined ? null : checksOf(state, candidate, last.attempt);
+  return state.started.criteria.map((criterion, index) => {
+    const check = checks?.get(index);
+    if (check !== undefined) return { text: check.text, verdict: check.verdict, evidence: check.evidence };
+    const text = describeCriterion(criterion);
+    const isWaiting = waitsFor.some((one) => one.approvalId === null && one.text === text);
+    return { text, verdict: isWaiting ? 'waiting' : 'unchecked', evidence: '' };
+  });
+}
+
+export function spentBy({ attempts, checks }: WorkState, log: Pick<SessionLog, 'reads'>): RunFigures {
+  return sumSpent(log, attempts, checks);
+}
+
+function viewCandidate({ attempts, chosen, checks }: WorkState, candidate: number): WorkView['candidates'][number] {
+  const last = attempts.findLast((one) => one.candidate === candidate);
+  if (last === undefined) return { candidate, sessionId: null, status: 'working' };
+  const own = checks.filter((one) => one.candidate === candidate && one.attempt === last.attempt);
+  const isMet = last.status === 'done' && own.every(({ verdict }) => verdict === 'pass');
+  return { candidate, sessionId: last.sessionId, status: chosen?.candidate === candidate ? 'chosen' : isMet ? 'met' : 'not met' };
+}

@@ -1,0 +1,96 @@
+// Work with criteria: a goal is worked on until what "done" means was checked. Turns that are no such work pay nothing.
+
+import { doors } from '../../contracts/doors.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
+import type { workOps, WorkFile, WorkView } from '../../contracts/features/work.ts';
+import { protectionOf } from '../../hands/tools/tools.ts';
+import type { RunRows } from '../../runtime/runs/runs.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { planOf } from './presets.ts';
+import { workMigrations, workRows } from './rows.ts';
+import { readTaskFile } from './task-file.ts';
+import { WorkDesk } from './work-desk.ts';
+
+type Taken = Pick<
+  Spine,
+  | 'clock'
+  | 'closing'
+  | 'facts'
+  | 'ids'
+  | 'log'
+  | 'logger'
+  | 'panic'
+  | 'policy'
+  | 'redactPrompt'
+  | 'sources'
+  | 'turns'
+  | 'asking'
+  | 'gate'
+  | 'workspaces'
+  | 'temporaryFolder'
+>;
+
+const LIST_MAX = 50;
+
+export const work = defineBuiltInFeature({
+  name: 'work',
+  migrations: workMigrations,
+  rows: ({ db }) => workRows(db),
+  create: (spine: Taken, rows: RunRows) => {
+    const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
+    const { facts, gate, workspaces } = spine;
+    const desk = new WorkDesk({
+      ...spine,
+      rows,
+      sourcesOf,
+      configured: facts.workspace,
+      trustFor: (path, about) => gate.trustFor(workspaces.opening(path).opens, about),
+      isProtected: (real) => protectionOf(real, facts) !== null,
+    });
+    const handlers: Pick<OpHandlers, keyof typeof workOps> = {
+      'work.run': (params, caller) => run(desk, spine, params, caller),
+      'work.list': ({ limit }) => ({ work: desk.runs.list(limit ?? LIST_MAX) }),
+      'work.get': ({ taskId }) => desk.runs.view(taskId),
+      'work.wait': ({ taskId }, { signal }) => desk.runs.whenResting(taskId, signal),
+      'work.decide': (params, caller) => decide(desk, params, caller),
+      'work.cancel': ({ taskId }, { actor }) => {
+        desk.cancel(taskId, actor);
+        return desk.runs.view(taskId);
+      },
+    };
+    return { handlers, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
+  },
+});
+
+function run(
+  desk: WorkDesk,
+  { workspaces }: Pick<Taken, 'workspaces'>,
+  params: OpParsed<'work.run'>,
+  caller: Caller,
+): WorkView | Promise<WorkView> {
+  const task = taskIn(params, caller);
+  const workspace = task.workspace === undefined ? null : workspaces.choose(task.workspace);
+  const plan = planOf(task, { strategy: params.strategy, preset: params.preset, workspace });
+  if (task.criteria.length + task.deliverables.length === 0 && plan.kind !== 'human-gate' && plan.kind !== 'single') {
+    throw new AppError('invalid_params', 'The task names no criterion, so nothing says when it is done.', {
+      data: { hint: 'Add `criteria`, such as: - contains: DONE' },
+    });
+  }
+  const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
+  return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
+}
+
+function taskIn({ file, task }: OpParsed<'work.run'>, caller: Caller): WorkFile {
+  if ((file === undefined) === (task === undefined)) throw new AppError('invalid_params', 'Give either `file` or `task`.');
+  if (task !== undefined) return task;
+  if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');
+  return readTaskFile(file ?? '');
+}
+
+function decide(desk: WorkDesk, { taskId, verdict, candidate, note = '' }: OpParsed<'work.decide'>, caller: Caller): Promise<WorkView> {
+  if ((verdict === undefined) === (candidate === undefined)) throw new AppError('invalid_params', 'Give either `verdict` or `candidate`.');
+  if (candidate !== undefined) desk.choose(taskId, candidate, caller.actor);
+  else desk.judge(taskId, verdict ?? 'fail', { note, by: caller.actor });
+  return desk.runs.whenResting(taskId, caller.signal);
+}
