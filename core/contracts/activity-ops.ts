@@ -1,9 +1,10 @@
 // Operations on past activity: the events of a turn, its export, and search over all events. Used by ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { activityKinds, activityOutcomes } from './activity-kinds.ts';
 import { eventEnvelopeSchema } from './events.ts';
-import { id } from './op-params.ts';
+import { id, most } from './op-params.ts';
 
 const moment = z.number().int().min(0);
 
@@ -22,7 +23,7 @@ const activityHitSchema = z.object({
   excerpt: z.string(),
 });
 
-export const activityOps = {
+export const activityOps = defineOps({
   /** The events of one turn in order, from any time. Ask again with `after`, the last one's `seq`, while there are more. */
   'turn.events': {
     params: z.strictObject({
@@ -31,11 +32,31 @@ export const activityOps = {
       limit: z.number().int().min(1).max(5000).optional(),
     }),
     result: z.object({ sessionId: z.string(), events: z.array(eventEnvelopeSchema), hasMore: z.boolean() }),
+    about: 'list the events of one turn in order; ask again with `after` while there are more',
+    commands: {
+      'activity events': {
+        about: 'list the events of one turn',
+        takes: ['turnId'],
+        options: { after: 'only events after this place of the log', limit: most },
+        example: 'last --limit 20',
+      },
+    },
   },
   /** Exports one turn: every event as a line of JSON, or a text for people. */
   'turn.export': {
     params: z.strictObject({ turnId: id, format: z.enum(['jsonl', 'markdown']) }),
     result: z.object({ text: z.string() }),
+    about: 'export one turn, as one JSON event a line or as text for people',
+    shows: '{text}',
+    commands: {
+      'activity export': {
+        about: 'export one turn',
+        takes: ['turnId'],
+        options: { format: 'the form of the export' },
+        sets: { format: 'jsonl' },
+        example: 'last --format markdown',
+      },
+    },
   },
   /**
    * Over tools, arguments, decisions, questions, changed files and errors of all sessions, newest first. All words are wanted, the last one
@@ -54,5 +75,25 @@ export const activityOps = {
       limit: z.number().int().min(1).max(200).optional(),
     }),
     result: z.object({ hits: z.array(activityHitSchema), nextBefore: z.number().int().nullable() }),
+    about: 'search calls, decisions, approvals, changed files and errors, newest first',
+    shows: {
+      each: 'hits',
+      columns: { WHEN: 'atMs', TURN: 'turnId', KIND: 'kind', OUTCOME: 'outcome', WHAT: 'excerpt' },
+      none: 'Nothing found.',
+    },
+    commands: {
+      'activity search': {
+        takes: ['query...?'],
+        options: {
+          kinds: { flag: 'kind', about: 'of these kinds only' },
+          tool: 'calls of this tool only',
+          outcome: 'with this outcome only',
+          sessionId: 'in this session only',
+          before: 'only what came before this place of the log',
+          limit: most,
+        },
+        example: 'notes --kind file --limit 5',
+      },
+    },
   },
-} as const;
+});

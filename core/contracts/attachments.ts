@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 
-/** Its content, or the absolute path of one they chose on this computer. */
+/** Its content, or the path of one they chose on this computer: absolute, or relative to the folder of the session. */
 export const attachmentSchema = z
   .strictObject({
     name: z.string().min(1).max(200).optional(),

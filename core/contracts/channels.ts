@@ -18,11 +18,22 @@ export type ChatKind = z.infer<typeof chatKindSchema>;
 /** Rules of one channel, in config.yaml. */
 export const channelRules = {
   /** The agent of new chats; the main agent by default. */
-  agent: z.string().min(1).max(100).optional(),
+  agent: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ title: 'Agent', description: 'The agent that a new chat talks to. Default: `main`.' }),
   /** Whether it listens in groups: never, or to messages that mention it. */
-  groups: z.enum(['off', 'mention']).default('off'),
+  groups: z
+    .enum(['off', 'mention'])
+    .default('off')
+    .meta({ title: 'Groups', description: 'With `mention` it reads messages of known people in groups that mention it.' }),
   /** Ids of people other than the owners who may write; their messages can request actions but cannot approve anything. */
-  allowFrom: z.array(short).max(200).default([]),
+  allowFrom: z.array(short).max(200).default([]).meta({
+    title: 'Other people',
+    description: 'Ids or addresses of other people who may write. They can ask for things but cannot approve anything.',
+  }),
 };
 export const channelRulesSchema = z.strictObject(channelRules);
 export type ChannelRules = z.infer<typeof channelRulesSchema>;
@@ -103,6 +114,8 @@ export interface OutboundPart extends PartContent {
   readonly attempt: number;
   /** The same for every try of this part. */
   readonly idempotencyKey: string;
+  /** The message in which the turn showed its answer while it was written: it becomes this part. */
+  readonly shownIn?: string;
 }
 
 export type SendOutcome =
@@ -119,6 +132,8 @@ export interface ChannelPort {
   readonly maxFileBytes: number;
   /** The other side delivers a part once per `idempotencyKey`, so that a part of unknown fate can be sent again. */
   readonly deduplicates?: boolean;
+  /** For how long after a try. Then it repeats within one `send` itself, and a part that a crash interrupted earlier is uncertain. */
+  readonly deduplicatesMs?: number;
   /** Splits an item into parts, at least one; deterministic. */
   split(item: Redacted<OutboundItem>): readonly PartContent[];
   /** Reports failures as `SendOutcome`; a thrown error counts as an unknown outcome. */
@@ -144,4 +159,84 @@ export interface ChannelLink {
   ): void;
   /** Sends queued messages of the channel through the port, until the returned function is called. */
   open(port: ChannelPort): () => void;
+}
+
+/** Why an attempt to show something failed; `flood` says for how long the service wants quiet. */
+export type LiveFailure =
+  | { readonly kind: 'aborted' | 'unavailable' }
+  /** The service does not do this for this chat. */
+  | { readonly kind: 'unsupported' }
+  | { readonly kind: 'flood'; readonly retryAfterMs: number };
+
+/** How a service shows an answer while it is written. */
+export interface LiveScreen {
+  /** Shows a text that is no message yet, where the service can. */
+  draft?(draft: { readonly chatId: string; readonly draftId: number; readonly text: string }, signal: AbortSignal): Promise<void>;
+  /** Returns the id of the message. */
+  send(chatId: string, text: string): Promise<string>;
+  edit(message: { readonly chatId: string; readonly messageId: string; readonly text: string }): Promise<void>;
+  typing(chatId: string, signal: AbortSignal): Promise<void>;
+  failureOf(cause: unknown, signal: AbortSignal): LiveFailure;
+  /** Longest text it shows. */
+  readonly shownMax: number;
+}
+
+/**
+ * A chat service with only its own protocol. The program adds what all services need: pairing, strangers, slash commands, approvals, the
+ * pause, its state and its health check.
+ */
+export interface ChatService {
+  readonly name: string;
+  /** Its name for people. */
+  readonly title: string;
+  readonly rules: ChannelRules;
+  /** How a person answers an approval: by a button, or, where a press or a name proves too little, by the one-time code of the question. */
+  readonly answers: 'buttons' | 'codes';
+  /** A stranger who writes gets one line an hour. False where an answer would go to an address that anyone can forge. */
+  readonly answersStrangers: boolean;
+  /**
+   * Connects, and serves until the signal aborts. A rejection is tried again later: with the code `unauthorized` slowly, because a person
+   * has to change something first.
+   */
+  run(desk: ChatDesk, signal: AbortSignal): Promise<void>;
+}
+
+/** The parts of a connected service. */
+export interface ChatLine {
+  readonly port: ChannelPort;
+  /** The name of the agent there, for people. */
+  readonly me: string;
+  readonly live?: LiveScreen;
+  /** Shows the outcome in the message that asked, and takes its buttons away. Without it, the chat gets a line of text. */
+  closeQuestion?(question: { readonly chatId: string; readonly messageId: string; readonly text: string }): Promise<void>;
+}
+
+export interface ButtonPress {
+  readonly userId: string;
+  readonly chatId: string;
+  readonly data: string;
+  /** The maximum age of the press. */
+  readonly waitedMs: number;
+}
+
+/** The parts of the program a service may use while it runs. */
+export interface ChatDesk {
+  /** It is connected: queued messages leave through the port until `offline` or the end of the run. */
+  online(line: ChatLine): void;
+  /** It cannot be reached for now; queued messages wait. */
+  offline(problem: string): void;
+  /** Whether a message of this person would be taken: asked before anything is fetched. */
+  knows(senderId: string): boolean;
+  /**
+   * Takes a message of anyone: an answer, a command, a pairing code, or work for the agent. It is committed when this resolves;
+   * acknowledge it to the service only then. Rejects with a store error or `shutting_down`: offer the message again.
+   */
+  take(message: ChannelInbound): Promise<void>;
+  /** Returns the words for the person who pressed. */
+  press(press: ButtonPress): Promise<string>;
+  /** A note the service keeps over restarts, such as where it is in a mailbox; null where there is none. */
+  note(key: string): string | null;
+  setNote(key: string, value: string): void;
+  /** The content of a file to send; null if it is no longer kept. */
+  readFile(sha256: string): Uint8Array | null;
 }

@@ -50,3 +50,7 @@ export const fileDiffSchema = z.object({
   note: z.string().nullable(),
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
+
+/** One file of a review. `version` names this difference, in which hunks are numbered; `refused` says why it cannot be undone. */
+export const reviewedFileSchema = fileDiffSchema.extend({ version: z.string(), refused: z.string().nullable() });
+export type ReviewedFile = z.infer<typeof reviewedFileSchema>;

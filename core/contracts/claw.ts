@@ -1,6 +1,7 @@
 // The port every door uses: operations, committed events, live deltas. The runtime implements it; so does a client of a running instance.
 
 import type { AnyEvent, DeltaNotice } from './events.ts';
+import type { DoorRoute } from './door-route.ts';
 import type { Caller, OpName, OpParams, OpResult } from './ops.ts';
 
 export interface EventsQuery {
@@ -38,6 +39,8 @@ export interface HostedClaw extends Claw {
   redact(text: string): string;
   /** Syncs events to the disk that were recorded without waiting for it: before the machine sleeps or the session ends. */
   sync(): void;
+  /** The doors for other programs, for an HTTP server to serve. */
+  readonly routes: readonly DoorRoute[];
   /** The operations that have a handler, by name. */
   readonly operations: readonly string[];
   /** Sentences a person must read at the start; empty when all is well. */

@@ -1,10 +1,9 @@
-// Describes an operation as a command: plain data without schemas or code, so that help and completion load nothing else. Types, defaults
-// and choices of arguments and options come from the schema of the operation.
+// Describes an operation as a command, in its entry of the operations table. Plain data without code: the build hands it to help and
+// completion without the schemas. Types, defaults and choices of arguments and options come from the schema of the operation.
 
-import type { OpName, OpParams, OpResult } from './ops.ts';
+import type * as z from 'zod';
 
 type KeysOf<T> = T extends unknown ? keyof T & string : never;
-type Parameter<N extends OpName> = KeysOf<OpParams<N>>;
 
 /** `?` is optional, `...` takes the rest of the line. A name after a colon is not a parameter; the command derives a parameter from it. */
 type Taken<P extends string> = `${P | `:${string}`}${'' | '...'}${'' | '?'}`;
@@ -20,7 +19,17 @@ export type OptionForm =
       readonly repeats?: true;
     };
 
-export interface CommandForm<P extends string = string> {
+/** A list in the result: its rows are what `--json` prints, and a table for people. */
+export interface RowsForm<R extends string = string> {
+  /** The field that is the list. */
+  readonly each: R;
+  /** By heading: a field of a row, or a text with fields in braces. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** The sentence where the list is empty. */
+  readonly none: string;
+}
+
+export interface CommandForm<P extends string = string, R extends string = string> {
   /** Defaults to the text of the operation. */
   readonly about?: string;
   readonly alias?: string;
@@ -37,6 +46,8 @@ export interface CommandForm<P extends string = string> {
   readonly stdin?: P;
   /** A confirmation question; `--yes` answers it. */
   readonly confirm?: string;
+  /** Where this command shows the result otherwise than the operation's form says. */
+  readonly shows?: RowsForm<R>;
   /** The rest of a command line that works. */
   readonly example?: string;
 }
@@ -52,11 +63,27 @@ export interface OpForm<P extends string = string, R extends string = string> {
   readonly follows?: true;
   /** Needs a runtime that can run turns. */
   readonly live?: true;
+  /** How a command shows the result: a text with fields of the result and the parameters in braces, or a table. Without, a view by hand. */
+  readonly shows?: string | RowsForm<R>;
   /** By command words; absent if the operation has no generated command. */
-  readonly commands?: Readonly<Record<string, CommandForm<P>>>;
+  readonly commands?: Readonly<Record<string, CommandForm<P, R>>>;
 }
 
-/** A form for every operation of these families. */
-export type OpForms<Family extends string> = {
-  readonly [N in OpName as N extends `${Family}.${string}` ? N : never]: OpForm<Parameter<N>, KeysOf<OpResult<N>>>;
+/** The least that every schema is: to compare each with the whole of `ZodType` takes the compiler seconds. */
+interface AnySchema {
+  readonly _zod: { readonly input: unknown; readonly output: unknown };
+}
+
+interface OpSchemas {
+  readonly params: AnySchema;
+  readonly result: AnySchema;
+}
+
+type WithForms<T extends Readonly<Record<string, OpSchemas>>> = {
+  readonly [N in keyof T]: OpForm<KeysOf<z.input<T[N]['params']>>, KeysOf<z.infer<T[N]['result']>>>;
 };
+
+/** Operations with their forms: an argument or option must be a parameter of its operation. */
+export function defineOps<const T extends Readonly<Record<string, OpSchemas>>>(table: T & WithForms<T>): T {
+  return table;
+}

@@ -1,11 +1,12 @@
 // The operations on slash commands, a part of the table in ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { id, none } from './op-params.ts';
 
 const line = z.string().min(1).max(100_000);
 
-export const commandOps = {
+export const commandOps = defineOps({
   'command.list': {
     params: none,
     result: z.object({
@@ -22,11 +23,13 @@ export const commandOps = {
         }),
       ),
     }),
+    about: 'list the slash commands of the message field',
   },
   /** Completions of the line; `line` of each is the whole completed line. */
   'command.complete': {
     params: z.strictObject({ line: z.string().max(1000), sessionId: id.optional() }),
     result: z.object({ completions: z.array(z.object({ line: z.string(), label: z.string(), about: z.string() })) }),
+    about: 'complete a slash command',
   },
   /** Runs a slash command for a person. Its calls go through the gate like any other; `waiting` means that one waits for an approval. */
   'command.run': {
@@ -43,5 +46,7 @@ export const commandOps = {
       /** A file to keep, where it made one. */
       file: z.object({ name: z.string(), mediaType: z.string(), text: z.string() }).nullable(),
     }),
+    about: 'run a slash command; what it starts passes the gate like any call',
+    forPerson: true,
   },
-} as const;
+});

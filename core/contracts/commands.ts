@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import { AppError } from './errors.ts';
 
 /** The type of a parameter's value, for completion: `text` and `path` take the rest of the line. */
-export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'skill' | 'id';
+export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'skill' | 'prompt' | 'id';
 
 export interface CommandParameter {
   readonly name: string;
@@ -77,6 +77,12 @@ export const commandTable: readonly CommandSpec[] = [
     name: 'skill',
     about: 'Show the skills, or do something by the instructions of one.',
     parameters: [may('skill', 'skill'), may('text', 'text')],
+    op: 'message.send',
+  },
+  {
+    name: 'prompt',
+    about: 'Show the saved prompts, or send one.',
+    parameters: [may('prompt', 'prompt'), may('text', 'text')],
     op: 'message.send',
   },
   { name: 'status', about: 'Show the current state.', parameters: [], op: 'session.get' },

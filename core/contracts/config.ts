@@ -2,10 +2,17 @@
 
 import * as z from 'zod';
 import { mindSections } from './features/memory.ts';
+import { a2aConfigSchema } from './features/a2a.ts';
+import { browserConfigSchema } from './features/browser.ts';
+import { mcpConfigSchema } from './features/mcp.ts';
+import { telemetryConfigSchema } from './features/telemetry.ts';
 import { pluginsConfigSchema } from './features/plugins.ts';
+import { doorsConfigSchema } from './features/doors.ts';
 import { heartbeatConfigSchema } from './features/schedule.ts';
 import { signalsConfigSchema } from './features/signals.ts';
 import { channelRules } from './channels.ts';
+import { discordSchema } from './features/discord.ts';
+import { emailSchema } from './features/email.ts';
 import { deadLettersConfigSchema } from './features/dead-letters.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
@@ -15,19 +22,15 @@ import { promptsConfigSchema } from './features/identity.ts';
 import { governorConfigSchema } from './features/governor.ts';
 import { panelsSchema } from './features/opinions.ts';
 import { verifyConfigSchema } from './features/verify.ts';
+import { namedValuesSchema } from './named-values.ts';
+import { secretRefSchema } from './secret-ref.ts';
 import { serverNames } from './server-names.ts';
+import { sshConfigSchema } from './features/ssh.ts';
 import { skillsConfigSchema } from './features/skills.ts';
 import { toolClassSchema } from './tools.ts';
 
 export { modelRefSchema } from './model-ref.ts';
-
-/** Secrets in config are references only. */
-export const secretRefSchema = z
-  .string()
-  .regex(
-    /^(keychain:[A-Za-z0-9._-]+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
-    'must be keychain:NAME, env:NAME or file:PATH, never the secret itself',
-  );
+export { secretRefSchema } from './secret-ref.ts';
 
 const headersSchema = z.record(z.string(), z.string()).optional();
 export const pricesSchema = z
@@ -90,6 +93,17 @@ export const providerSchema = z.discriminatedUnion('kind', [
     file: z.string().trim().min(1).max(1000),
     contextTokens: modelSettings.contextTokens,
     threads: z.number().int().min(1).max(256).optional(),
+  }),
+  z.strictObject({
+    /** A provider package of the AI SDK, installed into the folder `packages` of the data folder. */
+    kind: z.literal('ai-sdk'),
+    package: z.string().regex(/^(@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,100}$/, 'must be the name of an npm package'),
+    apiKey: secretRefSchema.optional(),
+    keys: keysSchema,
+    baseUrl: z.url().optional(),
+    /** Handed to the package, such as `region`. */
+    options: namedValuesSchema(z.union([secretRefSchema, z.string().max(8000)])).optional(),
+    ...modelSettings,
   }),
   z.strictObject({ kind: z.literal('demo') }),
 ]);
@@ -270,16 +284,23 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   channels: z
-    .strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional(), ...channelRules }).optional() })
+    .strictObject({
+      telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional(), ...channelRules }).optional(),
+      discord: discordSchema.optional(),
+      email: emailSchema.optional(),
+    })
     .prefault({}),
+  /** Ways in for other programs. */
+  doors: doorsConfigSchema,
+  a2a: a2aConfigSchema(secretRefSchema),
   agents: agentsSchema,
   helpers: helpersSchema,
   skills: skillsConfigSchema,
   /** Remote sources of prompt files, by the prompt's name. */
   prompts: promptsConfigSchema,
-  signals: signalsConfigSchema(secretRefSchema),
+  signals: signalsConfigSchema,
   heartbeat: heartbeatConfigSchema,
-  ...mindSections(secretRefSchema),
+  ...mindSections,
   desktop: z
     .strictObject({
       /** The panic stop's global keys in Electron's words; empty for none. */
@@ -303,6 +324,14 @@ export const configSchema = z.strictObject({
   deadLetters: deadLettersConfigSchema,
   /** Features of the person's own. */
   plugins: pluginsConfigSchema,
+  /** Servers of the Model Context Protocol, whose tools the agent may use. */
+  mcp: mcpConfigSchema,
+  /** Where the traces of turns are sent; nowhere unless named. */
+  telemetry: telemetryConfigSchema,
+  /** The browser that the agent uses. */
+  browser: browserConfigSchema(secretRefSchema),
+  /** Remote machines that the agent may be let use. */
+  ssh: sshConfigSchema(secretRefSchema),
   /** The person's programs, run before and after actions of the agent. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
   governor: governorConfigSchema,
@@ -325,7 +354,7 @@ export const configSchema = z.strictObject({
           keepMessages: z.number().int().min(4).max(200).default(4),
         })
         .prefault({}),
-      /** Shows the model AGENTS.md, or CLAUDE.md, of the session's folder as material. */
+      /** Shows the model AGENTS.md, or CLAUDE.md, of the session's folder: as material, and as instructions once a person accepted it. */
       projectFile: z.boolean().default(true),
       /** A file, relative to the data folder, that gets a line of JSON for every pack, model call and turn. None unless named. */
       packLog: z

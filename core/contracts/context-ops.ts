@@ -1,8 +1,9 @@
 // Operations on the model's context: packs, pinned rules, summaries. Used by ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { ruleScopeSchema } from './continuity-events.ts';
-import { id } from './op-params.ts';
+import { id, most } from './op-params.ts';
 import { ruleTextMax } from './rule-form.ts';
 
 export const ruleSchema = z.object({
@@ -31,11 +32,28 @@ const packRowSchema = z.object({
   cachedInputTokens: z.number().int().nullable(),
 });
 
-export const contextOps = {
+export const contextOps = defineOps({
   /** Newest first. */
   'pack.list': {
     params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ packs: z.array(packRowSchema) }),
+    about: 'list the requests to models, newest first',
+    shows: {
+      each: 'packs',
+      columns: {
+        PACK: 'packId',
+        WHEN: 'atMs',
+        MODEL: 'model',
+        TOKENS: 'tokens',
+        OF: 'budgetTokens',
+        REPORTED: 'inputTokens',
+        CACHED: 'cachedInputTokens',
+        'LEFT OUT': 'dropped',
+        SHORTENED: 'truncated',
+      },
+      none: 'No packs.',
+    },
+    commands: { 'packs list': { options: { sessionId: 'those of this session', limit: most }, example: '--limit 5' } },
   },
   /** For one session, or for all work of an agent; exactly one of them. Effective from the next model request. */
   'rule.pin': {
@@ -49,11 +67,46 @@ export const contextOps = {
       })
       .refine((target) => (target.sessionId === undefined) !== (target.agentId === undefined), 'name either a sessionId or an agentId'),
     result: ruleSchema,
+    about: 'pin a rule for an agent (main by default) or for one session; the model sees it in every request',
+    shows: 'Pinned as {ruleId}.',
+    commands: {
+      'rules pin': {
+        takes: ['text...'],
+        options: {
+          sessionId: 'for this session',
+          agentId: 'for this agent; main by default',
+          replaces: { flag: 'replace', about: 'in place of this rule of the same session or agent' },
+        },
+        example: 'Answer in metric units.',
+      },
+    },
   },
   /** A fork takes rules along under their ids: `sessionId` says where it is to go. */
-  'rule.unpin': { params: z.strictObject({ ruleId: id, sessionId: id.optional() }), result: ruleSchema },
+  'rule.unpin': {
+    params: z.strictObject({ ruleId: id, sessionId: id.optional() }),
+    result: ruleSchema,
+    about: 'unpin a rule',
+    shows: 'No longer pinned: {text}',
+    commands: {
+      'rules unpin': {
+        takes: ['ruleId'],
+        options: { sessionId: 'in this session alone, where a fork took it along' },
+        example: 'rul_01JD7Q',
+      },
+    },
+  },
   /** All rules, or the rules of a session and its agent. Oldest first, as the model sees them. */
-  'rule.list': { params: z.strictObject({ sessionId: id.optional() }), result: z.object({ rules: z.array(ruleSchema) }) },
+  'rule.list': {
+    params: z.strictObject({ sessionId: id.optional() }),
+    result: z.object({ rules: z.array(ruleSchema) }),
+    about: 'list the rules that hold, the oldest first',
+    shows: {
+      each: 'rules',
+      columns: { RULE: 'ruleId', FOR: '{scope} {owner}', BY: 'by', SINCE: 'atMs', TEXT: 'text' },
+      none: 'No rules are pinned.',
+    },
+    commands: { 'rules list': { options: { sessionId: 'those that hold in this session' }, example: '' } },
+  },
   /** Summarises the messages before the last exchanges now. `summaryId` is null if there is nothing to summarise yet. */
   'session.compact': {
     params: z.strictObject({ sessionId: id }),
@@ -64,5 +117,7 @@ export const contextOps = {
       messages: z.number().int(),
       tokens: z.number().int(),
     }),
+    about: 'summarize the older messages now',
+    commands: { 'sessions compact': { takes: ['sessionId'], example: 'last' } },
   },
-} as const;
+});

@@ -21,7 +21,7 @@ test.each([
   [{ policy: { mode: 'loose' } }, 'policy.mode must be one of supervised, workspace-free, locked-down'],
   [
     { providers: { lab: {} } },
-    'providers.lab.kind is missing (it must be one of openai, anthropic, openai-compatible, ollama, cortensor, embedded, demo)',
+    'providers.lab.kind is missing (it must be one of openai, anthropic, openai-compatible, ollama, cortensor, embedded, ai-sdk, demo)',
   ],
   [{ providers: { lab: { kind: 'openai-compatible' } } }, 'providers.lab.baseUrl is missing (it must be text)'],
   [{ providers: { lab: { kind: 'openai', apiKey: 'sk-abc' } } }, /^providers\.lab\.apiKey must be keychain:NAME, env:NAME or file:PATH/],
@@ -29,7 +29,7 @@ test.each([
   [{ budjet: 1, models: { tiemouts: 1 } }, 'models.tiemouts is not a known key'],
   [
     { providers: { lab: { kind: 'x' } } },
-    'providers.lab.kind must be one of openai, anthropic, openai-compatible, ollama, cortensor, embedded, demo',
+    'providers.lab.kind must be one of openai, anthropic, openai-compatible, ollama, cortensor, embedded, ai-sdk, demo',
   ],
   [[], 'the file must be keys with values, not a list'],
 ])('%j is said in plain English', (given, sentence) => {

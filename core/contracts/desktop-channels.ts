@@ -38,6 +38,8 @@ export type ShellCommand =
   | { readonly kind: 'show'; readonly view: ViewName }
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string }
+  /** A link that wants an MCP server added: its query, as it was written. Shown in a form, and nothing else. */
+  | { readonly kind: 'show-server'; readonly query: string }
   /** The panic stop was engaged outside the window: shown at once, before it is recorded. */
   | { readonly kind: 'stopping' };
 

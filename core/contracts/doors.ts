@@ -13,7 +13,15 @@ export const doors = {
   tray: { isHere: true, isPersonal: true },
   library: { isHere: true, isPersonal: true },
   http: { isHere: true, isPersonal: false },
+  /** Programs that speak OpenAI's API. They name no files. */
+  openai: { isHere: true, isPersonal: false },
+  /** Agents on other machines. */
+  a2a: { isHere: false, isPersonal: false },
+  /** Clients of the Model Context Protocol, by a door token. They name no files either. */
+  mcp: { isHere: true, isPersonal: false },
   telegram: { isHere: false, isPersonal: false },
+  /** Every other chat service, those of plugins included. */
+  chat: { isHere: false, isPersonal: false },
 } as const satisfies Readonly<Record<string, Door>>;
 export type DoorName = keyof typeof doors;
 

@@ -102,6 +102,12 @@ export class AppError extends Error {
     return typeof own === 'string' ? own : hints[this.code];
   }
 
+  /** The message, and what to do if that is known, as one text. */
+  told(between = ' '): string {
+    const { message, hint } = this;
+    return hint === undefined ? message : `${message}${between}${hint}`;
+  }
+
   toBody(): ErrorBody {
     const { hint } = this;
     return {

@@ -1,13 +1,12 @@
 // The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
 
 import * as z from 'zod';
-import { besideEvents } from './beside-events.ts';
 import { chatAddressSchema } from './channels.ts';
 import { continuityEvents } from './continuity-events.ts';
 import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
 import { deadLetterEvents } from './features/dead-letters.ts';
 import { errorBodySchema } from './errors.ts';
-import { governorEvents } from './features/governor.ts';
+import { featureEvents } from './features.ts';
 import { hookEvents } from './features/hooks.ts';
 import { helperEvents, helperOriginSchema } from './features/helpers.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
@@ -23,7 +22,6 @@ import {
   grantSchema,
 } from './policy.ts';
 import { identityEvents } from './features/identity.ts';
-import { pluginEvents } from './features/plugins.ts';
 import { scheduleEvents } from './features/schedule.ts';
 import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
@@ -254,6 +252,11 @@ const bodies = {
     grantId: z.string().nullable(),
     /** With a denial: the person's reason for the agent. */
     reason: z.string().optional(),
+    /**
+     * The person changed the arguments to these, and the gate judges the call again: with `approve` on the new grant, with `withdraw` as a
+     * call without one.
+     */
+    edited: z.object({ args: z.string() }).optional(),
   }),
   'grant.created': z.object({ grant: grantSchema }),
   'grant.spent': z.object({ grantId: z.string(), callId: z.string() }),
@@ -338,9 +341,7 @@ const bodies = {
   ...skillEvents,
   ...identityEvents,
   ...continuityEvents,
-  ...pluginEvents,
-  ...governorEvents,
-  ...besideEvents,
+  ...featureEvents,
 } as const;
 
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };
@@ -349,6 +350,8 @@ export type EventType = keyof EventBodies;
 export const eventTypes = Object.keys(bodies) as EventType[];
 
 export const eventBodySchemas: { readonly [T in EventType]: (typeof bodies)[T] } = bodies;
+/** For who checks whatever event is read, as `opSchemas`. */
+export const anyBodySchemas: Readonly<Record<EventType, z.core.$ZodType>> = bodies;
 
 /** The envelope. `seq` is global and ascending; `sessionSeq` counts from 1 in its session without gaps. */
 export interface EventOf<T extends EventType> {

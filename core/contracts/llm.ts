@@ -107,6 +107,8 @@ export interface ModelReply {
   /** True when the server reported usage; false means `usage` is an estimate or zero. */
   readonly usageReported: boolean;
   readonly finishReason: FinishReason;
+  /** The cost that the server states; absent where the price follows from the usage. */
+  readonly costUsd?: number;
 }
 
 export interface DeltaSink {

@@ -2,6 +2,7 @@
 // named `route/NAME` wherever a model may be named.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { modelRefSchema } from './model-ref.ts';
 import { isRouteRef } from './route-name.ts';
 
@@ -69,7 +70,7 @@ export const routeNoteSchema = z.object({
 });
 export type RouteNote = z.infer<typeof routeNoteSchema>;
 
-export const routeOps = {
+export const routeOps = defineOps({
   /** Which model a message would go to, and why. Asks no model and no server. Without `model`, the default. */
   'model.route': {
     params: z.strictObject({ text: z.string().max(1_000_000), model: modelRefSchema.optional() }),
@@ -83,5 +84,13 @@ export const routeOps = {
       chosen: z.string().nullable(),
       reason: z.string(),
     }),
+    about: 'show which model a message would go to, and why; asks no model',
+    commands: {
+      'models route': {
+        takes: ['text...'],
+        options: { model: 'a route, such as route/everyday, or a model; the default unless given' },
+        example: 'Sum up my notes',
+      },
+    },
   },
-} as const;
+});

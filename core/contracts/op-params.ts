@@ -7,3 +7,5 @@ export const none = z.strictObject({});
 /** When a changed setting takes effect. */
 export const holdsSchema = z.enum(['now', 'next-start']);
 export const messageTextMax = 1_000_000;
+/** How commands explain an option that limits the number of results. */
+export const most = 'how many at most';

@@ -1,8 +1,9 @@
 // The operations on what goes out to chats and on the chats themselves, a part of the table in ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { chatAddressSchema, chatKindSchema, outboundKindSchema } from './channels.ts';
-import { id } from './op-params.ts';
+import { id, most } from './op-params.ts';
 
 export const outboundStateSchema = z.enum(['queued', 'sending', 'sent', 'failed', 'uncertain', 'dropped']);
 export type OutboundState = z.infer<typeof outboundStateSchema>;
@@ -36,7 +37,7 @@ const chatInfoSchema = chatAddressSchema.extend({
 });
 export type ChatInfo = z.infer<typeof chatInfoSchema>;
 
-export const outboxOps = {
+export const outboxOps = defineOps({
   /** Newest first. Without `state`, the open ones: queued, being sent, failed or uncertain. */
   'outbox.list': {
     params: z.strictObject({
@@ -46,14 +47,53 @@ export const outboxOps = {
       limit: z.number().int().min(1).max(1000).optional(),
     }),
     result: z.object({ items: z.array(outboundInfoSchema) }),
+    about: 'list messages to chats that have not arrived, or those in a state',
+    commands: {
+      'outbox list': {
+        options: {
+          state: 'in this state only',
+          all: 'also what has arrived or was dropped',
+          sessionId: 'of one session',
+          limit: most,
+        },
+        example: '--state uncertain',
+      },
+    },
   },
   /** Settles an uncertain or failed message: it had arrived, resend it, or drop it. */
   'outbox.settle': {
     params: z.strictObject({ outboundId: id, answer: z.enum(['sent', 'resend', 'drop']) }),
     result: outboundInfoSchema,
+    about: 'say what became of a message that may or may not have arrived',
+    shows: 'Settled: {outboundId} is {state} now.',
+    forPerson: true,
+    commands: {
+      'outbox settle': {
+        takes: ['outboundId', 'answer'],
+        words: { answer: 'sent: it had arrived · resend: send it again · drop: let it be' },
+        example: 'out_01JD7Q sent',
+      },
+    },
   },
   /** Chats that are known, the last used first. */
-  'chat.list': { params: z.strictObject({ channel: id.optional() }), result: z.object({ chats: z.array(chatInfoSchema) }) },
+  'chat.list': {
+    params: z.strictObject({ channel: id.optional() }),
+    result: z.object({ chats: z.array(chatInfoSchema) }),
+    about: 'list the chats and their sessions, the last used first',
+    commands: { 'chats list': { options: { channel: 'chats of this channel only' }, example: '--channel telegram' } },
+  },
   /** Continues a chat in that session; without one, its next message begins a new session. */
-  'chat.bind': { params: z.strictObject({ chat: chatAddressSchema.strict(), sessionId: id.optional() }), result: chatInfoSchema },
-} as const;
+  'chat.bind': {
+    params: z.strictObject({ chat: chatAddressSchema.strict(), sessionId: id.optional() }),
+    result: chatInfoSchema,
+    about: 'connect a chat to a session; without a session, its next message starts a new one',
+    forPerson: true,
+    commands: {
+      'chats bind': {
+        takes: [':channel', ':chat-id', 'sessionId?'],
+        options: { '--thread <id>': 'a thread of the chat' },
+        example: 'telegram 4711 last',
+      },
+    },
+  },
+});

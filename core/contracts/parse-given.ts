@@ -1,6 +1,6 @@
 // The one way from something given to a value of its schema: what does not fit is refused with the sentences of describe-issues.ts.
 
-import type * as z from 'zod';
+import * as z from 'zod';
 import { describeIssues } from './describe-issues.ts';
 import { AppError, type ErrorCode } from './errors.ts';
 
@@ -14,8 +14,12 @@ export interface Refusal {
 }
 
 /** Fails with the code of the refusal; its data lists the issues. */
-export function parseGiven<S extends z.ZodType>(schema: S, given: unknown, { says, whole, code = 'invalid_params' }: Refusal): z.output<S> {
-  const parsed = schema.safeParse(given);
+export function parseGiven<S extends z.core.$ZodType>(
+  schema: S,
+  given: unknown,
+  { says, whole, code = 'invalid_params' }: Refusal,
+): z.output<S> {
+  const parsed = z.safeParse(schema, given);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(parsed.error.issues, { given, whole });
   throw new AppError(code, `${says}: ${issues.join('; ')}.`, { data: { issues } });

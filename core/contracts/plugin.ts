@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Channel } from './channels.ts';
+import type { Channel, ChatService } from './channels.ts';
 import type { HealthSource } from './health.ts';
 import type { Caller } from './ops.ts';
 import type { PackSource } from './pack-source.ts';
@@ -62,6 +62,8 @@ export interface PluginParts {
   readonly checks?: readonly HealthSource[];
   /** A chat service; it has the plugin's name, so that no channel can pass for another. */
   readonly channel?: Channel;
+  /** The same with people, approvals and commands from the program; it has the plugin's name too. */
+  readonly service?: ChatService;
   begin?(): void;
   catchUp?(): boolean;
   daily?(): void;

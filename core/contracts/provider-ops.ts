@@ -1,6 +1,7 @@
 // Operations on providers and their models: what their servers offer, what could be set up, a live test, and setting one up.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
@@ -47,7 +48,7 @@ const offeredModelSchema = z.object({
 
 const modelIdSchema = z.string().trim().min(1).max(300);
 
-export const providerOps = {
+export const providerOps = defineOps({
   ...routeOps,
   /** `look` asks the model servers of this computer and the servers of configured providers, at most once in a few minutes each; `provider` asks that one only, and now. */
   'model.list': {
@@ -61,6 +62,8 @@ export const providerOps = {
       failed: z.array(z.object({ provider: z.string(), error: errorBodySchema })),
       offers: z.array(keyOfferSchema),
     }),
+    about: 'list the models that can be used, as the servers of your providers offer them',
+    commands: { models: { options: { provider: 'those of one provider' }, example: '--provider demo' } },
   },
   /**
    * Sends the model a short request with the tools of a turn, to check key, name, address and tools. Counted in usage; at most 20 s.
@@ -79,6 +82,10 @@ export const providerOps = {
       /** Tools that do not fit: a request takes 128, and a turn chooses those its conversation needs. */
       toolsLeftOut: z.number().int().optional(),
     }),
+    about: 'test a model: its key, name, address and tools; counts as usage',
+    forPerson: true,
+    doneWhen: 'ok',
+    commands: { 'model test': { takes: ['model'], example: 'demo/offline' } },
   },
   /** Well-known providers: what to fill in, and the usual names of the secret and of its variable. A null `baseUrl` is the vendor's own address. */
   'model.presets': {
@@ -96,6 +103,13 @@ export const providerOps = {
         }),
       ),
     }),
+    about: 'list well-known providers and their addresses',
+    shows: {
+      each: 'presets',
+      columns: { NAME: 'id', PROVIDER: 'title', 'KEY VARIABLE': 'keyVariable', ADDRESS: 'baseUrl', KEYS: 'keyUrl' },
+      none: 'None.',
+    },
+    commands: { 'model presets': { example: '' } },
   },
   /** Lists the server's models, then sends one of them a short request: the given one, or the default. Writes nothing. */
   'provider.try': {
@@ -110,10 +124,14 @@ export const providerOps = {
       costUsd: z.number().nullable(),
       error: errorBodySchema.nullable(),
     }),
+    about: 'try a provider without writing anything',
+    forPerson: true,
   },
   /** Stores the key, writes the provider and, by default, the default model. All or nothing. */
   'provider.add': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional(), isDefault: z.boolean().optional() }),
     result: z.object({ provider: z.string(), model: z.string().nullable(), path: z.string(), warnings: z.array(z.string()) }),
+    about: 'add a provider with its key; all or nothing',
+    forPerson: true,
   },
-} as const;
+});

@@ -1,10 +1,11 @@
 // The operations on sessions, a part of the table in ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 import { modelRefSchema } from './config.ts';
 import { eventEnvelopeSchema } from './events.ts';
 import { sessionInfoSchema } from './op-results.ts';
-import { id } from './op-params.ts';
+import { id, most } from './op-params.ts';
 import { workspacePath } from './workspace-ops.ts';
 
 const searchHitSchema = z.object({
@@ -16,7 +17,7 @@ const searchHitSchema = z.object({
   excerpt: z.string(),
 });
 
-export const sessionOps = {
+export const sessionOps = defineOps({
   /** Pinned ones first, then the newest. `cursor` is the `nextCursor` of the page before. */
   'session.list': {
     params: z.strictObject({
@@ -29,6 +30,36 @@ export const sessionOps = {
       cursor: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ sessions: z.array(sessionInfoSchema), nextCursor: z.string().nullable() }),
+    about: 'list the sessions: pinned ones first, then the newest',
+    shows: {
+      each: 'sessions',
+      columns: { SESSION: 'sessionId', CHANGED: 'updatedAtMs', STATUS: 'status', TITLE: 'title' },
+      none: 'No sessions.',
+    },
+    commands: {
+      history: {
+        about: 'show the latest sessions and their status',
+        options: { limit: most },
+        sets: { limit: 10 },
+        shows: {
+          each: 'sessions',
+          columns: { WHEN: 'updatedAtMs', SESSION: 'sessionId', STATUS: 'status', TITLE: 'title', 'LAST WORDS': 'lastText' },
+          none: 'Nothing was said yet.',
+        },
+        example: '--limit 3',
+      },
+      'sessions list': {
+        options: {
+          archived: 'the archived ones',
+          helpers: 'also the sessions of subagents',
+          limit: most,
+          workspace: { flag: 'workspace <folder>', about: 'those that work in this folder' },
+          cursor: 'the next page, as the page before named it',
+        },
+        paths: ['workspace'],
+        example: '--limit 5',
+      },
+    },
   },
   /**
    * `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. `turns` requests the last
@@ -39,6 +70,8 @@ export const sessionOps = {
       sessionId: id,
       after: z.number().int().min(0).optional(),
       before: z.number().int().min(1).optional(),
+      /** The page that begins with the first event at or after this time. */
+      fromMs: z.number().int().min(0).optional(),
       limit: z.number().int().min(1).max(5000).optional(),
       turns: z.number().int().min(1).max(200).optional(),
       types: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
@@ -49,6 +82,14 @@ export const sessionOps = {
       /** Ask with this `before` for the page that comes before this one; null at the beginning of the session. */
       earlierBefore: z.number().int().nullable(),
     }),
+    about: 'show the events of a session',
+    commands: {
+      'sessions show': {
+        takes: ['sessionId'],
+        options: { limit: 'how many events at most', before: 'only events before this place of the log' },
+        example: 'last --limit 20',
+      },
+    },
   },
   'session.create': {
     params: z.strictObject({
@@ -59,15 +100,50 @@ export const sessionOps = {
       workspace: workspacePath.optional(),
     }),
     result: sessionInfoSchema,
+    about: 'create a session, for an agent and in a folder if they are given',
   },
-  'session.rename': { params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }), result: sessionInfoSchema },
-  'session.pin': { params: z.strictObject({ sessionId: id, pinned: z.boolean() }), result: sessionInfoSchema },
+  'session.rename': {
+    params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }),
+    result: sessionInfoSchema,
+    about: 'give a session another title',
+    shows: '{sessionId}  {title}',
+    commands: { 'sessions rename': { takes: ['sessionId', 'title'], example: "last 'Trip to Rome'" } },
+  },
+  'session.pin': {
+    params: z.strictObject({ sessionId: id, pinned: z.boolean() }),
+    result: sessionInfoSchema,
+    about: 'keep a session at the top of the list',
+    shows: '{sessionId}  {title}',
+    commands: {
+      'sessions pin': {
+        takes: ['sessionId'],
+        sets: { pinned: true },
+        options: { '--undo': { about: 'no longer first', sets: { pinned: false } } },
+        example: 'last',
+      },
+    },
+  },
   /** A person has seen the session up to `seq`, a global position; all of it by default. Records nothing if nothing was unread. */
-  'session.seen': { params: z.strictObject({ sessionId: id, seq: z.number().int().min(0).optional() }), result: sessionInfoSchema },
+  'session.seen': {
+    params: z.strictObject({ sessionId: id, seq: z.number().int().min(0).optional() }),
+    result: sessionInfoSchema,
+    about: 'mark a session as read',
+    shows: '{sessionId}  {title}',
+    commands: { 'sessions seen': { takes: ['sessionId'], example: 'last' } },
+  },
   /** Holds from the next turn on; a null model is the default one again. */
   'session.configure': {
     params: z.strictObject({ sessionId: id, model: modelRefSchema.nullable().optional(), agentId: id.optional() }),
     result: sessionInfoSchema,
+    about: 'choose model and agent of a session',
+    forPerson: true,
+    commands: {
+      'sessions configure': {
+        takes: ['sessionId'],
+        options: { model: 'the model of its next turns; "default" for the usual one', agentId: 'the agent of its next turns' },
+        example: 'last --model default',
+      },
+    },
   },
   /** Words are all wanted, the last one also as a beginning. `each` gives every session once, with its best place. */
   'session.search': {
@@ -78,16 +154,62 @@ export const sessionOps = {
       each: z.enum(['place', 'session']).optional(),
     }),
     result: z.object({ hits: z.array(searchHitSchema) }),
+    about: 'search what was said; all words must occur, the last one may be a prefix',
+    shows: { each: 'hits', columns: { SESSION: 'sessionId', WHEN: 'atMs', WHAT: 'excerpt' }, none: 'Nothing found.' },
+    commands: {
+      'sessions search': {
+        takes: ['query...'],
+        options: { limit: 'how many hits at most', sessionId: 'in this session only', each: 'every place, or each session once' },
+        example: 'train tickets',
+      },
+    },
   },
   'session.fork': {
     params: z.strictObject({ sessionId: id, atSessionSeq: z.number().int().min(1).optional(), title: z.string().max(200).optional() }),
     result: sessionInfoSchema,
+    about: 'begin a new session with what was said so far',
+    shows: '{sessionId}  {title}',
+    commands: {
+      'sessions fork': {
+        takes: ['sessionId'],
+        options: { atSessionSeq: { flag: 'at', about: 'after this event of the session' }, title: 'the title of the new session' },
+        example: "last --title 'Another way'",
+      },
+    },
   },
   'session.export': {
     params: z.strictObject({ sessionId: id, format: z.enum(['jsonl', 'markdown']) }),
     result: z.object({ text: z.string() }),
+    about: 'print a session, to keep',
+    shows: '{text}',
+    commands: {
+      'sessions export': {
+        takes: ['sessionId'],
+        options: { format: 'the form of the export' },
+        sets: { format: 'jsonl' },
+        example: 'last --format markdown',
+      },
+    },
   },
-  'session.archive': { params: z.strictObject({ sessionId: id, archived: z.boolean() }), result: sessionInfoSchema },
+  'session.archive': {
+    params: z.strictObject({ sessionId: id, archived: z.boolean() }),
+    result: sessionInfoSchema,
+    about: 'take a session out of the list',
+    commands: {
+      'sessions archive': {
+        takes: ['sessionId'],
+        sets: { archived: true },
+        options: { '--undo': { about: 'take it out of the archive', sets: { archived: false } } },
+        example: 'last',
+      },
+    },
+  },
   /** With the sessions of its helpers; `events` counts all that was removed. */
-  'session.delete': { params: z.strictObject({ sessionId: id }), result: z.object({ sessionId: z.string(), events: z.number().int() }) },
-} as const;
+  'session.delete': {
+    params: z.strictObject({ sessionId: id }),
+    result: z.object({ sessionId: z.string(), events: z.number().int() }),
+    about: 'delete a session and the sessions of its subagents for good',
+    shows: 'Deleted {sessionId} ({events} events).',
+    commands: { 'sessions delete': { takes: ['sessionId'], confirm: 'Delete this session for good?', example: 'ses_01JD7Q --yes' } },
+  },
+});

@@ -114,6 +114,24 @@ export const callFactsSchema = z.object({
   refused: z.string().optional(),
   /** It runs code as it comes from the network. */
   runsFetched: z.literal(true).optional(),
+  /**
+   * The texts of the arguments that decide what the call does, where the others do not, such as the place of an element on a page. All count
+   * where absent.
+   */
+  decides: z.array(z.string()).optional(),
+  /** Shows the person where the call acts: a kept picture, and the place on it. */
+  picture: z
+    .object({
+      sha256: z.string(),
+      name: z.string(),
+      mediaType: z.string(),
+      sizeBytes: z.number().int().nonnegative(),
+      /** Of the whole picture, in its own points. */
+      width: z.number(),
+      height: z.number(),
+      mark: z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() }),
+    })
+    .optional(),
   /** The effect of a grave command, as a headline: "Deletes build and dist and everything inside, and force-pushes to origin/main". */
   does: z.string().optional(),
 });
@@ -150,8 +168,8 @@ export interface ToolResult {
   readonly isAsync?: boolean;
   /** Settles when that work is over. */
   readonly ended?: Promise<unknown>;
-  /** The tool cut its own work short but has something to show: the outcome is this instead of `error`. */
-  readonly endedBy?: 'timeout' | 'cancelled';
+  /** The outcome instead of `error`: the tool cut its own work short, or cannot know whether its effect happened. */
+  readonly endedBy?: 'timeout' | 'cancelled' | 'unknown';
   readonly artifacts?: readonly ArtifactRef[];
   /** Sources of the text beyond those the facts of the call show (hosts, paths outside the workspace). */
   readonly untrusted?: readonly TaintSource[];
@@ -237,6 +255,8 @@ export interface ToolDefinition<A = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<A>;
+  /** The JSON schema of its arguments, where it was given as one; otherwise that of `input`. */
+  readonly schema?: Readonly<Record<string, unknown>>;
   readonly class: ToolClass;
   readonly shows?: ToolShown;
   idempotency(args: A): Idempotency;
@@ -253,6 +273,8 @@ export interface ToolDefinition<A = unknown> {
   readonly isPrivate?: true;
   /** Only the program calls it, for a person. It is never listed, and a call by a model or a client is refused. */
   readonly isInternal?: true;
+  /** One of many: a model sees it once a search found it. It can be called by its name in any case. */
+  readonly isSearched?: true;
   /** Describes what the call would touch. May read the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */

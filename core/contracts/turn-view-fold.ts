@@ -100,7 +100,11 @@ const callFolds: Folds = {
       turn.approvals[body.approvalId] = answered;
       if (call.approval?.approvalId === body.approvalId) call.approval = answered;
     }
-    if (call.state === 'waiting') call.state = answeredStates[body.decision];
+    if (call.state === 'waiting') call.state = body.edited === undefined ? answeredStates[body.decision] : 'proposed';
+    if (body.edited !== undefined) {
+      call.asked ??= call.args;
+      call.args = body.edited.args;
+    }
     if (body.decision === 'deny') call.denial = body.reason ?? '';
   },
   'tool.requested': (turn, { body, atMs }) => {
@@ -333,9 +337,9 @@ function endRequest(turn: TurnView, requestId: string, atMs: number, error: Erro
 
 function endLive(turn: TurnView): void {
   turn.live = '';
+  turn.liveTo = 0;
   turn.liveReasoning = '';
   turn.askedAtMs = null;
-  turn.missesStart = false;
 }
 
 function endWait(turn: TurnView, atMs: number): void {

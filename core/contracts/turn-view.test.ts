@@ -16,6 +16,7 @@ const samples = join(import.meta.dirname, '../../tests/pins/samples');
 /** Event bodies as in logs on disk, including earlier forms. */
 const recorded = readdirSync(samples).map((file) => ({
   type: eventTypes.find((name) => file.startsWith(`${name}.v1.`)) ?? 'user.message',
+  isUsual: !/\.v1\.\w+\.json$/.test(file),
   body: readFileSync(join(samples, file), 'utf8'),
 }));
 
@@ -127,7 +128,7 @@ class Script {
   readonly events: AnyEvent[] = [];
 
   add<T extends EventType>(type: T, body: Partial<EventBodies[T]>): this {
-    const known = recorded.find((sample) => sample.type === type)?.body ?? '{}';
+    const known = recorded.find((sample) => sample.type === type && sample.isUsual)?.body ?? '{}';
     this.events.push(eventAt(this.events.length + 1, type, { ...(JSON.parse(known) as object), ...body }));
     return this;
   }

@@ -38,6 +38,8 @@ export interface CallView {
   approval: Approval | null;
   /** With a denial: the reason for the agent. */
   denial: string | null;
+  /** The arguments as the model gave them, where a person changed them. */
+  asked: string | null;
   decidedBy: string | null;
   startedAtMs: number | null;
   endedAtMs: number | null;
@@ -124,12 +126,12 @@ export interface TurnView {
   answer: string;
   /** The answer as it streams, not recorded yet. */
   live: string;
+  /** How much of the stream that is: the place where its next piece joins. */
+  liveTo: number;
   /** The newest part of the model's reasoning while it streams. */
   liveReasoning: string;
   /** When the model was asked that has not answered yet. */
   askedAtMs: number | null;
-  /** Streams may have begun before this view existed. */
-  missesStart: boolean;
   phase: Phase | null;
   /** When each phase was first reached, and how many events it has. */
   phases: Partial<Record<Phase, { readonly atMs: number; events: number }>>;
@@ -179,9 +181,9 @@ export function createTurnView(turnId: string, atMs: number): TurnView {
     decisions: [],
     answer: '',
     live: '',
+    liveTo: 0,
     liveReasoning: '',
     askedAtMs: null,
-    missesStart: false,
     phase: null,
     phases: {},
     model: null,
@@ -215,6 +217,7 @@ export function createCallView(callId: string, tool: string, args: string): Call
     decision: null,
     approval: null,
     denial: null,
+    asked: null,
     decidedBy: null,
     startedAtMs: null,
     endedAtMs: null,

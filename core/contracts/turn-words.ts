@@ -20,7 +20,13 @@ export function endWordsOf(status: string): string {
 }
 
 export const gateWords = { allow: 'allowed', ask: 'must ask', deny: 'refused' } as const;
-export const answerWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdrawn' } as const;
+const answerWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdrawn' } as const;
+
+/** "Approved by ada". */
+export function describeAnswer({ decision, by, edited }: Pick<EventBodies['approval.decided'], 'decision' | 'by' | 'edited'>): string {
+  const answered = answerWords[decision];
+  return `${edited === undefined ? answered : `Changed and ${answered.toLowerCase()}`} by ${by}`;
+}
 
 const endSentences: Readonly<Record<Exclude<Ended['status'], 'done'>, string>> = {
   failed: 'That did not work.',
@@ -42,9 +48,10 @@ export function replyText({ status, text, error }: Pick<Ended, 'status' | 'text'
 export function notDone({ approval, decision, denial, error, unknownReason }: CallView): string {
   if (unknownReason !== null) return unknownReason;
   if (error !== null) return error.message;
+  if (decision?.decision === 'deny') return decision.reason;
   if (approval?.state === 'withdrawn') return `Not done: ${endedFirst}.`;
   if (approval?.state === 'denied') return `Not done: ${saidNo(approval.decidedBy, denial ?? '')}.`;
-  return decision?.decision === 'deny' ? decision.reason : '';
+  return '';
 }
 
 const endedFirst = 'the turn has ended';

@@ -1,6 +1,6 @@
 // The views of the window, named once: routes, icons, commands, deep links and the shell's commands come from this list.
 
-/** In the order of the navigation and of the keys. */
+/** In the order of the keys. */
 export const viewNames = [
   'chat',
   'activity',
@@ -12,5 +12,6 @@ export const viewNames = [
   'artifacts',
   'settings',
   'health',
+  'running',
 ] as const;
 export type ViewName = (typeof viewNames)[number];

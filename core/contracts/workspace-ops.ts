@@ -1,9 +1,17 @@
 // The operations on folders that sessions may use as their workspace, a part of the table in ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from './command-form.ts';
 
 /** The call that asks a person to trust a folder. */
 export const openWorkspaceTool = 'open_workspace';
+
+/** The call that takes over what a chosen copy of a workspace changed. */
+export const mergeCopyTool = 'merge_copy';
+export const mergeFilesMax = 1_000;
+/** A path below the workspace. */
+export const mergeChangeSchema = z.strictObject({ path: z.string().min(1).max(4096), kind: z.enum(['write', 'delete']) });
+export type MergeChange = z.infer<typeof mergeChangeSchema>;
 
 export const workspacePath = z.string().min(1).max(4096);
 
@@ -37,11 +45,13 @@ export const trustedWorkspaceSchema = z.object({
   lastUsedAtMs: z.number().int().nullable(),
 });
 
-export const workspaceOps = {
+export const workspaceOps = defineOps({
   /** Trusted folders, the last used first, and the configured workspace. */
   'workspace.list': {
     params: z.strictObject({}),
     result: z.object({ configured: z.string(), workspaces: z.array(trustedWorkspaceSchema) }),
+    about: 'list the trusted folders, the last used first',
+    commands: { 'folders list': { example: '' } },
   },
   /**
    * Describes a folder as a workspace. `folders` requests the names of folders that begin like the path, for completion. Changes nothing.
@@ -49,12 +59,22 @@ export const workspaceOps = {
   'workspace.look': {
     params: z.strictObject({ path: workspacePath, folders: z.boolean().optional() }),
     result: workspaceLookSchema.extend({ folders: z.array(z.string()).optional() }),
+    about: 'say what TrayClaw knows of a folder, and complete its path; changes nothing',
   },
   /** Lets sessions work in the folder and below, until it is forgotten or replaced. Only a person does this. */
-  'workspace.trust': { params: z.strictObject({ path: workspacePath }), result: trustedWorkspaceSchema },
+  'workspace.trust': {
+    params: z.strictObject({ path: workspacePath }),
+    result: trustedWorkspaceSchema,
+    about: 'let TrayClaw work in a folder and below, until you take it back',
+    forPerson: true,
+    commands: { 'folders trust': { takes: ['path?'], sets: { path: '.' }, paths: ['path'], example: '.' } },
+  },
   /** Takes the trust in a folder back; sessions that work there ask again. Its files stay. */
   'workspace.forget': {
     params: z.strictObject({ path: workspacePath }),
     result: z.object({ path: z.string(), forgotten: z.number().int() }),
+    about: 'take the trust in a folder back; its files stay',
+    forPerson: true,
+    commands: { 'folders forget': { takes: ['path?'], sets: { path: '.' }, paths: ['path'], example: '.' } },
   },
-} as const;
+});

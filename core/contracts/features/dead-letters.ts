@@ -2,8 +2,9 @@
 // and config.ts.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { errorBodySchema } from '../errors.ts';
-import { id, none } from '../op-params.ts';
+import { id, most, none } from '../op-params.ts';
 
 /** Whether the same message may succeed later without any change. Decided by the error's code alone. */
 const failureNatureSchema = z.enum(['transient', 'permanent']);
@@ -61,14 +62,30 @@ export const deadLettersConfigSchema = z
   })
   .prefault({});
 
-export const deadLetterOps = {
+export const deadLetterOps = defineOps({
   /** Newest first. */
   'dlq.list': {
     params: z.strictObject({ limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ letters: z.array(deadLetterSchema) }),
+    about: 'list the dead letters: failed turns that are kept for a retry',
+    commands: { 'dlq list': { options: { limit: most }, example: '--limit 5' } },
   },
   /** Sends the same message again in a new turn, independent of automatic retries. */
-  'dlq.retry': { params: z.strictObject({ letterId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
+  'dlq.retry': {
+    params: z.strictObject({ letterId: id }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+    about: 'retry a failed turn now',
+    forPerson: true,
+    follows: true,
+    commands: { 'dlq retry': { takes: ['letterId'], example: 'let_01JD7Q' } },
+  },
   /** Drops a dead letter; without an id, all that are not being retried. */
-  'dlq.clear': { params: none.extend({ letterId: id.optional() }), result: z.object({ cleared: z.number().int() }) },
-} as const;
+  'dlq.clear': {
+    params: none.extend({ letterId: id.optional() }),
+    result: z.object({ cleared: z.number().int() }),
+    about: 'clear a dead letter, or all that are not being retried',
+    shows: 'Cleared: {cleared}.',
+    forPerson: true,
+    commands: { 'dlq clear': { takes: ['letterId?'], options: { '--all': 'all of them' }, example: '--all' } },
+  },
+});

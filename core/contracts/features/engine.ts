@@ -1,6 +1,7 @@
 // The engine that runs GGUF files: an optional part that a person installs. The operations.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { none } from '../op-params.ts';
 
 export const engineSchema = z.object({
@@ -17,9 +18,26 @@ export const engineSchema = z.object({
 });
 export type EngineState = z.infer<typeof engineSchema>;
 
-export const engineOps = {
-  'engine.get': { params: none, result: engineSchema },
+const engineOps = defineOps({
+  'engine.get': {
+    params: none,
+    result: engineSchema,
+    about: 'show whether the engine for GGUF files is installed, and what installing it downloads',
+    commands: { 'model engine': { example: '' } },
+  },
   /** Downloads the pinned packages, checks each against its SHA-512, and puts them in place in one step. Runs no script of theirs. */
-  'engine.install': { params: none, result: engineSchema },
-  'engine.remove': { params: none, result: engineSchema },
+  'engine.install': { params: none, result: engineSchema, about: 'install the engine for GGUF files; a large download', forPerson: true },
+  'engine.remove': {
+    params: none,
+    result: engineSchema,
+    about: 'remove the engine for GGUF files; your model files stay',
+    shows: 'The engine was removed. Your model files stay.',
+    forPerson: true,
+    commands: { 'model remove-engine': { confirm: 'Remove the engine?', example: '--yes' } },
+  },
+});
+
+export const engineContract = {
+  ops: engineOps,
+  families: { engine: 'Models, settings, secrets' },
 } as const;

@@ -1,6 +1,7 @@
 // The governor: signals of a turn, rules over them, and directives that tighten what the gate allows. The settings, the event, the operations.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { id } from '../op-params.ts';
 import { decisionKindSchema } from '../policy.ts';
@@ -44,7 +45,6 @@ export const findingSchema = z.object({
 export type Finding = z.infer<typeof findingSchema>;
 
 export const governorModeSchema = z.enum(['on', 'observe', 'off']);
-export type GovernorMode = z.infer<typeof governorModeSchema>;
 
 export const governorConfigSchema = z
   .strictObject({
@@ -58,7 +58,7 @@ export const governorConfigSchema = z
   .prefault({});
 export type GovernorConfig = z.infer<typeof governorConfigSchema>;
 
-export const governorEvents = {
+const governorEvents = {
   /** Rules that fired for a call, or with no call for the answer. Stands before the decision on the call. */
   'governor.assessed': z.object({
     callId: z.string().nullable(),
@@ -78,11 +78,13 @@ export type Assessed = z.infer<(typeof governorEvents)['governor.assessed']>;
 const explainedSchema = findingSchema.extend({ callId: z.string().nullable(), tool: z.string().nullable(), applied: z.boolean() });
 export type ExplainedFinding = z.infer<typeof explainedSchema>;
 
-export const governorOps = {
+export const governorOps = defineOps({
   /** The findings of the rules on a turn. `recorded` is false if the governor was off and the rules are applied to the log now. */
   'governor.explain': {
     params: z.strictObject({ turnId: id }),
     result: z.object({ turnId: z.string(), recorded: z.boolean(), findings: z.array(explainedSchema) }),
+    about: 'show the rules of the governor that fired in a turn; with the governor off, those that would have',
+    commands: { 'governor explain': { takes: ['turnId'], example: 'trn_01JD7Q' } },
   },
   /** Applies the rules to past turns. Reads the log; asks no model and no person. */
   'governor.try': {
@@ -104,5 +106,14 @@ export const governorOps = {
       /** The oldest event looked at; null where the whole time was looked through. */
       lookedBackToMs: z.number().int().nullable(),
     }),
+    about: 'show what the governor would have said of past turns; asks no model and no person',
+    commands: { 'governor try': { options: { days: 'how many days back; 30 by default' }, example: '--days 30' } },
   },
+});
+
+export const governorContract = {
+  events: governorEvents,
+  ops: governorOps,
+  families: { governor: 'Second thoughts' },
+  help: { governor: ['Look', 'more caution than the policy asks for: what its rules say'] },
 } as const;

@@ -2,6 +2,7 @@
 // of the tables in events.ts and ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 
 const recoveryKinds = [
@@ -35,11 +36,12 @@ const checkSchema = z.object({
   repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
 });
 
-export const healthOps = {
+export const healthOps = defineOps({
   /** `full` includes slow checks: the whole chain, every artifact, every index; and a short request to the default model. */
   'health.check': {
     params: none.extend({ full: z.boolean().optional() }),
     result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),
+    about: 'check that everything works',
   },
   /** The repair of one finding; runs only with `run`. `check` is the state afterwards. */
   'health.fix': {
@@ -51,12 +53,15 @@ export const healthOps = {
       did: z.array(z.string()),
       check: checkSchema.nullable(),
     }),
+    about: 'show the repair of one finding, and run it with `run`',
+    forPerson: true,
   },
   'recovery.list': {
     params: none,
     result: z.object({
       kinds: z.array(z.object({ kind: recoveryKindSchema, title: z.string(), when: z.string(), target: z.string().nullable() })),
     }),
+    about: 'list the guided recoveries',
   },
   /** The changes it would make and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
   'recovery.plan': {
@@ -71,9 +76,12 @@ export const healthOps = {
       /** False for manual steps; `will` lists them. */
       runs: z.boolean(),
     }),
+    about: 'show what a recovery would change and lose; changes nothing',
   },
   'recovery.run': {
     params: z.strictObject({ planId: id }),
     result: z.object({ planId: z.string(), kind: recoveryKindSchema, did: z.array(z.string()) }),
+    about: 'run a recovery that was planned',
+    forPerson: true,
   },
-} as const;
+});

@@ -2,6 +2,7 @@
 // the operations on agents and subagents. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { agentListingSchema } from '../agents.ts';
 import { usageSchema } from '../llm.ts';
 import { id, none } from '../op-params.ts';
@@ -91,14 +92,33 @@ const helperListingSchema = z.object({
 });
 export type HelperListing = z.infer<typeof helperListingSchema>;
 
-export const agentOps = {
-  'agent.list': { params: none, result: z.object({ agents: z.array(agentListingSchema) }) },
+export const agentOps = defineOps({
+  'agent.list': {
+    params: none,
+    result: z.object({ agents: z.array(agentListingSchema) }),
+    about: 'list the agents, main first',
+    commands: { 'agents list': { example: '' } },
+  },
   /** Subagent calls, newest first, at most 1,000; finished ones only on request. */
   'helper.list': {
     params: z.strictObject({ sessionId: id.optional(), all: z.boolean().optional() }),
     result: z.object({ helpers: z.array(helperListingSchema) }),
+    about: 'list the subagents that wait or run',
+    commands: {
+      'helpers list': { options: { sessionId: 'started in this session', all: 'also those that have ended' }, example: '--all' },
+    },
   },
   /** Ends a subagent and all subagents it called. An ended one is ignored. */
-  'helper.cancel': { params: z.strictObject({ jobId: id }), result: helperListingSchema },
-  'agent.get': { params: z.strictObject({ agentId: id }), result: agentListingSchema.extend({ identity: z.string() }) },
-} as const;
+  'helper.cancel': {
+    params: z.strictObject({ jobId: id }),
+    result: helperListingSchema,
+    about: 'cancel a subagent and all that it started',
+    commands: { 'helpers cancel': { takes: ['jobId'], example: 'job_01JD7Q' } },
+  },
+  'agent.get': {
+    params: z.strictObject({ agentId: id }),
+    result: agentListingSchema.extend({ identity: z.string() }),
+    about: 'show an agent and its identity',
+    commands: { 'agents show': { takes: ['agentId'], example: 'main' } },
+  },
+});

@@ -1,7 +1,8 @@
 // Who an agent is: the capsule, its versions and the prompt files it names. The forms, the events and the operations.
 
 import * as z from 'zod';
-import { id } from '../op-params.ts';
+import { defineOps } from '../command-form.ts';
+import { id, most } from '../op-params.ts';
 
 /**
  * How cautious the agent is. careful: announces what it is about to change and asks in words first. balanced: the default. read-only: it
@@ -105,13 +106,16 @@ export const identityEvents = {
 } as const;
 
 const agent = { agentId: id.optional() };
+const agentWords = 'the agent; main by default';
 const promptName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/);
 
-export const identityOps = {
+export const identityOps = defineOps({
   /** `text` is the text the model receives. */
   'identity.get': {
     params: z.strictObject({ ...agent, version: z.number().int().min(0).optional() }),
     result: capsuleVersionSchema.extend({ text: z.string() }),
+    about: 'show the identity, or an earlier version of it',
+    commands: { 'identity show': { takes: ['version?'], options: { agentId: agentWords }, example: '--agent main' } },
   },
   /** Fields that are left out keep their value; an empty text or list removes it. */
   'identity.set': {
@@ -127,42 +131,97 @@ export const identityOps = {
       basedOn: z.number().int().min(0).optional(),
     }),
     result: capsuleVersionSchema,
+    about: 'change the given fields; an empty text removes a field',
+    forPerson: true,
+    commands: {
+      'identity set': {
+        options: {
+          agentId: agentWords,
+          role: 'what the agent is for',
+          style: 'how the agent speaks',
+          constraints: { flag: 'constraint', about: 'all of them, in place of those before' },
+          risk: 'how careful it is',
+          prompts: { flag: 'prompt', about: 'prompt files whose text belongs to it' },
+          note: 'why',
+          basedOn: 'refuse if another version than this is the newest',
+        },
+        example: "--style 'Brief and friendly.' --note 'Answers were too long'",
+      },
+    },
   },
   /** Newest first. */
   'identity.versions': {
     params: z.strictObject({ ...agent, limit: z.number().int().min(1).max(500).optional() }),
     result: z.object({ versions: z.array(capsuleVersionSchema) }),
+    about: 'list the versions, newest first',
+    commands: { 'identity versions': { options: { agentId: agentWords, limit: most }, example: '' } },
   },
   /** Compares two versions as the model receives them; the newest two by default. */
   'identity.diff': {
     params: z.strictObject({ ...agent, from: z.number().int().min(0).optional(), to: z.number().int().min(0).optional() }),
     result: diffSchema,
+    about: 'show what changed between two versions; between the newest two when none is named',
+    commands: { 'identity diff': { takes: ['from?', 'to?'], options: { agentId: agentWords }, example: '' } },
   },
   /** An earlier version becomes the newest one. */
-  'identity.revert': { params: z.strictObject({ ...agent, version: z.number().int().min(0) }), result: capsuleVersionSchema },
+  'identity.revert': {
+    params: z.strictObject({ ...agent, version: z.number().int().min(0) }),
+    result: capsuleVersionSchema,
+    about: 'go back to an earlier version',
+    forPerson: true,
+    commands: { 'identity revert': { takes: ['version'], options: { agentId: agentWords }, example: '1' } },
+  },
   /** With `own`, also TrayClaw's own prompts that no file replaces. */
-  'prompt.list': { params: z.strictObject({ own: z.boolean().optional() }), result: z.object({ prompts: z.array(promptListingSchema) }) },
+  'prompt.list': {
+    params: z.strictObject({ own: z.boolean().optional() }),
+    result: z.object({ prompts: z.array(promptListingSchema) }),
+    about: 'list the prompt files and the built-in prompts',
+    commands: { 'prompts list': { sets: { own: true }, example: '' } },
+  },
   'prompt.get': {
     params: z.strictObject({ name: promptName, version: z.number().int().min(0).optional() }),
     result: z.object({ name: z.string(), version: z.number().int(), text: z.string() }),
+    about: 'show the newest version, or an earlier one',
+    shows: '{text}',
+    commands: { 'prompts show': { takes: ['name', 'version?'], example: 'style' } },
   },
   /** Newest first. */
   'prompt.versions': {
     params: z.strictObject({ name: promptName }),
     result: z.object({ versions: z.array(promptVersionSchema) }),
+    about: 'list the versions, newest first',
+    commands: { 'prompts versions': { takes: ['name'], example: 'style' } },
   },
   /** Compares two versions; the newest two by default. The first version is compared with nothing. */
   'prompt.diff': {
     params: z.strictObject({ name: promptName, from: z.number().int().min(0).optional(), to: z.number().int().min(1).optional() }),
     result: diffSchema,
+    about: 'show what changed between two versions; between the newest two when none is named',
+    commands: { 'prompts diff': { takes: ['name', 'from?', 'to?'], example: 'style' } },
   },
   /** A new version, written here. */
-  'prompt.set': { params: z.strictObject({ name: promptName, text: z.string().min(1).max(20_000) }), result: promptListingSchema },
+  'prompt.set': {
+    params: z.strictObject({ name: promptName, text: z.string().min(1).max(20_000) }),
+    result: promptListingSchema,
+    about: 'save a new version from a file or from standard input',
+    forPerson: true,
+    commands: { 'prompts set': { takes: ['name', ':file?'], example: 'style style.md' } },
+  },
   /** Checks the remote source of one prompt, or of all. A source that does not answer is not an error. */
   'prompt.refresh': {
     params: z.strictObject({ name: promptName.optional() }),
     result: z.object({ prompts: z.array(promptListingSchema) }),
+    about: 'check the remote source of one prompt, or of all',
+    commands: { 'prompts refresh': { takes: ['name?'], example: '' } },
   },
   /** A person takes what came from the remote source, as it was shown. */
-  'prompt.accept': { params: z.strictObject({ name: promptName, sha256: z.string() }), result: promptListingSchema },
-} as const;
+  'prompt.accept': {
+    params: z.strictObject({ name: promptName, sha256: z.string() }),
+    result: promptListingSchema,
+    about: 'accept the text from the remote source, as it was shown',
+    forPerson: true,
+    commands: {
+      'prompts accept': { takes: ['name', 'sha256'], example: 'style b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9' },
+    },
+  },
+});

@@ -1,7 +1,9 @@
 // Memory and the person's documents: the settings, the events and the operations. Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { holdsSchema, id, none } from '../op-params.ts';
+import { defineOps } from '../command-form.ts';
+import { id, most, none } from '../op-params.ts';
+import { secretRefSchema } from '../secret-ref.ts';
 import { taintSourceSchema } from '../tools.ts';
 
 export const memoryKinds = ['fact', 'preference', 'lesson', 'procedure'] as const;
@@ -67,84 +69,86 @@ export const endingsSchema = z
   .min(1)
   .max(100);
 
-/** A function: the schema of a secret reference belongs to config.ts, which imports this file. */
-export function mindSections<R extends z.ZodType>(secretRef: R) {
-  const modelSettings = {
-    model: z.string().min(1).max(200),
-    /** Requested from servers that can shorten their vectors, and compared with their answers. */
+const embedderSettings = {
+  model: z.string().min(1).max(200),
+  /** Requested from servers that can shorten their vectors, and compared with their answers. */
+  dimensions: z.number().int().min(8).max(4096).optional(),
+};
+
+const embeddingsSchema = z.discriminatedUnion('kind', [
+  /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
+  z.strictObject({
+    kind: z.literal('openai-compatible'),
+    baseUrl: z.url(),
+    apiKey: secretRefSchema.optional(),
+    /** Without it the cost of embedding is unknown, and only token limits apply. */
+    usdPerMillionTokens: z.number().nonnegative().optional(),
+    ...embedderSettings,
+  }),
+  z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...embedderSettings }),
+  /** A GGUF file of the person's own, run by the engine that `trayclaw model install-engine` adds. */
+  z.strictObject({
+    kind: z.literal('embedded'),
+    file: z.string().min(1).max(1000),
     dimensions: z.number().int().min(8).max(4096).optional(),
-  };
-  const embeddingsSchema = z.discriminatedUnion('kind', [
-    /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
-    z.strictObject({
-      kind: z.literal('openai-compatible'),
-      baseUrl: z.url(),
-      apiKey: secretRef.optional(),
-      /** Without it the cost of embedding is unknown, and only token limits apply. */
-      usdPerMillionTokens: z.number().nonnegative().optional(),
-      ...modelSettings,
-    }),
-    z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...modelSettings }),
-    /** A GGUF file of the person's own, run by the engine that `trayclaw model install-engine` adds. */
-    z.strictObject({
-      kind: z.literal('embedded'),
-      file: z.string().min(1).max(1000),
-      dimensions: z.number().int().min(8).max(4096).optional(),
-    }),
-    /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
-    z.strictObject({
-      kind: z.literal('gguf'),
-      /** The llama-server program; a bare name is searched on the PATH. */
-      program: z.string().min(1).max(500).default('llama-server'),
-      file: z.string().min(1).max(1000),
-      dimensions: z.number().int().min(8).max(4096).optional(),
-    }),
-  ]);
-  const inlineSchema = z.strictObject({
-    kind: z.literal('inline'),
-    title: z.string().trim().min(1).max(200).optional(),
-    text: z.string().min(1).max(200_000),
-  });
-  const directorySchema = z.strictObject({
-    kind: z.literal('directory'),
-    /** Absolute, or below the workspace. */
-    path: z.string().min(1).max(1000),
-    /** Endings of the names that are read, without the dot; all that can be read when left out. */
-    endings: endingsSchema.optional(),
-    watch: z.boolean().default(true),
-    filesMax: z.number().int().min(1).max(100_000).default(10_000),
-    fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
-  });
-  const fileSchema = z.strictObject({
-    kind: z.literal('file'),
-    /** Absolute, or below the workspace. */
-    path: z.string().min(1).max(1000),
-    watch: z.boolean().default(true),
-    fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
-  });
-  return {
-    /** Vectors for search by meaning; without it words alone are searched. */
-    embeddings: embeddingsSchema.optional(),
-    memory: z
-      .strictObject({
-        enabled: z.boolean().default(true),
-        /** Searches the person's messages for facts worth remembering. */
-        fromTurns: z.boolean().default(true),
-        /** The maximum shown to the model in a turn. */
-        snippetsMax: z.number().int().min(0).max(50).default(6),
-        candidatesMax: z.number().int().min(1).max(100_000).default(500),
-      })
-      .prefault({}),
-    knowledge: z
-      .strictObject({
-        sources: z.record(sourceNameSchema, z.discriminatedUnion('kind', [inlineSchema, directorySchema, fileSchema])).default({}),
-        /** Adds evidence to the prompt automatically when a question seems to be about the documents. */
-        inContext: z.boolean().default(true),
-        evidenceMax: z.number().int().min(1).max(20).default(4),
-      })
-      .prefault({}),
-  };
-}
+  }),
+  /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
+  z.strictObject({
+    kind: z.literal('gguf'),
+    /** The llama-server program; a bare name is searched on the PATH. */
+    program: z.string().min(1).max(500).default('llama-server'),
+    file: z.string().min(1).max(1000),
+    dimensions: z.number().int().min(8).max(4096).optional(),
+  }),
+]);
+
+const inlineSchema = z.strictObject({
+  kind: z.literal('inline'),
+  title: z.string().trim().min(1).max(200).optional(),
+  text: z.string().min(1).max(200_000),
+});
+
+const directorySchema = z.strictObject({
+  kind: z.literal('directory'),
+  /** Absolute, or below the workspace. */
+  path: z.string().min(1).max(1000),
+  /** Endings of the names that are read, without the dot; all that can be read when left out. */
+  endings: endingsSchema.optional(),
+  watch: z.boolean().default(true),
+  filesMax: z.number().int().min(1).max(100_000).default(10_000),
+  fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
+});
+
+const fileSchema = z.strictObject({
+  kind: z.literal('file'),
+  /** Absolute, or below the workspace. */
+  path: z.string().min(1).max(1000),
+  watch: z.boolean().default(true),
+  fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
+});
+
+export const mindSections = {
+  /** Vectors for search by meaning; without it words alone are searched. */
+  embeddings: embeddingsSchema.optional(),
+  memory: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      /** Searches the person's messages for facts worth remembering. */
+      fromTurns: z.boolean().default(true),
+      /** The maximum shown to the model in a turn. */
+      snippetsMax: z.number().int().min(0).max(50).default(6),
+      candidatesMax: z.number().int().min(1).max(100_000).default(500),
+    })
+    .prefault({}),
+  knowledge: z
+    .strictObject({
+      sources: z.record(sourceNameSchema, z.discriminatedUnion('kind', [inlineSchema, directorySchema, fileSchema])).default({}),
+      /** Adds evidence to the prompt automatically when a question seems to be about the documents. */
+      inContext: z.boolean().default(true),
+      evidenceMax: z.number().int().min(1).max(20).default(4),
+    })
+    .prefault({}),
+};
 
 const memoryId = z.string();
 
@@ -209,43 +213,10 @@ export const memoryHitSchema = memoryViewSchema.extend({
 });
 export type MemoryHit = z.infer<typeof memoryHitSchema>;
 
-const sourcePath = z.string().trim().min(1).max(1000);
 const queryText = z.string().min(1).max(2_000);
 const limit = z.number().int().min(1).max(500).optional();
 
-export const evidenceSchema = z.object({
-  /** `notes/plan.md:12-40`, `manual.pdf p. 3`, `inline:prices`. */
-  citation: z.string(),
-  source: z.string(),
-  path: z.string(),
-  startLine: z.number().int().nullable(),
-  endLine: z.number().int().nullable(),
-  page: z.number().int().nullable(),
-  heading: z.string(),
-  text: z.string(),
-  score: z.number(),
-  foundBy: z.array(z.enum(['words', 'meaning', 'resolver'])),
-  untrusted: z.array(taintSourceSchema),
-});
-export type Evidence = z.infer<typeof evidenceSchema>;
-
-const knowledgeSourceSchema = z.object({
-  name: z.string(),
-  kind: z.enum(['inline', 'directory', 'file', 'resolver']),
-  /** The path of a directory or a file. */
-  path: z.string().nullable(),
-  documents: z.number().int(),
-  chunks: z.number().int(),
-  /** Documents that could not be taken in. */
-  failed: z.number().int(),
-  indexedAtMs: z.number().int().nullable(),
-  /** Why the whole source failed, in a sentence. */
-  problem: z.string().nullable(),
-  /** While it is read: finished files out of all. */
-  progress: z.object({ done: z.number().int(), total: z.number().int() }).nullable(),
-});
-
-const embedderStateSchema = z.object({
+export const embedderStateSchema = z.object({
   /** Null if none is configured: then only full-text search is used. */
   model: z.string().nullable(),
   dimensions: z.number().int().nullable(),
@@ -254,7 +225,7 @@ const embedderStateSchema = z.object({
   problem: z.string().nullable(),
 });
 
-export const memoryOps = {
+export const memoryOps = defineOps({
   /** Newest first. With a query: best first, of any age, in the scopes of the agent or in all. */
   'memory.list': {
     params: z.strictObject({
@@ -274,12 +245,42 @@ export const memoryOps = {
       counts: z.object({ kept: z.number().int(), candidates: z.number().int(), contradictions: z.number().int() }),
       embedder: embedderStateSchema,
     }),
+    about: 'list memories, newest first; with a query, best first',
+    commands: {
+      'memory list': {
+        options: {
+          query: 'words to search for',
+          state: 'in this state only',
+          kind: 'of this kind only',
+          scope: 'shared, or agent:ID',
+          archived: 'also what is out of use by its age',
+          contradicted: 'only what contradicts something else',
+          limit: most,
+          offset: 'leave out so many at the beginning',
+        },
+        example: '--kind preference --limit 10',
+      },
+    },
   },
-  'memory.get': { params: z.strictObject({ memoryId: id }), result: memoryViewSchema },
+  'memory.get': {
+    params: z.strictObject({ memoryId: id }),
+    result: memoryViewSchema,
+    about: 'show a memory and where it came from',
+    commands: { 'memory show': { takes: ['memoryId'], example: 'mem_01JD7Q' } },
+  },
   /** Recalls as the agent does: its own and shared memories, by full-text search and, if there is an embedder, by vector search. */
   'memory.recall': {
     params: z.strictObject({ query: queryText, agentId: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ hits: z.array(memoryHitSchema), embedder: embedderStateSchema }),
+    about: 'search memory as the agent does',
+    commands: {
+      'memory recall': {
+        alias: 'search',
+        takes: ['query...'],
+        options: { agentId: 'as this agent; main by default', limit: most },
+        example: 'favourite tea',
+      },
+    },
   },
   /** A person's own: kept at once. */
   'memory.add': {
@@ -291,93 +292,94 @@ export const memoryOps = {
       pinned: z.boolean().optional(),
     }),
     result: memoryViewSchema,
+    about: 'add a memory; it is kept at once',
+    forPerson: true,
+    commands: {
+      'memory add': {
+        takes: ['text...'],
+        options: {
+          kind: 'what kind of memory it is',
+          scope: 'shared, or agent:ID',
+          importance: '0 to 1',
+          pinned: { flag: 'pin', about: 'it never fades' },
+        },
+        example: 'I prefer green tea. --kind preference',
+      },
+    },
   },
-  'memory.promote': { params: z.strictObject({ memoryId: id }), result: memoryViewSchema },
-  'memory.reject': { params: z.strictObject({ memoryId: id }), result: z.object({ memoryId: z.string() }) },
-  'memory.pin': { params: z.strictObject({ memoryId: id, pinned: z.boolean() }), result: memoryViewSchema },
-  'memory.forget': { params: z.strictObject({ memoryId: id }), result: z.object({ memoryId: z.string() }) },
+  'memory.promote': {
+    params: z.strictObject({ memoryId: id }),
+    result: memoryViewSchema,
+    about: 'keep a candidate',
+    forPerson: true,
+    commands: { 'memory promote': { takes: ['memoryId'], example: 'mem_01JD7Q' } },
+  },
+  'memory.reject': {
+    params: z.strictObject({ memoryId: id }),
+    result: z.object({ memoryId: z.string() }),
+    about: 'drop a candidate',
+    shows: 'Dropped {memoryId}.',
+    forPerson: true,
+    commands: { 'memory reject': { takes: ['memoryId'], example: 'mem_01JD7Q' } },
+  },
+  'memory.pin': {
+    params: z.strictObject({ memoryId: id, pinned: z.boolean() }),
+    result: memoryViewSchema,
+    about: 'keep a memory from decaying',
+    forPerson: true,
+    commands: {
+      'memory pin': {
+        takes: ['memoryId'],
+        sets: { pinned: true },
+        options: { '--off': { about: 'let it decay again', sets: { pinned: false } } },
+        example: 'mem_01JD7Q',
+      },
+    },
+  },
+  'memory.forget': {
+    params: z.strictObject({ memoryId: id }),
+    result: z.object({ memoryId: z.string() }),
+    about: 'forget a memory',
+    shows: 'Forgot {memoryId}.',
+    forPerson: true,
+    commands: { 'memory forget': { takes: ['memoryId'], example: 'mem_01JD7Q' } },
+  },
   /** Settles a contradiction: `this` and `other` forget the memory not named, `both` keeps both. */
   'memory.settle': {
     params: z.strictObject({ memoryId: id, otherId: id, keep: z.enum(['this', 'other', 'both']) }),
     result: z.object({ kept: z.array(z.string()) }),
+    about: 'settle a contradiction between two memories',
+    shows: 'Kept: {kept}.',
+    forPerson: true,
+    commands: {
+      'memory settle': {
+        takes: ['memoryId', 'otherId', 'keep'],
+        words: { keep: 'the one to keep' },
+        example: 'mem_01JD7Q mem_01JD8R this',
+      },
+    },
   },
   /** All memories, one JSON object a line; `memory.import` reads the same form. */
-  'memory.export': { params: none, result: z.object({ text: z.string(), count: z.number().int() }) },
+  'memory.export': {
+    params: none,
+    result: z.object({ text: z.string(), count: z.number().int() }),
+    about: 'export the memories, one JSON object per line',
+    commands: { 'memory export': { options: { '--out <file>': 'write it to a new file' }, example: '--out memories.jsonl' } },
+  },
   /** All or nothing; known memories are skipped. */
   'memory.import': {
     params: z.strictObject({ text: z.string().min(1).max(20_000_000), state: memoryStateSchema.optional() }),
     result: z.object({ added: z.number().int(), known: z.number().int() }),
+    about: 'import memories from an export, all or none; known ones are skipped',
+    shows: 'Read in {added}; {known} were known.',
+    forPerson: true,
+    commands: {
+      'memory import': {
+        about: 'import memories from an exported file; - reads standard input',
+        takes: [':file'],
+        options: { state: 'the state they get; as exported when left out' },
+        example: '- --state candidate < memories.jsonl',
+      },
+    },
   },
-
-  'knowledge.list': {
-    params: none,
-    result: z.object({ sources: z.array(knowledgeSourceSchema), indexing: z.boolean(), embedder: embedderStateSchema }),
-  },
-  /** The documents of a source, those with a problem first. */
-  'knowledge.status': {
-    params: z.strictObject({ source: id, limit }),
-    result: z.object({
-      source: knowledgeSourceSchema,
-      documents: z.array(
-        z.object({
-          path: z.string(),
-          title: z.string(),
-          mediaType: z.string(),
-          sizeBytes: z.number().int(),
-          chunks: z.number().int(),
-          indexedAtMs: z.number().int(),
-          problem: z.string().nullable(),
-        }),
-      ),
-    }),
-  },
-  /** Previews adding a folder or a file; changes nothing. */
-  'knowledge.preview': {
-    params: z.strictObject({ path: sourcePath, endings: endingsSchema.optional() }),
-    result: z.object({
-      /** Absolute, and real where it is there. */
-      path: z.string(),
-      kind: z.enum(['directory', 'file']).nullable(),
-      /** Outside the folders open to the agent: as a source it is opened for reading. */
-      outside: z.boolean(),
-      /** Readable as documents. */
-      files: z.number().int(),
-      /** There are more than are counted. */
-      more: z.boolean(),
-      /** Why it cannot be added, in a sentence. */
-      problem: z.string().nullable(),
-    }),
-  },
-  /** Adds a folder, a file or a text; its place in config.yaml is knowledge.sources. Indexing continues in the background. */
-  'knowledge.add': {
-    params: z
-      .strictObject({
-        name: sourceNameSchema,
-        /** Absolute, or below the workspace; `~` is the person's own folder. */
-        path: sourcePath.optional(),
-        endings: endingsSchema.optional(),
-        watch: z.boolean().optional(),
-        /** Instead of a path: the text itself, Markdown. */
-        text: z.string().min(1).max(200_000).optional(),
-        title: z.string().trim().min(1).max(200).optional(),
-        /** A person confirmed that it is outside the folders open to the agent. */
-        outside: z.boolean().optional(),
-      })
-      .refine(({ path, text }) => (path === undefined) !== (text === undefined), 'a source has either a path or a text'),
-    result: z.object({ source: z.string(), path: z.string().nullable(), holds: holdsSchema }),
-  },
-  /** Removes a source. Returns its setting, so that config.set can put it back. */
-  'knowledge.remove': {
-    params: z.strictObject({ source: sourceNameSchema }),
-    result: z.object({ source: z.string(), setting: z.record(z.string(), z.unknown()), holds: holdsSchema }),
-  },
-  'knowledge.search': {
-    params: z.strictObject({ query: queryText, source: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
-    result: z.object({ evidence: z.array(evidenceSchema), embedder: embedderStateSchema }),
-  },
-  /** Rereads every document of a source, or of all; waits until that is done. */
-  'knowledge.reindex': {
-    params: z.strictObject({ source: id.optional() }),
-    result: z.object({ documents: z.number().int(), changed: z.number().int(), removed: z.number().int(), failed: z.number().int() }),
-  },
-} as const;
+});

@@ -1,6 +1,7 @@
 // Second opinions: other models answer the message of a turn again, a judge compares. Panels, the events and the operations.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { id } from '../op-params.ts';
@@ -25,7 +26,7 @@ export type OpinionVerdict = z.infer<typeof opinionVerdictSchema>;
 
 const spent = { usage: usageSchema, costUsd: z.number().nullable(), tookMs: z.number() };
 
-export const opinionEvents = {
+const opinionEvents = {
   /** In the turn it is about, once it has ended. */
   'opinion.requested': z.object({
     opinionId: z.string(),
@@ -82,9 +83,33 @@ export const opinionSchema = z.object({
 });
 export type Opinion = z.infer<typeof opinionSchema>;
 
-export const opinionOps = {
+export const opinionOps = defineOps({
   /** Another model, or a panel of config.yaml, answers the message of a turn that has ended; a judge compares. */
-  'model.opinion': { params: z.strictObject({ turnId: id, panel: z.string().regex(panelName).optional() }), result: opinionSchema },
+  'model.opinion': {
+    params: z.strictObject({ turnId: id, panel: z.string().regex(panelName).optional() }),
+    result: opinionSchema,
+    about: 'ask another model, or a panel, about the answer of a turn; a judge compares',
+    forPerson: true,
+    live: true,
+    commands: {
+      'model opinion': {
+        takes: ['turnId'],
+        options: { panel: 'a panel of models.panels; the first one, or another model, when left out' },
+        example: 'trn_01JD7Q --panel careful',
+      },
+    },
+  },
   /** The opinions on a turn, from the log; asks no model. */
-  'opinion.list': { params: z.strictObject({ turnId: id }), result: z.object({ opinions: z.array(opinionSchema) }) },
+  'opinion.list': {
+    params: z.strictObject({ turnId: id }),
+    result: z.object({ opinions: z.array(opinionSchema) }),
+    about: 'list the second opinions on a turn',
+    commands: { 'model opinions': { takes: ['turnId'], example: 'trn_01JD7Q' } },
+  },
+});
+
+export const opinionContract = {
+  events: opinionEvents,
+  ops: opinionOps,
+  families: { opinion: 'Second thoughts' },
 } as const;

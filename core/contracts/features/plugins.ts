@@ -1,7 +1,7 @@
-// Plugins: features added by the host program or by a file of the person's; the settings, the events and the operations. Used by events.ts,
-// ops.ts and config.ts.
+// Plugins: features added by the host program or by a file of the person's; the settings, the events and the operations.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { none } from '../op-params.ts';
 
 export const pluginNameSchema = z
@@ -19,7 +19,7 @@ export const pluginsConfigSchema = z
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');
 
-export const pluginEvents = {
+const pluginEvents = {
   /** An event that a plugin recorded. `name` is prefixed with the plugin's name; only the plugin interprets the body. */
   'plugin.recorded': z.object({ plugin: z.string(), name: z.string(), body: z.unknown() }),
   /** A person approved the code at the path as part of the program, as long as it has this content. */
@@ -32,7 +32,7 @@ const pluginStateSchema = z.enum(['loaded', 'waiting', 'refused', 'failed']);
 const pluginViewSchema = z.object({
   /** Null until it was loaded. */
   name: z.string().nullable(),
-  /** Null for one of the program around the runtime. */
+  /** Null for one that the host program handed in. */
   path: z.string().nullable(),
   sha256: z.string().nullable(),
   state: pluginStateSchema,
@@ -43,16 +43,48 @@ const pluginViewSchema = z.object({
 });
 export type PluginView = z.infer<typeof pluginViewSchema>;
 
-export const pluginOps = {
-  'plugin.list': { params: none, result: z.object({ plugins: z.array(pluginViewSchema) }) },
+export const pluginOps = defineOps({
+  'plugin.list': {
+    params: none,
+    result: z.object({ plugins: z.array(pluginViewSchema) }),
+    about: 'list the plugins: your own features, where each comes from, and whether it is loaded',
+    commands: { 'plugins list': { example: '' } },
+  },
   /** Loaded from the next start on; a changed content needs a new approval. `sha256` is the content the person was shown. */
   'plugin.approve': {
     params: z.strictObject({ path: z.string().min(1).max(4096), sha256: sha256Schema }),
     result: z.object({ path: z.string(), sha256: z.string() }),
+    about: 'approve a plugin as its files are now; it is loaded from the next start on, until they change',
+    shows: 'Approved {path} as it is now. It is loaded from the next start on.',
+    forPerson: true,
+    commands: {
+      'plugins approve': {
+        takes: ['path', 'sha256'],
+        words: { path: 'its file or folder', sha256: 'the hash that `plugins list` shows' },
+        paths: ['path'],
+        example: 'weather.mjs 27ba4764e2d8e1bd4e2a3c3f6e6c8fd5b1a7e4f7d3f2c6f0a9b8c7d6e5f4a3b2',
+      },
+    },
   },
   /** An operation of a plugin. Fails with unknown_op, invalid_params, or as the plugin does. */
   'plugin.call': {
     params: z.strictObject({ operation: z.string().min(1).max(200), params: z.unknown() }),
     result: z.object({ result: z.unknown() }),
+    about: 'call an operation of a plugin',
+    forPerson: true,
+    commands: {
+      'plugins call': {
+        takes: ['operation', 'params?'],
+        words: { operation: 'such as weather.report', params: 'its parameters as JSON' },
+        example: 'weather.report \'{"city":"Oslo"}\'',
+      },
+    },
   },
+});
+
+export const pluginContract = {
+  events: pluginEvents,
+  ops: pluginOps,
+  families: { plugin: 'Plugins' },
+  help: { plugins: ['Set up', 'your own features, approved by you'] },
 } as const;

@@ -2,7 +2,8 @@
 // Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { id, none } from '../op-params.ts';
+import { defineOps } from '../command-form.ts';
+import { id, most, none } from '../op-params.ts';
 import { taintSourceSchema } from '../tools.ts';
 import { jobBoundsSchema, narrowedSettings } from '../turn-bounds.ts';
 
@@ -192,7 +193,13 @@ const heartbeatStateSchema = z.object({
 });
 export type HeartbeatState = z.infer<typeof heartbeatStateSchema>;
 
-export const scheduleOps = {
+const times = {
+  '--every <interval>': 'at an interval: 15m, 2h, 1d',
+  '--cron <line>': 'minute, hour, day of month, month, day of week',
+  '--zone <name>': 'such as Europe/Berlin; the zone of this machine by default',
+};
+
+export const scheduleOps = defineOps({
   /** The clock's last jump, seen by comparing it with a steady one, while this instance ran. */
   'schedule.list': {
     params: none,
@@ -200,31 +207,126 @@ export const scheduleOps = {
       schedules: z.array(scheduleViewSchema),
       clockJump: z.object({ atMs: z.number().int(), byMs: z.number().int() }).nullable(),
     }),
+    about: 'list the tasks, the next one first',
+    commands: { 'schedule list': { example: '' } },
   },
   'schedule.get': {
     params: z.strictObject({ scheduleId: id, limit: z.number().int().min(1).max(200).optional() }),
     result: scheduleViewSchema,
+    about: 'show a task and its latest runs',
+    commands: {
+      'schedule show': { takes: ['scheduleId'], sets: { limit: 20 }, options: { limit: 'how many runs at most' }, example: 'sch_01JD7Q' },
+    },
   },
-  'schedule.create': { params: z.strictObject(wanted), result: scheduleViewSchema },
+  'schedule.create': {
+    params: z.strictObject(wanted),
+    result: scheduleViewSchema,
+    about: 'create a scheduled task',
+    forPerson: true,
+    commands: {
+      'schedule add': {
+        about: 'add a task; needs one of --at, --every and --cron',
+        takes: ['prompt'],
+        words: { prompt: 'what is asked then' },
+        options: {
+          '--at <time>': 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z',
+          ...times,
+          name: 'the name of the task',
+          agentId: 'the agent that does it; main by default',
+          session: { flag: 'session <id>', about: 'own, new, or the id of one' },
+          missed: 'what to do about times that passed while TrayClaw did not run',
+          '--tools <names...>': 'no others',
+          '--classes <names...>': 'no others',
+          '--usd <amount>': 'at most, each time',
+          '--grants': 'your grants cover it too',
+          '--approval-minutes <n>': 'deny an approval that is still open after this time',
+          deliver: { flag: 'deliver <chat>', about: 'the answer is sent there; last for the one used last' },
+        },
+        example: "'Summarize my notes of today.' --cron '0 18 * * 1-5' --name 'Evening notes'",
+      },
+    },
+  },
   'schedule.update': {
     params: z.strictObject({ scheduleId: id, ...z.strictObject(wanted).partial().shape }),
     result: scheduleViewSchema,
+    about: 'change, pause or resume a scheduled task',
+    forPerson: true,
+    commands: {
+      'schedule pause': {
+        about: 'pause a task until it is resumed',
+        takes: ['scheduleId'],
+        sets: { enabled: false },
+        example: 'sch_01JD7Q',
+      },
+      'schedule resume': { about: 'resume a paused task', takes: ['scheduleId'], sets: { enabled: true }, example: 'sch_01JD7Q' },
+    },
   },
-  'schedule.remove': { params: z.strictObject({ scheduleId: id }), result: z.object({ scheduleId: z.string() }) },
+  'schedule.remove': {
+    params: z.strictObject({ scheduleId: id }),
+    result: z.object({ scheduleId: z.string() }),
+    about: 'remove a task for good',
+    shows: 'Removed {scheduleId}.',
+    commands: { 'schedule remove': { takes: ['scheduleId'], example: 'sch_01JD7Q' } },
+  },
   /** Runs it once now, in addition to its times. */
-  'schedule.run': { params: z.strictObject({ scheduleId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
+  'schedule.run': {
+    params: z.strictObject({ scheduleId: id }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+    about: 'run a task now, in addition to its schedule',
+    shows: 'Started turn {turnId}.',
+    commands: { 'schedule run': { takes: ['scheduleId'], example: 'sch_01JD7Q' } },
+  },
   /** When something would be due. Keeps nothing. */
   'schedule.preview': {
     params: z.strictObject({ spec: scheduleSpecInputSchema, count: z.number().int().min(1).max(50).optional() }),
     result: z.object({ nextMs: z.array(z.number().int()) }),
+    about: 'show when a schedule would be due; saves nothing',
+    commands: {
+      'schedule next': {
+        options: { '--at <time>': 'once, such as 2026-03-29T02:30', ...times, count: 'how many' },
+        example: "--cron '0 18 * * 1-5' --count 3",
+      },
+    },
   },
-  'heartbeat.get': { params: none, result: heartbeatStateSchema },
+  'heartbeat.get': {
+    params: none,
+    result: heartbeatStateSchema,
+    about: 'show the status of the periodic HEARTBEAT.md check',
+    commands: { 'heartbeat show': { example: '' } },
+  },
   /** Beats once now, outside its times; with nothing to do no model is asked. */
-  'heartbeat.run': { params: none, result: heartbeatStateSchema },
+  'heartbeat.run': {
+    params: none,
+    result: heartbeatStateSchema,
+    about: 'run the periodic HEARTBEAT.md check now',
+    commands: { 'heartbeat run': { example: '' } },
+  },
   'task.list': {
     params: z.strictObject({ all: z.boolean().optional(), limit: z.number().int().min(1).max(500).optional() }),
     result: z.object({ tasks: z.array(taskSchema) }),
+    about: 'list the open tasks',
+    shows: {
+      each: 'tasks',
+      columns: { TASK: 'taskId', STATE: 'state', SINCE: 'createdAtMs', BY: 'by', WHAT: 'text' },
+      none: 'Nothing is open.',
+    },
+    commands: { 'tasks list': { options: { all: 'also what is done or dropped', limit: most }, example: '--all' } },
   },
-  'task.add': { params: z.strictObject({ text: z.string().trim().min(1).max(1000) }), result: taskSchema },
-  'task.close': { params: z.strictObject({ taskId: id, how: z.enum(['done', 'dropped']) }), result: taskSchema },
-} as const;
+  'task.add': {
+    params: z.strictObject({ text: z.string().trim().min(1).max(1000) }),
+    result: taskSchema,
+    about: 'add a task',
+    shows: 'Added {taskId}.',
+    commands: { 'tasks add': { takes: ['text...'], example: 'Book the train' } },
+  },
+  'task.close': {
+    params: z.strictObject({ taskId: id, how: z.enum(['done', 'dropped']) }),
+    result: taskSchema,
+    about: 'close a task as done or dropped',
+    shows: '{state}: {text}',
+    commands: {
+      'tasks done': { about: 'mark a task as done', takes: ['taskId'], sets: { how: 'done' }, example: 'tsk_01JD7Q' },
+      'tasks drop': { about: 'mark a task as dropped', takes: ['taskId'], sets: { how: 'dropped' }, example: 'tsk_01JD7Q' },
+    },
+  },
+});

@@ -2,7 +2,9 @@
 // Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
-import { id } from '../op-params.ts';
+import { defineOps } from '../command-form.ts';
+import { id, most } from '../op-params.ts';
+import { secretRefSchema } from '../secret-ref.ts';
 import { narrowedSettings } from '../turn-bounds.ts';
 
 export const signalSources = ['webhook', 'file', 'schedule', 'heartbeat', 'app'] as const;
@@ -54,47 +56,44 @@ const target = {
   ...narrowedSettings,
 };
 
-/** `secretRef` is the schema of config.ts; a parameter, because that file imports this one. */
-export function signalsConfigSchema(secretRef: z.ZodString) {
-  return z
-    .strictObject({
-      /** By name: POST /hooks/NAME. */
-      webhooks: z
-        .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/), z.strictObject({ ...target, secret: secretRef }))
-        .default({}),
-      /** Files and folders; a folder covers its direct entries. */
-      watch: z
-        .array(
-          z.strictObject({
-            ...target,
-            path: z.string().min(1).max(4096),
-            /** The signal's name; the last part of the path when left out. */
-            name: z.string().min(1).max(64).optional(),
-          }),
-        )
-        .max(50)
-        .default([]),
-      limits: z
-        .strictObject({
-          /** Turns that signals may start within an hour, over all of them. */
-          runsPerHour: z.number().int().min(0).max(1000).default(20),
-          /** Signals of one name that are taken in within a minute. */
-          perMinute: z.number().int().min(1).max(10_000).default(60),
-          /** Notes that wait for the next turn of one session. */
-          queued: z.number().int().min(1).max(100).default(20),
-          /** Characters of a signal that are kept. */
-          textMax: z.number().int().min(100).max(100_000).default(8_000),
-          /** How long an approval of an unattended turn waits before it is denied. */
-          approvalMinutes: z.number().int().min(1).max(1440).default(30),
-        })
-        .prefault({}),
-    })
-    .prefault({});
-}
+export const signalsConfigSchema = z
+  .strictObject({
+    /** By name: POST /hooks/NAME. */
+    webhooks: z
+      .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/), z.strictObject({ ...target, secret: secretRefSchema }))
+      .default({}),
+    /** Files and folders; a folder covers its direct entries. */
+    watch: z
+      .array(
+        z.strictObject({
+          ...target,
+          path: z.string().min(1).max(4096),
+          /** The signal's name; the last part of the path when left out. */
+          name: z.string().min(1).max(64).optional(),
+        }),
+      )
+      .max(50)
+      .default([]),
+    limits: z
+      .strictObject({
+        /** Turns that signals may start within an hour, over all of them. */
+        runsPerHour: z.number().int().min(0).max(1000).default(20),
+        /** Signals of one name that are taken in within a minute. */
+        perMinute: z.number().int().min(1).max(10_000).default(60),
+        /** Notes that wait for the next turn of one session. */
+        queued: z.number().int().min(1).max(100).default(20),
+        /** Characters of a signal that are kept. */
+        textMax: z.number().int().min(100).max(100_000).default(8_000),
+        /** How long an approval of an unattended turn waits before it is denied. */
+        approvalMinutes: z.number().int().min(1).max(1440).default(30),
+      })
+      .prefault({}),
+  })
+  .prefault({});
 
 const signalViewSchema = signalReceivedSchema.extend({ seq: z.number().int(), atMs: z.number().int() });
 
-export const signalOps = {
+export const signalOps = defineOps({
   /** Newest first. `before` is the `seq` of the last one seen. */
   'signal.list': {
     params: z.strictObject({
@@ -103,6 +102,13 @@ export const signalOps = {
       limit: z.number().int().min(1).max(200).optional(),
     }),
     result: z.object({ signals: z.array(signalViewSchema), nextBefore: z.number().int().nullable() }),
+    about: 'list the signals, newest first',
+    commands: {
+      'signals list': {
+        options: { source: 'of this kind only', limit: most, before: 'only signals before this place of the log' },
+        example: '--source webhook --limit 5',
+      },
+    },
   },
   /** From an app or script of this user. Repeating a `dedupeKey` creates no second signal. */
   'signal.send': {
@@ -116,6 +122,20 @@ export const signalOps = {
       dedupeKey: z.string().min(1).max(200).optional(),
     }),
     result: signalReceivedSchema.extend({ repeated: z.boolean() }),
+    about: 'send a signal from this computer',
+    commands: {
+      'signals send': {
+        takes: ['name', 'text...'],
+        options: {
+          attention: 'what the signal does',
+          sessionId: 'the session it belongs to',
+          agentId: 'the agent it goes to; main by default',
+          data: 'JSON that goes with the signal',
+          dedupeKey: { flag: 'key', about: 'a signal with the same key counts once' },
+        },
+        example: 'build The build failed. --data \'{"job":7}\'',
+      },
+    },
   },
   /** A request to POST /hooks/NAME. The HTTP server has checked only its size and rate. */
   'signal.hook': {
@@ -127,5 +147,6 @@ export const signalOps = {
       dedupeKey: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ signalId: z.string(), repeated: z.boolean() }),
+    about: 'take a webhook; `POST /hooks/NAME` calls it',
   },
-} as const;
+});

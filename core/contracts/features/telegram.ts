@@ -1,6 +1,7 @@
 // The Telegram bot: pairing, updates and approvals; the events and the operations. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 
 /**
@@ -98,18 +99,63 @@ export type TelegramPairing = z.infer<typeof telegramPairingSchema>;
 
 const people = z.object({ people: z.array(telegramPersonSchema), pairings: z.array(telegramPairingSchema) });
 
-export const telegramOps = {
-  'telegram.status': { params: none, result: telegramStatusSchema },
+const pairing = { words: { pairingId: 'the id of the pairing, as in: telegram list' }, example: 'pair_01JD7Q' };
+
+export const telegramOps = defineOps({
+  'telegram.status': {
+    params: none,
+    result: telegramStatusSchema,
+    about: 'show the status of the bot',
+    commands: { 'telegram status': { example: '' } },
+  },
   /** A code to send to the bot, shown this once. It holds for an hour and one person; at most three wait at a time. */
   'telegram.pair': {
     params: none,
     result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), bot: z.string().nullable() }),
+    about: 'make a pairing code to send to the bot',
+    forPerson: true,
+    commands: { 'telegram pair': { example: '' } },
   },
-  'telegram.list': { params: none, result: people },
+  'telegram.list': {
+    params: none,
+    result: people,
+    about: 'list paired people and waiting codes',
+    commands: { 'telegram list': { example: '' } },
+  },
   /** Pairs the person who sent the code. Never possible over Telegram itself. */
-  'telegram.confirm': { params: z.strictObject({ pairingId: id }), result: people },
-  'telegram.refuse': { params: z.strictObject({ pairingId: id }), result: people },
-  'telegram.revoke': { params: z.strictObject({ userId: id }), result: people },
-  'telegram.pause': { params: none, result: telegramStatusSchema },
-  'telegram.resume': { params: none, result: telegramStatusSchema },
-} as const;
+  'telegram.confirm': {
+    params: z.strictObject({ pairingId: id }),
+    result: people,
+    about: 'let the sender of the code talk to the agent',
+    forPerson: true,
+    commands: { 'telegram confirm': { takes: ['pairingId'], ...pairing } },
+  },
+  'telegram.refuse': {
+    params: z.strictObject({ pairingId: id }),
+    result: people,
+    about: 'refuse a pairing',
+    forPerson: true,
+    commands: { 'telegram refuse': { takes: ['pairingId'], ...pairing } },
+  },
+  'telegram.revoke': {
+    params: z.strictObject({ userId: id }),
+    result: people,
+    about: "take a person's access back",
+    forPerson: true,
+    commands: { 'telegram revoke': { takes: ['userId'], words: { userId: 'the numeric id, as in: telegram list' }, example: '4711' } },
+  },
+  'telegram.pause': {
+    params: none,
+    result: telegramStatusSchema,
+    about: 'pause the bot, also across restarts',
+    forPerson: true,
+    commands: { 'telegram pause': { example: '' } },
+  },
+  'telegram.resume': {
+    params: none,
+    result: telegramStatusSchema,
+    about: 'resume the bot',
+    forPerson: true,
+    commands: { 'telegram resume': { example: '' } },
+  },
+});

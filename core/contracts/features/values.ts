@@ -1,13 +1,14 @@
 // The answer of a turn as a value of a JSON schema: the event and the operation.
 
 import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { id } from '../op-params.ts';
 
 const spent = { usage: usageSchema, costUsd: z.number().nullable() };
 
-export const valueEvents = {
+const valueEvents = {
   /** A model was asked for the answer of a turn as a value. `error` says why there is none. */
   'value.given': z.object({
     model: z.string(),
@@ -20,7 +21,7 @@ export const valueEvents = {
   }),
 } as const;
 
-export const valueOps = {
+export const valueOps = defineOps({
   /**
    * The answer of a turn that has ended, as a value that follows the schema. An answer that is such a value already is returned as it is;
    * otherwise a model, that of the turn unless another is named, is asked for it and once more if it errs.
@@ -39,5 +40,11 @@ export const valueOps = {
       model: z.string().nullable(),
       ...spent,
     }),
+    about: 'return the answer of an ended turn as a value of a JSON schema, checked; asks a model unless it is one',
   },
+});
+
+export const valueContract = {
+  events: valueEvents,
+  ops: valueOps,
 } as const;

@@ -39,7 +39,7 @@ export const verifyConfigSchema = z
   .optional();
 export type VerifyConfig = NonNullable<z.infer<typeof verifyConfigSchema>>;
 
-export const verifyEvents = {
+const verifyEvents = {
   /** A call was checked before the gate's decision took effect. UNAVAILABLE: there was no usable answer. */
   'call.verified': z.object({
     callId: z.string(),
@@ -74,4 +74,7 @@ export interface VerifySubject {
 
 /** The answer of a verifying command or model. */
 export const verifierAnswerSchema = z.object({ verdict: verdictSchema, reason: z.string().max(4000).default('') });
-export type VerifierAnswer = z.infer<typeof verifierAnswerSchema>;
+
+export const verifyContract = {
+  events: verifyEvents,
+} as const;

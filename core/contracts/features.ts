@@ -1,0 +1,59 @@
+// The contracts of features, each named once: from here their events and operations go into the tables, and their commands get their places
+// in help and in the reference. Features of the first version are spread into the tables directly; settings are named in config.ts.
+
+import type { AllOf } from '../base/all-of.ts';
+import { a2aContract } from './features/a2a.ts';
+import { channelContract } from './features/channels.ts';
+import { doorContract } from './features/doors.ts';
+import { engineContract } from './features/engine.ts';
+import { evalContract } from './features/evals.ts';
+import { governorContract } from './features/governor.ts';
+import { mcpContract } from './features/mcp.ts';
+import { opinionContract } from './features/opinions.ts';
+import { pipelineContract } from './features/pipelines.ts';
+import { pluginContract } from './features/plugins.ts';
+import { priceContract } from './features/prices.ts';
+import { projectContract } from './features/project.ts';
+import { savedPromptContract } from './features/saved.ts';
+import { skillStoreContract } from './features/skill-store.ts';
+import { telemetryContract } from './features/telemetry.ts';
+import { valueContract } from './features/values.ts';
+import { verifyContract } from './features/verify.ts';
+import { workContract } from './features/work.ts';
+
+const contracts = [
+  pluginContract,
+  mcpContract,
+  telemetryContract,
+  governorContract,
+  verifyContract,
+  opinionContract,
+  valueContract,
+  doorContract,
+  a2aContract,
+  channelContract,
+  engineContract,
+  priceContract,
+  workContract,
+  pipelineContract,
+  evalContract,
+  projectContract,
+  savedPromptContract,
+  skillStoreContract,
+] as const;
+
+type Contract = (typeof contracts)[number];
+type Table = 'events' | 'ops' | 'families' | 'help';
+type Part<T extends Table, C = Contract> = C extends { readonly [K in T]: infer Entries } ? Entries : never;
+
+export const featureEvents = joined('events');
+export const featureOps = joined('ops');
+/** By the first word of an operation: the group of the reference it belongs to, which may be a new one. */
+export const featureFamilies = joined('families');
+/** By the first word of a command: its group in help, and what it is about. */
+export const featureHelp = joined('help');
+
+function joined<T extends Table>(table: T): AllOf<Part<T>> {
+  const parts: readonly Readonly<Partial<Record<Table, object>>>[] = contracts;
+  return Object.assign({}, ...parts.map((contract) => contract[table])) as AllOf<Part<T>>;
+}

@@ -1,0 +1,228 @@
+// Evals: cases that are run through the program in throwaway data folders and graded; the file, the events and the operations. Used by
+// feature-events.ts and ops.ts.
+
+import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
+import { usageSchema } from '../llm.ts';
+import { modelRefSchema } from '../model-ref.ts';
+import { id, most } from '../op-params.ts';
+
+export const assertTypes = [
+  'contains',
+  'not-contains',
+  'icontains',
+  'contains-any',
+  'contains-all',
+  'equals',
+  'starts-with',
+  'regex',
+  'not-regex',
+  'is-json',
+  'tool',
+  'not-tool',
+  'cost',
+  'latency',
+  'llm-rubric',
+] as const;
+
+/** As promptfoo has it. `threshold`: the most of cost and latency, the least score of a rubric. */
+export const evalAssertSchema = z.strictObject({
+  type: z.enum(assertTypes),
+  value: z.unknown().optional(),
+  threshold: z.number().nonnegative().optional(),
+  /** Judges a rubric. */
+  provider: modelRefSchema.optional(),
+  metric: z.string().optional(),
+});
+export type EvalAssert = z.infer<typeof evalAssertSchema>;
+
+const testFields = {
+  description: z.string().max(500).optional(),
+  input: z.string().min(1).max(200_000).optional(),
+  vars: z.record(z.string(), z.unknown()).optional(),
+  /** A folder that is copied, relative to the file; or files with their content. */
+  workspace: z.union([z.string().min(1), z.record(z.string(), z.string())]).optional(),
+  assert: z.array(evalAssertSchema).max(100).default([]),
+  /** Tools whose calls are approved in the throwaway folder; every other approval is denied. */
+  approve: z.array(z.string()).max(100).optional(),
+};
+
+export const evalFileSchema = z.strictObject({
+  description: z.string().optional(),
+  /** The first one is run. */
+  providers: z.array(modelRefSchema).min(1).optional(),
+  /** `{{name}}` is replaced by a variable of the test. */
+  prompts: z.array(z.string().min(1)).min(1).optional(),
+  judge: modelRefSchema.optional(),
+  defaultTest: z
+    .strictObject({ ...testFields, assert: testFields.assert.optional() })
+    .partial()
+    .optional(),
+  tests: z.array(z.strictObject(testFields)).min(1).max(10_000),
+});
+export type EvalFile = z.infer<typeof evalFileSchema>;
+
+const checkSchema = z.object({ type: z.string(), pass: z.boolean(), reason: z.string(), score: z.number().optional() });
+/** error: it says nothing of the answer, such as a model that could not be reached or a judgement that cannot be used. */
+export const evalVerdictSchema = z.enum(['pass', 'fail', 'error']);
+
+const evalCaseSchema = z.object({
+  /** The same for the same input and assertions, in every run. */
+  caseId: z.string(),
+  name: z.string(),
+  repeat: z.number().int(),
+  verdict: evalVerdictSchema,
+  checks: z.array(checkSchema),
+  text: z.string(),
+  calls: z.array(z.string()),
+  /** Requests to a model that this run made for it; 0 where everything was in the cache. */
+  requests: z.number().int(),
+  cached: z.boolean(),
+  tookMs: z.number(),
+  costUsd: z.number().nullable(),
+  tokens: z.number().int(),
+  error: z.string().optional(),
+});
+export type EvalCase = z.infer<typeof evalCaseSchema>;
+
+const rateSchema = z.object({
+  /** Share of single attempts that pass, with the 95 % interval of Wilson. */
+  rate: z.number(),
+  low: z.number(),
+  high: z.number(),
+  /** Share of cases with at least one passing repeat, and with all. */
+  passAtK: z.number(),
+  passHatK: z.number(),
+  k: z.number().int(),
+});
+export type EvalRate = z.infer<typeof rateSchema>;
+
+export const evalEvents = {
+  /** In the session of the run, like all of these. */
+  'eval.started': z.object({
+    runId: z.string(),
+    path: z.string(),
+    model: z.string(),
+    cases: z.number().int(),
+    repeat: z.number().int(),
+    by: z.string(),
+  }),
+  /** Its model and figures are those of requests made in this run; the throwaway folder they were made in is gone. */
+  'eval.case_finished': z.object({
+    runId: z.string(),
+    model: z.string(),
+    usage: usageSchema,
+    paidUsd: z.number().nullable(),
+    result: evalCaseSchema,
+  }),
+  'eval.finished': z.object({ runId: z.string(), passed: z.number().int(), failed: z.number().int(), errors: z.number().int() }),
+} as const;
+
+export const evalRunSchema = z.object({
+  runId: z.string(),
+  path: z.string(),
+  model: z.string(),
+  startedAtMs: z.number().int(),
+  /** False for a run that was interrupted. */
+  finished: z.boolean(),
+  passed: z.number().int(),
+  failed: z.number().int(),
+  errors: z.number().int(),
+  requests: z.number().int(),
+  cached: z.number().int(),
+  costUsd: z.number().nullable(),
+  rate: rateSchema,
+  cases: z.array(evalCaseSchema),
+});
+export type EvalRun = z.infer<typeof evalRunSchema>;
+
+/** `exported`: the run as a text. */
+const exportedRunSchema = evalRunSchema.extend({ exported: z.string() });
+
+const evalRef = z.string().min(1).max(100);
+
+export const evalOps = defineOps({
+  /** Runs the cases of a file or of a folder. What did not change comes from the cache and makes no request. */
+  'eval.run': {
+    params: z.strictObject({
+      path: z.string().min(1).max(4096),
+      repeat: z.number().int().min(1).max(50).optional(),
+      model: modelRefSchema.optional(),
+      cache: z.boolean().optional(),
+      parallel: z.number().int().min(1).max(16).optional(),
+    }),
+    result: exportedRunSchema,
+    about: 'run eval cases through the program in throwaway data folders, and grade them',
+    forPerson: true,
+    live: true,
+    commands: {
+      'eval run': {
+        takes: ['path'],
+        words: { path: 'a YAML file of cases, or a folder of them' },
+        paths: ['path'],
+        options: {
+          repeat: 'run each case so often',
+          model: 'the model to run the cases with',
+          '--no-cache': { about: 'ask again what is in the cache', sets: { cache: false } },
+          parallel: 'how many cases at once',
+        },
+        example: 'cases.yaml --repeat 3',
+      },
+    },
+  },
+  'eval.list': {
+    params: z.strictObject({ limit: z.number().int().min(1).max(200).optional() }),
+    result: z.object({ runs: z.array(evalRunSchema.omit({ cases: true, rate: true })) }),
+    about: 'list the runs, the newest first',
+    shows: {
+      each: 'runs',
+      columns: {
+        RUN: 'runId',
+        AT: 'startedAtMs',
+        MODEL: 'model',
+        PASSED: 'passed',
+        FAILED: 'failed',
+        ERRORS: 'errors',
+        REQUESTS: 'requests',
+        FILE: 'path',
+      },
+      none: 'There is no run yet.',
+    },
+    commands: { 'eval list': { options: { limit: most }, example: '--limit 5' } },
+  },
+  'eval.get': {
+    params: z.strictObject({ runId: evalRef, format: z.enum(['text', 'junit', 'markdown']).optional() }),
+    result: exportedRunSchema,
+    about: 'show a run; also as JUnit or Markdown',
+    commands: { 'eval show': { takes: ['runId'], options: { format: 'text, junit or markdown' }, example: 'evl_01JD7Q --format junit' } },
+  },
+  'eval.compare': {
+    params: z.strictObject({ a: evalRef, b: evalRef }),
+    result: z.object({
+      a: z.string(),
+      b: z.string(),
+      better: z.array(z.string()),
+      worse: z.array(z.string()),
+      same: z.number().int(),
+      onlyOne: z.array(z.string()),
+      figures: z.array(z.object({ figure: z.string(), a: z.number().nullable(), b: z.number().nullable() })),
+    }),
+    about: 'compare two runs: what got better, what got worse',
+    commands: { 'eval compare': { takes: ['a', 'b'], example: 'evl_01JD7Q evl_01JD8R' } },
+  },
+  /** The messages of a session as cases, with the calls that were made as assertions; to be read and corrected by a person. */
+  'eval.draft': {
+    params: z.strictObject({ sessionId: id }),
+    result: z.object({ yaml: z.string(), cases: z.number().int() }),
+    about: 'print the messages of a session as eval cases',
+    shows: '{yaml}',
+    commands: { 'eval from-session': { takes: ['sessionId'], example: 'last > cases.yaml' } },
+  },
+});
+
+export const evalContract = {
+  events: evalEvents,
+  ops: evalOps,
+  families: { eval: 'Evals' },
+  help: { eval: ['Talk', 'cases that are run and graded, and what changed between two runs'] },
+} as const;

@@ -1,0 +1,154 @@
+// The folder a session works in, as a project: its instructions, its files for mentions, and git worktrees. The events and the operations.
+
+import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
+import { id, none } from '../op-params.ts';
+import { workspacePath } from '../workspace-ops.ts';
+
+/** The call that adds a git worktree or removes one. */
+export const worktreeTool = 'git_worktree';
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest');
+
+const projectEvents = {
+  /** A person accepted this content of a project file as instructions; another content of it is material again. */
+  'project.accepted': z.object({ path: z.string(), sha256: z.string(), by: z.string() }),
+  'project.withdrawn': z.object({ path: z.string(), by: z.string() }),
+} as const;
+
+/** none: no project file. new: shown as material. accepted: its text instructs. changed: another text was accepted. */
+export const instructionStates = ['none', 'new', 'accepted', 'changed'] as const;
+
+export const projectSchema = z.object({
+  /** Real path. */
+  folder: z.string(),
+  state: z.enum(instructionStates),
+  /** AGENTS.md, else CLAUDE.md; null where there is neither. `text` is what the model sees: without known secrets. */
+  file: z.object({ name: z.string(), path: z.string(), sha256: z.string(), text: z.string() }).nullable(),
+  /** A worktree can be added: it is the top folder of a git repository. */
+  isRepository: z.boolean(),
+});
+export type Project = z.infer<typeof projectSchema>;
+
+export const worktreeSchema = z.object({
+  path: z.string(),
+  /** Null where its HEAD is on no branch. */
+  branch: z.string().nullable(),
+  /** Changed, new and ignored files, which a removal deletes. Cut off after some. */
+  uncommitted: z.array(z.string()),
+  /** Commits that no branch holds, which a removal loses. */
+  isDetached: z.boolean(),
+  /** The newest session that works in it. */
+  sessionId: z.string().nullable(),
+});
+export type Worktree = z.infer<typeof worktreeSchema>;
+
+const begunSchema = z.object({
+  sessionId: z.string(),
+  turnId: z.string(),
+  path: z.string(),
+  branch: z.string(),
+  /** It waits for an approval. */
+  waiting: z.boolean(),
+});
+
+const projectOps = defineOps({
+  /** Reads the project file of a folder, and whether its text is accepted as instructions. Changes nothing. */
+  'project.get': {
+    params: z.strictObject({ folder: workspacePath }),
+    result: projectSchema,
+    about: 'show the instructions of a folder (AGENTS.md), and whether you accepted them',
+    commands: { 'folders instructions': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], example: '.' } },
+  },
+  /** From the next turn on the text with this digest counts as instructions of the person. Only in a trusted folder. */
+  'project.accept': {
+    params: z.strictObject({ folder: workspacePath, sha256 }),
+    result: projectSchema,
+    about: 'follow the instructions of a trusted folder, as they are now',
+    forPerson: true,
+    commands: {
+      'folders accept': {
+        takes: ['folder?'],
+        sets: { folder: '.' },
+        paths: ['folder'],
+        options: { sha256: 'the digest that `folders instructions` showed' },
+        example: '. --sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+      },
+    },
+  },
+  'project.withdraw': {
+    params: z.strictObject({ folder: workspacePath }),
+    result: projectSchema,
+    about: 'no longer follow the instructions of a folder; they are shown as material',
+    forPerson: true,
+    commands: { 'folders withdraw': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], example: '.' } },
+  },
+  /** Files of the session's folder whose path contains the query, the best first; without a session, of the configured workspace. */
+  'project.files': {
+    params: z.strictObject({ sessionId: id.optional(), query: z.string().max(500) }),
+    result: z.object({
+      /** Relative to the folder, with slashes. */
+      files: z.array(z.string()),
+      /** The search stopped at its limit; the folder has more files. */
+      isCut: z.boolean(),
+    }),
+    about: 'find files of the folder a session works in by their path',
+  },
+  /** A few small files in the workspace, for the first tasks. What is there stays as it is. */
+  'project.example': {
+    params: none,
+    result: z.object({ folder: z.string(), made: z.array(z.string()) }),
+    about: 'make a small example folder in the workspace to try things on',
+    shows: 'The example folder is {folder}.',
+    forPerson: true,
+    commands: { 'folders example': { example: '' } },
+  },
+  /** The worktrees that TrayClaw added to a repository. */
+  'worktree.list': {
+    params: z.strictObject({ folder: workspacePath }),
+    result: z.object({ worktrees: z.array(worktreeSchema) }),
+    about: 'list the git worktrees of sessions in a repository',
+    shows: {
+      each: 'worktrees',
+      columns: { worktree: 'path', branch: 'branch', session: 'sessionId' },
+      none: 'No session has a worktree here.',
+    },
+    commands: { 'worktrees list': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], example: '.' } },
+  },
+  /** Starts a session in a new worktree of a trusted repository. The call that adds it passes the gate. */
+  'worktree.begin': {
+    params: z.strictObject({ folder: workspacePath, name: z.string().max(60).optional() }),
+    result: begunSchema,
+    about: 'start a session in a new git worktree, on a new branch',
+    shows: 'The session {sessionId} works in {path}, on the branch {branch}.',
+    forPerson: true,
+    live: true,
+    commands: {
+      'worktrees add': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], options: { name: 'of its branch' }, example: '.' },
+    },
+  },
+  /** Removes a worktree; its branch stays. Refused while that would lose something, unless `discard` says so. */
+  'worktree.remove': {
+    params: z.strictObject({ path: workspacePath, discard: z.boolean().optional() }),
+    result: z.object({ path: z.string(), waiting: z.boolean() }),
+    about: 'remove a git worktree; its branch stays',
+    shows: 'Removed {path}.',
+    forPerson: true,
+    live: true,
+    commands: {
+      'worktrees remove': {
+        takes: ['path'],
+        paths: ['path'],
+        options: { discard: { about: 'also when that loses uncommitted files', sets: { discard: true } } },
+        example: '/home/me/project/.trayclaw/worktrees/fix',
+      },
+    },
+  },
+});
+
+export const projectContract = {
+  events: projectEvents,
+  ops: projectOps,
+  families: { project: 'Folders', worktree: 'Folders' },
+  help: { worktrees: ['Set up', 'git worktrees, one for a session'] },
+} as const;

@@ -1,0 +1,23 @@
+// Remote machines by ssh: the settings. Used by config.ts.
+
+import * as z from 'zod';
+
+/** With the schema of references, so that the program knows the keys. */
+export function sshConfigSchema(secretRef: z.ZodType<string, string>) {
+  const host = z.strictObject({
+    host: z.string().min(1).max(253),
+    port: z.number().int().min(1).max(65_535).default(22),
+    user: z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, 'must be a user name'),
+    /** A private key; without one, the keys of the person's ssh agent. */
+    key: secretRef.optional(),
+    passphrase: secretRef.optional(),
+    /** The name of another of these hosts, to go through. */
+    jump: z.string().optional(),
+  });
+  return z
+    .strictObject({ hosts: z.record(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, 'must be a short name'), host).default({}) })
+    .prefault({});
+}
+
+export type SshConfig = z.infer<ReturnType<typeof sshConfigSchema>>;
+export type SshHost = SshConfig['hosts'][string];

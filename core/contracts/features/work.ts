@@ -1,0 +1,257 @@
+// Work with criteria: a goal and what "done" means, checked by rule, by a judge model or by a person; the file, the strategies, the events and
+// the operations. Used by feature-events.ts and ops.ts.
+
+import * as z from 'zod';
+import { defineOps } from '../command-form.ts';
+import { usageSchema } from '../llm.ts';
+import { modelRefSchema } from '../model-ref.ts';
+import { id, most } from '../op-params.ts';
+import { turnBoundsSchema } from '../turn-bounds.ts';
+
+const path = z.string().min(1).max(4096);
+const words = z.string().trim().min(1).max(20_000);
+
+/** `in`: a file of the workspace to look into, in place of the answer. */
+export const criterionSchema = z.union([
+  z.strictObject({ file: path }),
+  z.strictObject({ command: z.string().min(1).max(20_000) }),
+  z.strictObject({ contains: z.string().min(1).max(20_000), in: path.optional() }),
+  z.strictObject({ schema: z.record(z.string(), z.unknown()), in: path.optional() }),
+  z.strictObject({ judge: words, model: modelRefSchema.optional() }),
+  z.strictObject({ person: words }),
+]);
+export type Criterion = z.infer<typeof criterionSchema>;
+
+/** single: once. evaluate: again with what failed, a bounded number of times. candidates: several at once. human-gate: a person has the last word. */
+export const strategyNames = ['single', 'evaluate', 'candidates', 'human-gate'] as const;
+const strategyNameSchema = z.enum(strategyNames);
+
+export const presetNames = ['sdk', 'long_running', 'supervised', 'autonomous', 'orchestrated', 'scheduled'] as const;
+export const presetSchema = z.enum(presetNames);
+
+export const candidatesMax = 5;
+export const triesMax = 10;
+
+export const strategySchema = z.union([
+  strategyNameSchema,
+  z.strictObject({
+    kind: strategyNameSchema,
+    tries: z.number().int().min(1).max(triesMax).optional(),
+    candidates: z.number().int().min(2).max(candidatesMax).optional(),
+    /** Who chooses between candidates that meet every criterion. */
+    choose: z.enum(['judge', 'person']).optional(),
+    /** One for each candidate, in turn. */
+    models: z.array(modelRefSchema).min(1).max(candidatesMax).optional(),
+  }),
+]);
+
+export const workBudgetSchema = z.strictObject({
+  usd: z.number().nonnegative().optional(),
+  tokens: z.number().int().positive().optional(),
+  /** Of each attempt. */
+  steps: z.number().int().min(1).max(1000).optional(),
+  minutes: z.number().positive().max(1440).optional(),
+});
+
+/** A task file. */
+export const workFileSchema = z.strictObject({
+  goal: words,
+  criteria: z.array(criterionSchema).max(50).default([]),
+  input: z.unknown().optional(),
+  /** Files of the workspace that must exist at the end; a judge reads them. */
+  deliverables: z.array(path).max(50).default([]),
+  budget: workBudgetSchema.optional(),
+  strategy: strategySchema.optional(),
+  preset: presetSchema.optional(),
+  agent: id.optional(),
+  model: modelRefSchema.optional(),
+  /** The model that judges; that of the task when left out. */
+  judge: modelRefSchema.optional(),
+  /** The folder to work in; the configured workspace when left out. */
+  workspace: path.optional(),
+});
+export type WorkFile = z.infer<typeof workFileSchema>;
+
+/** The strategy and the bounds of a task, resolved. */
+export const workPlanSchema = z.object({
+  kind: strategyNameSchema,
+  tries: z.number().int(),
+  candidates: z.number().int(),
+  choose: z.enum(['judge', 'person']),
+  models: z.array(z.string()),
+  judge: z.string().nullable(),
+  agentId: z.string(),
+  model: z.string().nullable(),
+  /** Real path; null for the configured workspace. */
+  workspace: z.string().nullable(),
+  bounds: turnBoundsSchema,
+  /** Of the whole task. */
+  usd: z.number().nullable(),
+  tokens: z.number().int().nullable(),
+});
+export type WorkPlan = z.infer<typeof workPlanSchema>;
+
+/** error: it could not be checked. waiting: a person decides. unchecked: not reached. */
+export const workVerdictSchema = z.enum(['pass', 'fail', 'error', 'waiting', 'unchecked']);
+const settledVerdict = z.enum(['pass', 'fail', 'error']);
+const spot = { taskId: z.string(), attempt: z.number().int(), candidate: z.number().int().nullable() };
+
+export const workEvents = {
+  /** In the session of the work, like all of these. `gate`: a person must confirm at the end. */
+  'work.started': z.object({
+    taskId: z.string(),
+    goal: z.string(),
+    criteria: z.array(criterionSchema),
+    input: z.string().nullable(),
+    deliverables: z.array(z.string()),
+    plan: workPlanSchema,
+    channel: z.string(),
+    by: z.string(),
+  }),
+  /** A candidate got its own copy of the workspace. */
+  'work.copied': z.object({ taskId: z.string(), candidate: z.number().int(), folder: z.string(), grantId: z.string() }),
+  /** The turn of an attempt has ended. */
+  'work.attempted': z.object({ ...spot, sessionId: z.string(), turnId: z.string(), status: z.string(), text: z.string() }),
+  /** A criterion was checked, by whom it says: `rule`, a model or a person. */
+  'work.checked': z.object({
+    ...spot,
+    index: z.number().int(),
+    text: z.string(),
+    verdict: settledVerdict,
+    evidence: z.string(),
+    by: z.string(),
+    usage: usageSchema.optional(),
+    costUsd: z.number().nullable().optional(),
+    tookMs: z.number().optional(),
+  }),
+  'work.chosen': z.object({ taskId: z.string(), candidate: z.number().int(), by: z.string(), reason: z.string() }),
+  'work.finished': z.object({ taskId: z.string(), status: z.enum(['pass', 'fail']), reason: z.string() }),
+} as const;
+
+/** queued: not begun. waiting: for a person. checking: the attempt has ended. */
+export const workStateSchema = z.enum(['working', 'checking', 'waiting', 'pass', 'fail']);
+
+const criterionResultSchema = z.object({ text: z.string(), verdict: workVerdictSchema, evidence: z.string() });
+
+export const workViewSchema = z.object({
+  taskId: z.string(),
+  sessionId: z.string(),
+  goal: z.string(),
+  status: workStateSchema,
+  strategy: strategyNameSchema,
+  attempts: z.number().int(),
+  candidates: z.array(z.object({ candidate: z.number().int(), sessionId: z.string().nullable(), status: z.string() })),
+  chosen: z.number().int().nullable(),
+  criteria: z.array(criterionResultSchema),
+  /** The answer of the last attempt, or of the chosen candidate. */
+  text: z.string(),
+  reason: z.string(),
+  /** The approvals and questions it waits for. */
+  waitsFor: z.array(z.object({ approvalId: z.string().nullable(), text: z.string() })),
+  costUsd: z.number().nullable(),
+  tokens: z.number().int(),
+  startedAtMs: z.number().int(),
+  finishedAtMs: z.number().int().nullable(),
+});
+export type WorkView = z.infer<typeof workViewSchema>;
+
+export const workOps = defineOps({
+  /** Works on a task until its criteria are met, its tries are used up, or a person must decide. Durable: a restart continues it. */
+  'work.run': {
+    params: z.strictObject({
+      /** A task file, for callers on this computer. */
+      file: path.optional(),
+      task: workFileSchema.optional(),
+      strategy: strategyNameSchema.optional(),
+      preset: presetSchema.optional(),
+      /** False returns at once. */
+      wait: z.boolean().optional(),
+    }),
+    result: workViewSchema,
+    about: 'work on a task file until its criteria are met, with the evidence',
+    forPerson: true,
+    live: true,
+    commands: {
+      run: {
+        takes: ['file'],
+        words: { file: 'a YAML file with goal and criteria' },
+        paths: ['file'],
+        options: {
+          strategy: 'in place of the one in the file',
+          preset: 'bounds for a kind of use',
+          '--no-wait': { about: 'return at once; it continues while TrayClaw runs', sets: { wait: false } },
+        },
+        example: 'task.yaml --strategy evaluate',
+      },
+    },
+  },
+  'work.list': {
+    params: z.strictObject({ limit: z.number().int().min(1).max(500).optional() }),
+    result: z.object({ work: z.array(workViewSchema) }),
+    about: 'list work with criteria, the newest first',
+    shows: {
+      each: 'work',
+      columns: { TASK: 'taskId', STATUS: 'status', STRATEGY: 'strategy', ATTEMPTS: 'attempts', SINCE: 'startedAtMs', GOAL: 'goal' },
+      none: 'There is no work with criteria yet.',
+    },
+    commands: { 'work list': { options: { limit: most }, example: '--limit 5' } },
+  },
+  'work.get': {
+    params: z.strictObject({ taskId: id }),
+    result: workViewSchema,
+    about: 'show work with criteria and the evidence for each',
+    commands: { 'work show': { takes: ['taskId'], example: 'wrk_01JD7Q' } },
+  },
+  /** Waits until it has ended or waits for a person. */
+  'work.wait': {
+    params: z.strictObject({ taskId: id }),
+    result: workViewSchema,
+    about: 'continue unfinished work and wait until it ends or waits for you',
+    live: true,
+    commands: { 'work continue': { takes: ['taskId'], example: 'wrk_01JD8R' } },
+  },
+  /** A person's verdict on the criterion that waits, or the choice of a candidate. */
+  'work.decide': {
+    params: z.strictObject({
+      taskId: id,
+      verdict: z.enum(['pass', 'fail']).optional(),
+      candidate: z.number().int().min(1).max(candidatesMax).optional(),
+      note: z.string().max(2_000).optional(),
+    }),
+    result: workViewSchema,
+    about: 'decide what waits for a person: a criterion, or which candidate is taken',
+    forPerson: true,
+    live: true,
+    commands: {
+      'work accept': {
+        about: 'say that the criterion is met',
+        takes: ['taskId'],
+        sets: { verdict: 'pass' },
+        options: { note: 'why' },
+        example: 'wrk_01JD7Q',
+      },
+      'work reject': {
+        about: 'say that the criterion is not met',
+        takes: ['taskId'],
+        sets: { verdict: 'fail' },
+        options: { note: 'what is wrong' },
+        example: "wrk_01JD7Q --note 'The title is missing.'",
+      },
+      'work choose': { about: 'take this candidate', takes: ['taskId', 'candidate'], example: 'wrk_01JD7Q 2' },
+    },
+  },
+  'work.cancel': {
+    params: z.strictObject({ taskId: id }),
+    result: workViewSchema,
+    about: 'end unfinished work; what was done stays',
+    live: true,
+    commands: { 'work cancel': { takes: ['taskId'], example: 'wrk_01JD7Q' } },
+  },
+});
+
+export const workContract = {
+  events: workEvents,
+  ops: workOps,
+  families: { work: 'Work with criteria' },
+  help: { work: ['Talk', 'work with criteria: how it stands, what it waits for, the evidence'] },
+} as const;

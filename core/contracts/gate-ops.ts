@@ -1,0 +1,164 @@
+// The operations on approvals, grants and the gate, a part of the table in ops.ts.
+
+import * as z from 'zod';
+import { defineOps } from './command-form.ts';
+import { fileDiffSchema } from './checkpoints.ts';
+import { policyModeSchema } from './config.ts';
+import {
+  approvalSchema,
+  grantChoiceSchema,
+  grantListingSchema,
+  grantMatchSchema,
+  grantScopeSchema,
+  grantSchema,
+  policyDecisionSchema,
+} from './policy.ts';
+import { unknownOutcomeSchema, sandboxExplanationSchema } from './op-results.ts';
+import { id, messageTextMax, none } from './op-params.ts';
+
+export const gateOps = defineOps({
+  'approval.list': {
+    params: z.strictObject({ all: z.boolean().optional() }),
+    result: z.object({ approvals: z.array(approvalSchema) }),
+    about: 'list the calls that wait for your answer',
+    commands: { 'approvals list': { options: { all: 'also what was decided' }, example: '--all' } },
+  },
+  'approval.decide': {
+    params: z.strictObject({
+      approvalId: id,
+      decision: z.enum(['approve', 'deny']),
+      scope: grantScopeSchema.optional(),
+      /** Index into the approval's `choices` for a scope wider than once; 0, the narrowest, by default. */
+      choice: z.number().int().min(0).max(20).optional(),
+      /** With a denial: the reason for the agent. */
+      reason: z.string().trim().min(1).max(2000).optional(),
+      /**
+       * With an approval: the arguments to run with instead, for this one call. The gate judges it again; if it shows something the
+       * question did not, the question is withdrawn and another one asks about the changed call.
+       */
+      args: z.record(z.string(), z.unknown()).optional(),
+    }),
+    result: approvalSchema,
+    about: 'approve or deny a call, with a scope that may reach beyond it, or as you changed it',
+    forPerson: true,
+  },
+  'grant.list': {
+    params: z.strictObject({ all: z.boolean().optional() }),
+    result: z.object({ grants: z.array(grantListingSchema) }),
+    about: 'list the grants that hold',
+    commands: { 'grants list': { options: { all: 'also those that are spent, revoked or over' }, example: '--all' } },
+  },
+  'grant.revoke': {
+    params: z.strictObject({ grantId: id }),
+    result: grantSchema,
+    about: 'take a grant back',
+    shows: 'Revoked: {covers}',
+    forPerson: true,
+    commands: { 'grants revoke': { takes: ['grantId'], example: 'grt_01JD7Q' } },
+  },
+  'grant.preview': {
+    params: z.strictObject({
+      match: grantMatchSchema,
+      days: z.number().int().min(1).max(365).optional(),
+      /** The call that is being asked about does not count. */
+      exceptCallId: id.optional(),
+    }),
+    result: z.object({
+      covered: z.array(
+        z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),
+      ),
+      asked: z.number().int(),
+      /** All that it would have covered; `covered` shows the newest of them. */
+      total: z.number().int(),
+      /** The oldest call that was searched; null if the whole log was searched. */
+      lookedBackToMs: z.number().int().nullable(),
+    }),
+    about: 'show which past calls a grant would have covered',
+    commands: {
+      'grants preview': {
+        takes: ['match'],
+        words: { match: 'what it would match, as JSON' },
+        options: { days: 'how far to look back' },
+        example: `'{"kind":"folder","tool":"write_file","folder":"/home/me/notes"}'`,
+      },
+    },
+  },
+  'outcome.list': {
+    params: none,
+    result: z.object({ outcomes: z.array(unknownOutcomeSchema) }),
+    about: 'list the calls that were cut off by a crash',
+    shows: { each: 'outcomes', columns: { CALL: 'callId', TOOL: 'tool', WHEN: 'atMs', WHY: 'reason', ARGUMENTS: 'args' }, none: 'None.' },
+    commands: { 'outcomes list': { example: '' } },
+  },
+  'outcome.settle': {
+    params: z.strictObject({ callId: id, answer: z.enum(['done', 'retry', 'abandon']) }),
+    result: z.object({ callId: z.string(), turnId: z.string().nullable() }),
+    about: 'record the outcome of a call that was cut off by a crash',
+    shows: 'Settled: {callId} ({answer})',
+    forPerson: true,
+    live: true,
+    commands: {
+      'outcomes settle': {
+        takes: ['callId', 'answer'],
+        words: { answer: 'done: it happened · retry: run it again · abandon: leave it' },
+        example: 'call_01JD7Q done',
+      },
+    },
+  },
+  'policy.explain': {
+    params: z.strictObject({
+      tool: z.string().min(1),
+      args: z.unknown(),
+      cwd: z.string().optional(),
+      /** As in this session, with its folder as the workspace. */
+      sessionId: id.optional(),
+    }),
+    result: policyDecisionSchema.extend({
+      mode: policyModeSchema,
+      /** The grant that covers it. */
+      grantId: z.string().nullable(),
+      /** Wider scopes that could be given if it asked. */
+      choices: z.array(grantChoiceSchema),
+    }),
+    about: 'explain what the policy would decide about a call; runs nothing',
+    commands: {
+      'policy explain': {
+        takes: [':request'],
+        words: { request: '{tool, args, cwd?} as JSON' },
+        example: `'{"tool":"exec","args":{"command":"git status"}}'`,
+      },
+    },
+  },
+  'sandbox.explain': {
+    params: z.strictObject({ command: z.string().min(1).max(100_000).optional(), cwd: z.string().optional() }),
+    result: sandboxExplanationSchema,
+    about: 'show what a confined command may touch, and whether COMMAND would be confined; runs nothing',
+    commands: {
+      'sandbox explain': {
+        takes: ['command?'],
+        words: { command: 'a command line, in quotes' },
+        options: { cwd: 'the folder it would run in' },
+        paths: ['cwd'],
+        example: "'npm test'",
+      },
+    },
+  },
+  'safety.url': {
+    params: z.strictObject({ url: z.string().max(8192) }),
+    result: z.object({ decision: z.enum(['allow', 'deny']), reason: z.string(), url: z.string() }),
+    about: 'say whether an address may be opened',
+    commands: { 'safety url': { takes: ['url'], example: 'https://example.org/' } },
+  },
+  'safety.redact': {
+    params: z.strictObject({ text: z.string().max(messageTextMax) }),
+    result: z.object({ text: z.string(), found: z.array(z.string()) }),
+    about: 'take the secrets out of a text',
+    commands: { 'safety redact': { about: 'take the secrets out of the text on standard input', stdin: 'text', example: '< notes.txt' } },
+  },
+  /** The files a pending call would change, if its tool can tell; otherwise none. */
+  'approval.diff': {
+    params: z.strictObject({ approvalId: id }),
+    result: z.object({ files: z.array(fileDiffSchema) }),
+    about: 'show what a waiting call would change in files',
+  },
+});

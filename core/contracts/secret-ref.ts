@@ -1,0 +1,13 @@
+// The form of a reference to a secret. The secret itself is never in config.yaml.
+
+import * as z from 'zod';
+
+const pattern = /^(keychain:[A-Za-z0-9._-]+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/;
+export const secretRefWords = 'must be keychain:NAME, env:NAME or file:PATH, never the secret itself';
+
+/** Secrets in config are references only. */
+export const secretRefSchema = z.string().regex(pattern, secretRefWords);
+
+export function isSecretReference(value: string): boolean {
+  return pattern.test(value);
+}
