@@ -33,9 +33,9 @@ export interface AskingDeps {
       options: { signal: AbortSignal },
     ): Promise<ModelReply & { readonly model?: string }>;
   };
-  count(text: string): number;
+  readonly count: (text: string) => number;
   /** Redacts the question before it leaves the program. */
-  redact(text: string): Redacted;
+  readonly redact: (text: string) => Redacted;
 }
 
 export interface ModelQuestion {

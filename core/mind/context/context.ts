@@ -16,7 +16,6 @@ import { withinToolLimit } from './tool-priority.ts';
 import { Transcript } from './transcript.ts';
 
 export { ownWords } from './attached-files.ts';
-export { ProjectSource, type ProjectFiles } from './project-source.ts';
 export { createSystemPrompt } from './system-prompt.ts';
 export type { PackPart, PackSource } from '../../contracts/pack-source.ts';
 export { splitTail } from './pack-tail.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import { ContextPacker, selectParts, splitTail, Transcript, type PackSource, type SelectedParts } from './context.ts';
-import { ConversationWriter, estimateQuarter } from './context-bench.ts';
+import { ConversationWriter, estimateQuarter } from '../../../tests/rigs/context-bench.ts';
 import { windowAfter } from './pack-budget.ts';
 
 const model = (contextTokens: number): ModelInfo => ({

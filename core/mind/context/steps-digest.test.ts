@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stillRedacted } from '../../base/redacted.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { estimateQuarter } from './context-bench.ts';
+import { estimateQuarter } from '../../../tests/rigs/context-bench.ts';
 import { MessageRows } from './message-rows.ts';
 import { fitSteps, noSteps, showSteps, withSteps } from './steps-digest.ts';
 

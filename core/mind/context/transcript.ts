@@ -40,6 +40,8 @@ export class Transcript extends MessageRows {
   /** Turns and calls a person made directly; they may run during a conversation and never close its calls. */
   readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
+  /** The arguments of open calls that the person changed. */
+  readonly #edited = new Map<string, string>();
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
   /** Messages that must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
@@ -166,15 +168,23 @@ export class Transcript extends MessageRows {
         if (event.body.decision === 'deny') this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event);
         return;
       case 'approval.decided':
-        if (event.body.decision === 'deny')
-          this.#pushResult(event.body.callId, event.body.by === timedOut ? noAnswer : saidNo(event.body.reason), true, event);
+        this.#applyAnswer(event);
         return;
       default:
         return;
     }
   }
 
-  #pushResult(callId: string, text: string, isError: boolean, place: Place): void {
+  #applyAnswer(event: Extract<TranscriptEvent, { type: 'approval.decided' }>): void {
+    const { callId, decision, by, reason, edited } = event.body;
+    if (edited !== undefined) this.#edited.set(callId, edited.args);
+    else if (decision === 'deny') this.#pushResult(callId, by === timedOut ? noAnswer : saidNo(reason), true, event);
+  }
+
+  #pushResult(callId: string, said: string, isError: boolean, place: Place): void {
+    const edited = this.#edited.get(callId);
+    this.#edited.delete(callId);
+    const text = edited === undefined ? said : `The person changed this call. Its arguments were: ${edited}\nResult:\n${said}`;
     const direct = this.#direct.get(callId);
     if (direct !== undefined) {
       this.#direct.delete(callId);
@@ -197,6 +207,7 @@ export class Transcript extends MessageRows {
     for (const { id, tool, turnId } of this.#open.values())
       this.#push({ role: 'tool', id, tool, text, isError: true }, { sessionSeq, turnId });
     this.#open.clear();
+    this.#edited.clear();
     this.#releaseDeferred({ sessionSeq });
   }
 

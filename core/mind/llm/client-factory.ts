@@ -17,7 +17,7 @@ import { createAnthropicDialect, createOllamaDialect, createOpenAiDialect, type 
 import type { RefusedWordsStore } from './wire-words.ts';
 
 export interface ClientFactoryDeps {
-  /** Where its key lies; null for none. */
+  /** Where its key is; null for none. */
   readonly keyRef: string | null;
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly connectTimeoutMs: number;
@@ -28,6 +28,8 @@ export interface ClientFactoryDeps {
   readonly refusedWords: RefusedWordsStore;
   /** Runs GGUF files; null where the host program brings none. */
   readonly engine: EngineAccess | null;
+  /** The data folder, whose packages of the AI SDK may be used; null where there is none. */
+  readonly home: string | null;
 }
 
 const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string>> = {
@@ -41,6 +43,7 @@ export async function createClient(provider: string, config: ProviderConfig, dep
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
   if (config.kind === 'cortensor') return createCortensor(provider, config, deps);
   if (config.kind === 'embedded') return createEmbedded(provider, config, deps);
+  if (config.kind === 'ai-sdk') return createSdk(provider, config, deps);
   const { keyRef } = deps;
   const key = keyRef === null ? null : (await deps.secrets.resolve(keyRef)).trim();
   const baseUrl = config.kind === 'openai-compatible' ? config.baseUrl : (config.baseUrl ?? defaultBaseUrls[config.kind]);
@@ -62,6 +65,17 @@ async function createEmbedded(
   return new EmbeddedClient(provider, config, { engine, nextCallId, contextTokens: () => contextTokens(provider, modelId) });
 }
 
+async function createSdk(
+  provider: string,
+  config: Extract<ProviderConfig, { kind: 'ai-sdk' }>,
+  deps: ClientFactoryDeps,
+): Promise<ModelClient> {
+  const { home, keyRef, secrets, nowMs, nextCallId } = deps;
+  if (home === null) throw new AppError('model_unavailable', 'This program uses no packages of the AI SDK.', { data: { provider } });
+  const { SdkClient } = await import('./ai-sdk/sdk-client.ts');
+  return new SdkClient(provider, config, { home, keyRef, secrets, nowMs, nextCallId });
+}
+
 async function createCortensor(provider: string, config: CortensorConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   const portal = portalConfig(config);
   if (portal !== null) return new AskedOnce(await createClient(provider, portal, deps));
@@ -71,7 +85,7 @@ async function createCortensor(provider: string, config: CortensorConfig, deps: 
 }
 
 function createDialect(
-  config: Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' }>,
+  config: Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' | 'ai-sdk' }>,
   options: DialectOptions,
   deps: ClientFactoryDeps,
 ): Dialect {

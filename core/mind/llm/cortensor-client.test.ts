@@ -94,9 +94,43 @@ test('a stream that breaks off is not asked for again, and the hint says why', a
   expect([code, hint, posts()]).toEqual(['model_bad_reply', expect.stringContaining('may have been paid for'), 1]);
 });
 
+const portal = { sessionId: undefined };
+const failed = {
+  request_id: 'r',
+  status: 'failed',
+  model: 'oss-20b',
+  router_pool: 'p',
+  data: null,
+  error: { code: 'X', message: 'no miner', details: {} },
+};
+
+test('the portal answers once, in pieces', async () => {
+  expect(await ask(portal)).toMatchObject({ text: 'Hello from the portal.', said: 'Hello from the portal.', code: '' });
+  expect([posts(), double.paid, double.seen[0]?.path]).toEqual([1, 1, '/v1/chat/completions']);
+});
+
+test.each<[string, CortensorKnobs, string, number]>([
+  ['a wrong key', { key: 'another' }, 'model_auth', 0],
+  ['a failed envelope with status 500', { error: failed, status: 500 }, 'model_unavailable', 0],
+  ['a failed envelope with status 503', { error: failed, status: 503 }, 'model_unavailable', 0],
+  ['a failed envelope with status 200', { error: failed }, 'model_', 0],
+  ['a payment it wants', { payment: 'proof' }, 'model_quota', 0],
+  ['a stream that breaks off', { breaksOff: true }, 'model_bad_reply', 1],
+])('the portal with %s ends the call, is asked once and never paid automatically', async (_what, knobs, code, paid) => {
+  double.knobs = knobs;
+  expect((await ask(portal)).code).toMatch(new RegExp(`^${code}`));
+  expect([posts(), double.paid, double.seen.some(({ payment }) => payment !== undefined)]).toEqual([1, paid, false]);
+});
+
+test('the portal that refused for its rate is asked again, and paid once', async () => {
+  double.knobs = { limited: 2 };
+  expect((await ask(portal)).text).toBe('Hello from the portal.');
+  expect([posts(), double.paid]).toEqual([3, 1]);
+});
+
 test('without a session the provider is the portal, which speaks the OpenAI format', () => {
-  const portal = configSchema.parse({ providers: { cor: { kind: 'cortensor', apiKey: 'env:K' } } }).providers['cor'];
-  if (portal?.kind !== 'cortensor') throw new Error('another kind');
-  expect(portalConfig(portal)).toEqual({ kind: 'openai-compatible', baseUrl: 'https://api.cortensor.app/v1', apiKey: 'env:K' });
-  expect(portalConfig({ ...portal, sessionId: 1 })).toBe(null);
+  const hosted = configSchema.parse({ providers: { cor: { kind: 'cortensor', apiKey: 'env:K' } } }).providers['cor'];
+  if (hosted?.kind !== 'cortensor') throw new Error('another kind');
+  expect(portalConfig(hosted)).toEqual({ kind: 'openai-compatible', baseUrl: 'https://api.cortensor.app/v1', apiKey: 'env:K' });
+  expect(portalConfig({ ...hosted, sessionId: 1 })).toBe(null);
 });

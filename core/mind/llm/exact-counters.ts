@@ -9,13 +9,12 @@ export interface TextCounter {
   count(text: string): number;
 }
 
-export type EncodingName = 'o200k_base' | 'cl100k_base';
+export type EncodingName = 'o200k_base';
 export type LoadEncoding = (name: EncodingName) => Promise<(text: string) => number>;
 
-/** By the model's own name, on any server. First match wins. Source: the vendor's tokenizer tables. */
+/** By the model's own name, on any server. Models from before this vocabulary are estimated. Source: the vendor's tokenizer tables. */
 const encodings: readonly (readonly [RegExp, EncodingName])[] = [
   [/(^|\/)(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[1345])([-.:]|$)/, 'o200k_base'],
-  [/(^|\/)(gpt-4|gpt-3\.5)([-.:]|$)/, 'cl100k_base'],
 ];
 
 /** Longer texts are counted in part, and the rest in proportion: 50,000 characters take a few milliseconds. */
@@ -64,9 +63,8 @@ export function encodingOf(ref: string): EncodingName | null {
   return encodings.find(([pattern]) => pattern.test(modelId))?.[1] ?? null;
 }
 
-async function loadEncoding(name: EncodingName): Promise<(text: string) => number> {
-  const { countTokens } =
-    name === 'o200k_base' ? await import('gpt-tokenizer/encoding/o200k_base') : await import('gpt-tokenizer/encoding/cl100k_base');
+async function loadEncoding(): Promise<(text: string) => number> {
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
   // Marks such as <|endoftext|> in a text are text.
   const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, options);

@@ -41,6 +41,7 @@ export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { keysOf } from './model-catalog.ts';
 export { estimateTokens } from './token-estimate.ts';
+export { newestModel } from './newest-model.ts';
 export { keptHealth } from './routes/kept-health.ts';
 export { noCandidate } from './routes/stream-route.ts';
 export type { RouteAsk, Routes } from './routes/routes.ts';
@@ -48,6 +49,8 @@ export type { RouteChoice } from './routes/route-choice.ts';
 export { EngineAccess } from './embedded/engine-access.ts';
 export type { StartChild } from './embedded/embedded-engine.ts';
 export { engineFolder, engineTarget, engineVersion, installedEngine } from './embedded/engine-place.ts';
+export { builtInOn, vendors, type Vendor } from './model-prices.ts';
+export { listedModelSchema, PriceBook, type ListedModel, type PriceList } from './price-book.ts';
 export { readGgufHead } from './embedded/gguf-head.ts';
 export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
@@ -342,6 +345,7 @@ export class ModelRouter {
       contextTokens: (ofProvider, modelId) => this.#directory.told(`${ofProvider}/${modelId}`).contextTokens,
       refusedWords: this.#refusedWords,
       engine: this.#deps.engine ?? null,
+      home: this.#deps.home ?? null,
     });
     this.#clients.set(name, { baseUrl, client });
     client.catch(() => {

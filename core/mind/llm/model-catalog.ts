@@ -4,7 +4,8 @@
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, Usage } from '../../contracts/llm.ts';
 import { embeddedModelId } from './embedded/engine-place.ts';
-import { listPrice, vendorAt, type Vendor } from './model-prices.ts';
+import { vendorAt, type Vendor } from './model-prices.ts';
+import type { ListedModel, PriceBook } from './price-book.ts';
 
 const LOCAL_CONTEXT_TOKENS = 32_768;
 const CLOUD_CONTEXT_TOKENS = 128_000;
@@ -87,18 +88,31 @@ export interface KnownProvider {
   readonly isDiscovered: boolean;
 }
 
-/** `reported` is the window the server itself named, or null. An unknown provider gives the cloud default and no prices. */
-export function describeModel(ref: string, modelId: string, provider: KnownProvider | null, reported: number | null): ModelInfo {
-  return { ref, contextTokens: windowOf(modelId, provider, reported), ...pricesOf(modelId, provider) };
+export interface ModelToDescribe {
+  readonly ref: string;
+  readonly modelId: string;
+  readonly provider: KnownProvider | null;
+  /** The window the server itself named. */
+  readonly reported: number | null;
 }
 
-function windowOf(modelId: string, provider: KnownProvider | null, reported: number | null): number {
+/** An unknown provider gives the cloud default and no prices. */
+export function describeModel(model: ModelToDescribe, prices: Pick<PriceBook, 'find'>): ModelInfo {
+  const { ref, modelId, provider } = model;
+  const settings = provider === null ? undefined : settingsOf(provider);
+  const vendor = settings === undefined ? null : vendorAt(settings.kind, settings.baseUrl);
+  const listed = vendor === null ? null : prices.find(vendor, modelId);
+  return { ref, contextTokens: windowOf(model, listed), ...pricesOf(modelId, provider, listed) };
+}
+
+function windowOf({ modelId, provider, reported }: ModelToDescribe, listed: ListedModel | null): number {
   const stated = provider === null || provider.config.kind === 'demo' ? undefined : provider.config.contextTokens;
   if (stated !== undefined) return stated;
   if (reported !== null)
     return provider !== null && isRunHere(provider.config, modelId) ? Math.min(reported, LOCAL_CONTEXT_TOKENS) : reported;
   if (provider !== null && isLocalProvider(provider.config)) return LOCAL_CONTEXT_TOKENS;
-  return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
+  const usual = contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
+  return listed?.contextTokens ?? usual;
 }
 
 /** Ollama and the engine load a model with the window they are given, and memory grows with it: the model's full window rarely fits. */
@@ -130,13 +144,11 @@ export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAs
 }
 
 /** From config, else zero for local models, else the vendor's list price, else unknown. */
-function pricesOf(modelId: string, provider: KnownProvider | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
+function pricesOf(modelId: string, provider: KnownProvider | null, listed: ListedModel | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
   const settings = provider === null ? undefined : settingsOf(provider);
   const prices = settings?.prices?.[modelId];
   if (prices !== undefined) return { ...prices, cachedInputUsdPerMillion: prices.cachedInputUsdPerMillion ?? null };
   if (provider !== null && isFree(provider, modelId)) return { inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
-  const vendor = settings === undefined ? null : vendorAt(settings.kind, settings.baseUrl);
-  const listed = vendor === null ? null : listPrice(vendor, modelId);
   if (listed === null) return { inputUsdPerMillion: null, cachedInputUsdPerMillion: null, outputUsdPerMillion: null };
   const { input, cachedInput, output, long } = listed;
   return {

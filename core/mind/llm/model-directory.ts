@@ -33,6 +33,7 @@ import {
 } from './model-catalog.ts';
 import { OfferedModels } from './offered-models.ts';
 import { withKeyHint } from './key-hint.ts';
+import { PriceBook, type PriceList } from './price-book.ts';
 import { offeredKeys } from './provider-presets.ts';
 import { listServerModels, type ServerModel } from './server-models.ts';
 import { ServerWindows } from './server-windows.ts';
@@ -52,8 +53,12 @@ export interface ModelDirectoryDeps {
   readonly localServers?: readonly LocalServer[];
   /** The time limit of each probe. */
   readonly probeTimeoutMs?: number;
+  /** Without it, the prices that come with the program. */
+  readonly prices?: Pick<PriceBook, 'find' | 'loaded'>;
   /** Runs GGUF files; without it models of that kind are refused. */
   readonly engine?: EngineAccess;
+  /** The data folder; without it models of packages of the AI SDK are refused. */
+  readonly home?: string;
   /** A server's actual window, if it is smaller than stated. */
   readonly learned?: { windowOf(ref: string): number | null };
   /** Looked through for keys that can be offered; none without. */
@@ -65,11 +70,17 @@ export interface ModelDirectoryDeps {
 export class ModelDirectory {
   readonly #deps: ModelDirectoryDeps;
   readonly #localServers: readonly LocalServer[];
+  readonly #prices: Pick<PriceBook, 'find' | 'loaded'>;
   readonly #offered: OfferedModels;
   readonly #windows: ServerWindows;
   readonly #descriptions = new Map<
     string,
-    { readonly config: ProviderConfig | undefined; readonly reported: number | null; readonly info: ModelInfo }
+    {
+      readonly config: ProviderConfig | undefined;
+      readonly reported: number | null;
+      readonly loaded: PriceList | null;
+      readonly info: ModelInfo;
+    }
   >();
   /** By file, as its head states it. */
   readonly #fileWindows = new Map<string, number | null>();
@@ -85,6 +96,7 @@ export class ModelDirectory {
     this.#deps = deps;
     this.#config = deps.config;
     this.#localServers = deps.localServers ?? wellKnownServers;
+    this.#prices = deps.prices ?? new PriceBook(null);
     this.#windows = new ServerWindows(deps.secrets);
     this.#offered = new OfferedModels({
       nowMs: () => deps.clock.nowMs(),
@@ -142,10 +154,12 @@ export class ModelDirectory {
   #described(ref: string, modelId: string, reported: number | null): ModelInfo {
     const provider = this.provider(splitRef(ref).provider);
     const known = this.#descriptions.get(ref);
-    if (known !== undefined && known.config === provider?.config && known.reported === reported) return known.info;
-    const info = describeModel(ref, modelId, provider, reported);
+    const { loaded } = this.#prices;
+    if (known !== undefined && known.config === provider?.config && known.reported === reported && known.loaded === loaded)
+      return known.info;
+    const info = describeModel({ ref, modelId, provider, reported }, this.#prices);
     if (this.#descriptions.size >= DESCRIPTIONS_MAX) this.#descriptions.clear();
-    this.#descriptions.set(ref, { config: provider?.config, reported, info });
+    this.#descriptions.set(ref, { config: provider?.config, reported, loaded, info });
     return info;
   }
 
@@ -307,23 +321,30 @@ export class ModelDirectory {
     if (config?.kind !== 'embedded') return null;
     const known = this.#fileWindows.get(config.file);
     if (known !== undefined) return known;
-    let window: number | null = null;
+    const window = this.#readWindow(config.file);
+    this.#fileWindows.set(config.file, window);
+    return window;
+  }
+
+  #readWindow(file: string): number | null {
     try {
-      window = this.#modelInFile(config.file).contextTokens;
+      return this.#modelInFile(file).contextTokens;
     } catch {
       // The call says why it cannot be read.
       return null;
     }
-    this.#fileWindows.set(config.file, window);
-    return window;
   }
 
   async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
     const given = this.#config.providers[provider];
     const config = given?.kind === 'cortensor' ? portalConfig(given) : given;
     // A router node has one model, that of its session, and no list.
-    if (config === undefined || config === null || config.kind === 'demo') return [];
-    if (config.kind === 'embedded') return [this.#modelInFile(config.file)];
+    if (config === undefined || config === null || config.kind === 'demo' || config.kind === 'ai-sdk') return [];
+    if (config.kind === 'embedded') {
+      const model = this.#modelInFile(config.file);
+      this.#fileWindows.set(config.file, model.contextTokens);
+      return [model];
+    }
     const [ref = null] = keysOf(config);
     const key = ref === null ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;

@@ -2,7 +2,12 @@
 // and the vendor of each address. config.yaml overrides them; an unlisted model has no price here, because a guessed price is worse than
 // none.
 
-export type Vendor = 'openai' | 'anthropic' | 'google' | 'mistral' | 'groq' | 'deepseek' | 'xai';
+/** The names are those of the public catalogue. */
+export const vendors = ['openai', 'anthropic', 'google', 'mistral', 'groq', 'deepseek', 'xai'] as const;
+export type Vendor = (typeof vendors)[number];
+
+/** The day of the prices here. */
+export const builtInOn = '2026-07-02';
 
 /** US dollars per million tokens. */
 export interface Price {
@@ -168,16 +173,17 @@ export function vendorAt(kind: string, baseUrl: string | undefined): Vendor | nu
 /** A snapshot of a listed model costs the same: its date, or `latest`, is removed from its name. */
 const snapshot = /-(?:\d{4}-\d{2}-\d{2}|20\d{6}|latest)$/;
 
-/** Null if the model is not listed; never guessed from a similar name. */
-export function listPrice(vendor: Vendor, modelId: string): Price | null {
-  const row = findRow(vendor, modelId) ?? findRow(vendor, modelId.replace(snapshot, ''));
-  if (row === null) return null;
-  const [, input, cachedInput, output, long] = row;
-  return { input, cachedInput, output, long: long === undefined ? null : longRates(row, long) };
+/** The name itself, and without what marks a snapshot. */
+export function namesOf(modelId: string): readonly string[] {
+  return [...new Set([modelId, modelId.replace(snapshot, '')])];
 }
 
-function findRow(vendor: Vendor, modelId: string): Row | null {
-  return rows[vendor].find(([model]) => model === modelId) ?? null;
+/** Null if the model is not listed under this very name. */
+export function listPrice(vendor: Vendor, name: string): Price | null {
+  const row = rows[vendor].find(([model]) => model === name);
+  if (row === undefined) return null;
+  const [, input, cachedInput, output, long] = row;
+  return { input, cachedInput, output, long: long === undefined ? null : longRates(row, long) };
 }
 
 function longRates([, input, cachedInput, output]: Row, [overThousand, inputTimes, outputTimes]: LongRates): NonNullable<Price['long']> {

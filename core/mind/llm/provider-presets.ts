@@ -62,6 +62,8 @@ export const providerPresets: readonly Preset[] = [
   compatible('xai', 'xAI', 'https://api.x.ai/v1', 'https://console.x.ai', 'XAI_API_KEY'),
   // https://RESOURCE.openai.azure.com/openai/v1, and the resource is the person's own; models are named by their deployment.
   compatible('azure', 'Azure OpenAI', null, 'https://ai.azure.com', 'AZURE_OPENAI_API_KEY'),
+  // https://bedrock-runtime.REGION.amazonaws.com/openai/v1: the region is the person's own.
+  compatible('bedrock', 'Amazon Bedrock', null, 'https://console.aws.amazon.com/bedrock', 'AWS_BEARER_TOKEN_BEDROCK'),
   { id: 'ollama', title: 'Ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', keyName: null, keyUrl: null, keyVariable: null },
   local('lmstudio', 'LM Studio', 'http://127.0.0.1:1234/v1'),
   local('llamacpp', 'llama-server', 'http://127.0.0.1:8080/v1'),

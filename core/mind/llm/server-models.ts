@@ -26,7 +26,7 @@ export interface ServerModel {
   readonly outputUsdPerMillion: number | null;
 }
 
-export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' }>;
+export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' | 'embedded' | 'ai-sdk' }>;
 
 export interface ListRequest {
   readonly provider: string;

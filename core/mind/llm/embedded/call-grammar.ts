@@ -1,6 +1,7 @@
-// The grammar (GBNF) of a tool call: the name of an offered tool, and arguments that its schema admits. Pure. Parts of a schema that a
-// grammar cannot say become any JSON value of the kind: the gate checks the arguments in any case.
+// The grammars (GBNF) of a tool call (the name of an offered tool, and arguments that its schema admits) and of an answer with a schema. Pure.
+// Parts of a schema that a grammar cannot say become any JSON value of the kind: arguments and answers are checked in any case.
 
+import { isPlainObject } from '../../../base/json.ts';
 import type { EngineTool } from './engine-messages.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -21,7 +22,6 @@ array ::= "[" ws (value ("," ws value)*)? ws "]"`;
 
 const basics: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'null']);
 
-/** `argsKey` is the name the model's template gives the arguments. */
 export function callGrammar(tools: readonly EngineTool[]): string {
   const rules = new Rules();
   const calls = tools.map(({ name, parameters }, at) => {
@@ -34,6 +34,13 @@ export function callGrammar(tools: readonly EngineTool[]): string {
   return [`root ::= ws (${calls.join(' | ')})`, ...rules.lines, common].join('\n');
 }
 
+/** Of an answer that is one JSON value. */
+export function outputGrammar(schema: Schema): string {
+  const rules = new Rules();
+  const value = rules.of(schema, 0);
+  return [`root ::= ws ${value}`, ...rules.lines, common].join('\n');
+}
+
 class Rules {
   readonly lines: string[] = [];
   #count = 0;
@@ -44,7 +51,7 @@ class Rules {
   }
 
   of(schema: unknown, depth: number): string {
-    if (!isSchema(schema) || depth > DEPTH_MAX) return 'value';
+    if (!isPlainObject(schema) || depth > DEPTH_MAX) return 'value';
     if ('const' in schema) return literal(schema['const']);
     const choices = schema['enum'];
     if (Array.isArray(choices) && choices.length > 0) return this.#choice(choices.map(literal));
@@ -70,10 +77,10 @@ class Rules {
 
   /** The required properties first, then any of the others, each in the order of the schema. */
   #object({ properties, required, additionalProperties }: Schema, depth: number): string {
-    const entries = isSchema(properties) ? Object.entries(properties) : [];
+    const entries = isPlainObject(properties) ? Object.entries(properties) : [];
     if (entries.length === 0) {
-      if (additionalProperties === false || isSchema(properties)) return this.#named('"{" ws "}"');
-      if (!isSchema(additionalProperties)) return 'object';
+      if (additionalProperties === false || isPlainObject(properties)) return this.#named('"{" ws "}"');
+      if (!isPlainObject(additionalProperties)) return 'object';
       const pair = `string ":" ws ${this.of(additionalProperties, depth + 1)}`;
       return this.#named(`"{" ws (${pair} ("," ws ${pair})*)? ws "}"`);
     }
@@ -100,10 +107,6 @@ class Rules {
     this.#count += 1;
     return this.add(`r-${this.#count}`, body);
   }
-}
-
-function isSchema(given: unknown): given is Schema {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
 /** The JSON text of a value as a literal of the grammar. */

@@ -44,6 +44,7 @@ export class EmbeddedClient implements ModelClient {
       messages: messagesOf(request),
       tools: request.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       maxTokens: request.maxOutputTokens ?? null,
+      output: request.output === undefined ? null : { ...request.output.schema },
     };
     try {
       const answer = await (await engine.open()).complete({ file, contextTokens: contextTokens(), threads }, order, listener, signal);

@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import { orAborted } from '../../../base/deferred.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
@@ -27,8 +28,16 @@ export interface EngineDeps {
   readonly clock: Clock;
   readonly later: Later;
   readonly logger: Logger;
-  /** A model that no one asks leaves memory after so long. */
-  readonly idleMs?: number;
+  readonly times?: Partial<EngineTimes>;
+}
+
+export interface EngineTimes {
+  /** An unused model leaves memory after this time. */
+  readonly idleMs: number;
+  /** A child that still reads its file after this time is stuck. Generous, because a large model may be on a slow disk. */
+  readonly loadMs: number;
+  /** A child that has not ended a cancelled call after this time is stuck. Within it, it may have to read one batch of a prompt. */
+  readonly cancelMs: number;
 }
 
 /** One file and how it is loaded. */
@@ -51,7 +60,7 @@ interface Failed {
   readonly error: AppError;
 }
 
-const IDLE_MS = 5 * 60_000;
+const usualTimes: EngineTimes = { idleMs: 5 * 60_000, loadMs: 10 * 60_000, cancelMs: 30_000 };
 const REST_FIRST_MS = 10_000;
 const REST_MS_MAX = 10 * 60_000;
 /** A child that died once while it was in use may be started again at once. */
@@ -59,12 +68,14 @@ const DEATHS_FREE = 1;
 
 export class EmbeddedEngine {
   readonly #deps: EngineDeps;
+  readonly #times: EngineTimes;
   readonly #running = new Map<string, Running>();
   readonly #failed = new Map<string, Failed>();
   #isClosed = false;
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.#times = { ...usualTimes, ...deps.times };
   }
 
   /** Fails with `model_*`, or with the signal's reason when that aborts. */
@@ -105,10 +116,12 @@ export class EmbeddedEngine {
     const key = JSON.stringify([path, file.contextTokens, file.threads]);
     const stamp = stampOf(path);
     this.#assertMayTry(key, stamp, path);
-    const running = this.#running.get(key) ?? this.#start(key, file, path);
+    const known = this.#running.get(key);
+    // One that was ended may still be there for a moment.
+    const running = known === undefined || known.process.isEnded ? this.#start(key, file, path) : known;
     running.stopIdle();
     try {
-      await raced(running.process.loaded, signal);
+      await orAborted(running.process.loaded, signal, () => signal.reason as Error);
       const done = await work(running.process);
       this.#failed.delete(key);
       return done;
@@ -122,12 +135,12 @@ export class EmbeddedEngine {
   }
 
   #start(key: string, { contextTokens, threads }: EngineFile, path: string): Running {
-    const { library, start, environment, track, logger } = this.#deps;
+    const { library, start, environment, track, later, logger } = this.#deps;
     const folder = library();
     if (folder === null) throw notInstalled();
     const child = start(childScript(), environment());
     const order = { library: folder, file: path, contextTokens, threads: threads ?? usualThreads(availableParallelism()) };
-    const process = new EngineProcess(child, order, basename(path));
+    const process = new EngineProcess(child, order, basename(path), (id) => this.#endIfStuck(process, id));
     const running: Running = { process, stopIdle: () => undefined };
     let untrack = (): void => undefined;
     // Node knows the pid at once, Electron a moment later.
@@ -139,11 +152,14 @@ export class EmbeddedEngine {
     child.onSpawn(register);
     this.#running.set(key, running);
     logger.log('info', 'the engine was started', { file: basename(path), pid: child.pid });
+    const stopLoading = later(this.#times.loadMs, () => process.kill());
     // The caller may be gone by then.
-    process.loaded.then(
-      () => this.#rest(running),
-      () => undefined,
-    );
+    void process.loaded
+      .then(
+        () => this.#rest(running),
+        () => undefined,
+      )
+      .finally(stopLoading);
     void process.ended.then(() => {
       running.stopIdle();
       untrack();
@@ -154,13 +170,22 @@ export class EmbeddedEngine {
 
   /** A program that rests keeps no model in memory. */
   #rest(running: Running): void {
-    const { later, idleMs = IDLE_MS, logger } = this.#deps;
+    const { later, logger } = this.#deps;
     running.stopIdle();
     if (running.process.isBusy || running.process.isEnded) return;
-    running.stopIdle = later(idleMs, () => {
+    running.stopIdle = later(this.#times.idleMs, () => {
       if (running.process.isBusy) return;
       logger.log('info', 'the engine rests: its model leaves memory', { pid: running.process.pid });
       running.process.kill();
+    });
+  }
+
+  /** The calls behind one that a child does not end would wait without end. */
+  #endIfStuck(process: EngineProcess, id: number): void {
+    this.#deps.later(this.#times.cancelMs, () => {
+      if (!process.isEnding(id)) return;
+      this.#deps.logger.log('warn', 'the engine did not end a cancelled call, and is ended', { pid: process.pid });
+      process.kill();
     });
   }
 
@@ -210,18 +235,4 @@ function childScript(): URL {
   const here = import.meta.url;
   if (here.endsWith('.ts')) return new URL('./engine-child.ts', here);
   return new URL(here.includes('/chunks/') ? '../engine-child.js' : './engine-child.js', here);
-}
-
-async function raced<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

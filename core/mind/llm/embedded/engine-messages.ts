@@ -32,6 +32,8 @@ export interface CompleteOrder {
   readonly messages: readonly EngineMessage[];
   readonly tools: readonly EngineTool[];
   readonly maxTokens: number | null;
+  /** The schema of the answer; null for words. */
+  readonly output: Readonly<Record<string, unknown>> | null;
 }
 
 export type EngineOrder =

@@ -1,7 +1,7 @@
 // One child process with one model: started, told what to do, listened to, ended. A child that dies fails the calls it had, each with one
 // sentence. Knows nothing of when to start it again.
 
-import { Deferred } from '../../../base/deferred.ts';
+import { Deferred, orAborted } from '../../../base/deferred.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
 
@@ -36,7 +36,10 @@ const ERRORS_KEPT = 4_000;
 export class EngineProcess {
   readonly #child: ChildHandle;
   readonly #name: string;
+  readonly #onCancel: (id: number) => void;
   readonly #open = new Map<number, Open>();
+  /** Cancelled calls that the child has not yet ended. */
+  readonly #ending = new Set<number>();
   readonly #loaded = new Deferred<number>();
   readonly #ended = new Deferred<void>();
   #lastId = 0;
@@ -44,10 +47,11 @@ export class EngineProcess {
   #isEnded = false;
   #errors = '';
 
-  /** `name` is the file as people know it. */
-  constructor(child: ChildHandle, order: LoadOrder, name: string) {
+  /** `name` is the file as people know it. `onCancel` hears of each call that was given up while the child may still work on it. */
+  constructor(child: ChildHandle, order: LoadOrder, name: string, onCancel: (id: number) => void) {
     this.#child = child;
     this.#name = name;
+    this.#onCancel = onCancel;
     // A failure without a waiting caller is no unhandled rejection.
     this.#loaded.promise.catch(() => undefined);
     child.onMessage((message) => this.#take(message as EngineReport));
@@ -72,7 +76,12 @@ export class EngineProcess {
   }
 
   get isBusy(): boolean {
-    return this.#open.size > 0 || !this.#hasLoaded;
+    return this.#open.size > 0 || this.#ending.size > 0 || !this.#hasLoaded;
+  }
+
+  /** A cancelled call that the child still works on. */
+  isEnding(id: number): boolean {
+    return !this.#isEnded && this.#ending.has(id);
   }
 
   /** Resolves when its process is gone. */
@@ -98,10 +107,14 @@ export class EngineProcess {
     throw this.#unexpected();
   }
 
+  /** It takes no more orders from now on; `ended` resolves when it is gone. */
   kill(): void {
-    if (!this.#isEnded) this.#child.kill();
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#child.kill();
   }
 
+  /** Fails with the signal's reason as soon as that aborts. */
   async #ask(order: (id: number) => EngineOrder, listener: AnswerListener | null, signal: AbortSignal): Promise<EngineReport> {
     if (this.#isEnded) throw this.#died();
     signal.throwIfAborted();
@@ -109,18 +122,18 @@ export class EngineProcess {
     const id = this.#lastId;
     const open: Open = { done: new Deferred(), listener };
     this.#open.set(id, open);
-    const onAbort = (): void => {
-      this.#open.delete(id);
-      this.#child.send({ kind: 'cancel', id });
-      open.done.reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
+    this.#child.send(order(id));
     try {
-      this.#child.send(order(id));
-      return await open.done.promise;
+      return await orAborted(open.done.promise, signal, () => signal.reason as Error);
     } finally {
-      signal.removeEventListener('abort', onAbort);
+      if (this.#open.delete(id)) this.#cancel(id);
     }
+  }
+
+  #cancel(id: number): void {
+    this.#ending.add(id);
+    this.#child.send({ kind: 'cancel', id });
+    this.#onCancel(id);
   }
 
   #take(report: EngineReport): void {
@@ -130,7 +143,11 @@ export class EngineProcess {
     }
     if (report.kind === 'not-loaded') return this.#refuse(report.message);
     const open = this.#open.get(report.id);
-    if (open === undefined) return;
+    if (open === undefined) {
+      const isProgress = report.kind === 'text' || report.kind === 'reasoning' || report.kind === 'calling' || report.kind === 'alive';
+      if (!isProgress) this.#ending.delete(report.id);
+      return;
+    }
     if (report.kind === 'text' || report.kind === 'reasoning') return open.listener?.[report.kind](report.text);
     if (report.kind === 'calling' || report.kind === 'alive') return open.listener?.[report.kind]();
     this.#open.delete(report.id);
@@ -145,7 +162,6 @@ export class EngineProcess {
     this.#loaded.reject(error);
     this.#failAll(error);
     this.kill();
-    this.#isEnded = true;
   }
 
   #end(): void {
@@ -184,7 +200,7 @@ export class EngineProcess {
   }
 
   #unexpected(): AppError {
-    return new AppError('model_bad_reply', `The engine answered with something else than it was asked for (${this.#name}).`);
+    return new AppError('model_bad_reply', `The engine gave an answer to something it was not asked (${this.#name}).`);
   }
 }
 

@@ -19,7 +19,7 @@ const TYPE_ARRAY = 9;
 /** By type of a value; strings and arrays say their size themselves. */
 const sizes: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
-/** Fails with model_unavailable where there is no such file, and with model_rejected where it is none. */
+/** Fails with model_unavailable if the file is missing, and with model_rejected if it is not a GGUF file. */
 export function readGgufHead(path: string): GgufHead {
   const piece = readPiece(path);
   const isGguf = piece.length >= HEADER_BYTES && piece.toString('latin1', 0, 4) === 'GGUF' && piece.readUInt32LE(4) >= VERSION_MIN;

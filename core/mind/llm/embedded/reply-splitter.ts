@@ -4,7 +4,7 @@
 export const callOpening = '<tool_call>';
 export const callClosing = '</tool_call>';
 const thinkOpening = '<think>';
-const thinkClosing = '</think>';
+export const thinkClosing = '</think>';
 
 export interface Split {
   readonly text: string;

@@ -1,11 +1,11 @@
 // One answer of a model in memory: reads the prompt from where the last one differs, writes token by token, and once a tool call has begun
 // holds the model to the grammar of the offered tools. Runs no tool; knows nothing of processes.
 
-import { callGrammar } from './call-grammar.ts';
+import { callGrammar, outputGrammar } from './call-grammar.ts';
 import { renderPrompt } from './chat-prompt.ts';
 import type { CallRule, EngineModel } from './engine-library.ts';
-import type { CompleteOrder, EngineAnswer, EngineFailure, EngineTool } from './engine-messages.ts';
-import { callClosing, callOpening, ReplySplitter } from './reply-splitter.ts';
+import type { CompleteOrder, EngineAnswer, EngineFailure } from './engine-messages.ts';
+import { callClosing, callOpening, ReplySplitter, thinkClosing } from './reply-splitter.ts';
 
 /** Between two of them the work can be called off. */
 const READ_TOKENS = 256;
@@ -91,22 +91,27 @@ export class AnswerWriter {
 
   async #writeParts(
     draft: Draft,
-    { tools }: CompleteOrder,
+    { tools, output }: CompleteOrder,
     how: { readonly sink: AnswerSink; readonly signal: AbortSignal; readonly isThinking: boolean },
   ): Promise<Call[]> {
     const { sink, signal } = how;
     const calls: Call[] = [];
     const findsCalls = tools.length > 0;
-    const splitter = new ReplySplitter({ findsCalls, isThinking: how.isThinking });
-    if (!(await this.#writeText(draft, splitter, how))) return calls;
+    // Where tools are offered, the answer may be a call.
+    const rule = output === null || findsCalls ? null : await this.#rule(outputGrammar(output));
+    // The grammar begins with the answer: a template that has opened the reasoning gets it closed.
+    if (rule !== null && how.isThinking) draft.append(`${thinkClosing}\n\n`);
+    const splitter = new ReplySplitter({ findsCalls, isThinking: how.isThinking && rule === null });
+    if (!(await this.#writeText(draft, splitter, { ...how, rule }))) return calls;
     while (calls.length < CALLS_MAX && !signal.aborted && !draft.isFull) {
       sink.calling();
-      const call = await this.#writeCall(draft, await this.#ruleFor(tools), signal);
+      const call = await this.#writeCall(draft, await this.#rule(callGrammar(tools)), signal);
       if (call === null) break;
       calls.push(call);
       draft.append(`\n${callClosing}`);
       // Only another call may follow a call.
-      if (!(await this.#writeText(draft, new ReplySplitter({ findsCalls, isThinking: false }), { ...how, sink: silent }))) break;
+      if (!(await this.#writeText(draft, new ReplySplitter({ findsCalls, isThinking: false }), { ...how, rule: null, sink: silent })))
+        break;
     }
     return calls;
   }
@@ -115,7 +120,7 @@ export class AnswerWriter {
   async #writeText(
     draft: Draft,
     splitter: ReplySplitter,
-    { sink, signal }: { readonly sink: AnswerSink; readonly signal: AbortSignal },
+    { rule, sink, signal }: { readonly rule: CallRule | null; readonly sink: AnswerSink; readonly signal: AbortSignal },
   ): Promise<boolean> {
     const tell = ({ text, reasoning }: { readonly text: string; readonly reasoning: string }): void => {
       if (reasoning !== '') sink.reasoning(reasoning);
@@ -123,7 +128,7 @@ export class AnswerWriter {
     };
     const from = draft.mark();
     let callAt: number | null = null;
-    await this.#generate(draft, null, signal, (piece) => {
+    await this.#generate(draft, rule, signal, (piece) => {
       const split = splitter.push(piece);
       tell(split);
       callAt = split.callAt;
@@ -156,9 +161,8 @@ export class AnswerWriter {
     }
   }
 
-  /** Null where the library cannot make one of these tools: then the call is written freely, and checked as every call is. */
-  async #ruleFor(tools: readonly EngineTool[]): Promise<CallRule | null> {
-    const gbnf = callGrammar(tools);
+  /** Null where the library refuses the grammar: then the call or answer is written freely, and checked as every one is. */
+  async #rule(gbnf: string): Promise<CallRule | null> {
     const known = this.#rules.get(gbnf);
     if (known !== undefined) return known();
     try {
