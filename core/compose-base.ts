@@ -1,11 +1,8 @@
 // The base of the composition: the options passed in, and the stores. Read it before compose.ts.
 
-import { hash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
-import { isInside } from './base/inside-folder.ts';
 import type { Lifetimes } from './base/disposable.ts';
 import { RandomIds, type IdSource } from './base/ids.ts';
 import { silentLogger } from './base/logger.ts';
@@ -18,16 +15,10 @@ import { ContinuityRows, continuityMigrations } from './store/continuity/continu
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { modelMigrations, type StartChild } from './mind/llm/llm.ts';
-import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import { FeatureRows, type AnyFeature } from './features/feature.ts';
+import type { BrowserOptions } from './features/browser/browser.ts';
 import type { Machine } from './features/health/health.ts';
-import { helpers } from './features/helpers/helpers.ts';
-import { identity } from './features/identity/identity.ts';
-import { memory } from './features/memory/memory.ts';
-import { loadPlugins, PluginBook, plugins, assertPlugin, type PluginFile } from './features/plugins/plugins.ts';
-import { schedule } from './features/schedule/schedule.ts';
-import { signals } from './features/signals/signals.ts';
-import { skills } from './features/skills/skills.ts';
-import { telegram } from './features/telegram/telegram.ts';
+import { findPlugins, PluginBook, plugins } from './features/plugins/plugins.ts';
 import { usage } from './features/usage/usage.ts';
 import { realOf } from './guard/workspace/workspace.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
@@ -48,6 +39,10 @@ export interface RuntimeOptions extends TrayClawOptions {
   readonly ids?: IdSource;
   /** Health checks of the host program, in addition to those of the runtime. */
   readonly moreChecks?: () => readonly HealthCheck[];
+  /** Where the public price list is downloaded from when a person asks; a mirror, for a network without the internet. */
+  readonly priceListUrl?: string;
+  /** Other ways of the browser into the network. */
+  readonly browser?: BrowserOptions;
   /** Starts the child of the engine where the program is no Node, as in the desktop app. */
   readonly startChild?: StartChild;
   /** For the project's own fault tests; the program passes none. */
@@ -71,7 +66,7 @@ export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
 
-const migrations = [
+const spineMigrations = [
   ...sessionMigrations,
   ...policyMigrations,
   ...taintMigrations,
@@ -80,23 +75,11 @@ const migrations = [
   ...continuityMigrations,
   ...modelMigrations,
   ...outboxMigrations,
-  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram, usage].flatMap((feature) => feature.migrations),
-].sort((a, b) => (a.id < b.id ? -1 : 1));
+];
 
-/** The rows of the features; each feature keeps its own. */
-function openRows(storage: Storage) {
-  return {
-    deadLetters: deadLetters.rows(storage),
-    helpers: helpers.rows(storage),
-    identity: identity.rows(storage),
-    memory: memory.rows(storage),
-    plugins: plugins.rows(storage),
-    schedule: schedule.rows(storage),
-    signals: signals.rows(storage),
-    skills: skills.rows(storage),
-    telegram: telegram.rows(storage),
-    usage: usage.rows(storage),
-  };
+/** Of the spine and of the features, in the order they are applied. */
+export function migrationsOf(features: readonly AnyFeature[]): Migration[] {
+  return [...spineMigrations, ...features.flatMap((feature) => feature.migrations)].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
@@ -122,33 +105,21 @@ export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifet
 export type Base = ReturnType<typeof composeBase>;
 
 /** The database, and what is approved in it of the program's own plugins. */
-export async function openData({ home, lifetimes, crashPoints, config, options }: Base) {
-  const storage = lifetimes.add(Storage.open({ home, migrations: migrations.map((step) => withCrashPoints(step, crashPoints)) }));
-  const rows = openRows(storage);
-  const brought = (options.features ?? []).map((feature): PluginFile => {
-    assertPlugin(feature);
-    return { path: null, sha256: null, state: 'loaded', problem: null, plugin: feature };
-  });
-  const { files } = config.plugins;
-  if (files.length === 0) return { storage, rows, pluginFiles: brought };
+export async function openData({ home, lifetimes, crashPoints, config, options }: Base, features: readonly AnyFeature[]) {
+  const migrations = migrationsOf(features).map((step) => withCrashPoints(step, crashPoints));
+  const storage = lifetimes.add(Storage.open({ home, migrations }));
+  const rows = new FeatureRows(storage, features);
   const { path = 'workspace', extraFolders } = config.workspace;
-  const written = [path, ...extraFolders].map((folder) => realOf(resolve(home, folder)));
-  const found = await loadPlugins({ home, files, written, approved: (at) => rows.plugins.approved(at) });
-  return { storage, rows, pluginFiles: [...brought, ...withoutTwins(found, brought)] };
+  const pluginFiles = await findPlugins({
+    home,
+    given: options.features ?? [],
+    files: config.plugins.files,
+    written: () => [path, ...extraFolders].map((folder) => realOf(resolve(home, folder))),
+    approved: (at) => rows.of(plugins).approved(at),
+  });
+  return { storage, rows, pluginFiles };
 }
 type Data = Awaited<ReturnType<typeof openData>>;
-
-/** Of two with one name the first counts. */
-function withoutTwins(found: readonly PluginFile[], brought: readonly PluginFile[]): PluginFile[] {
-  const names = new Set(brought.map(({ plugin }) => plugin?.name));
-  return found.map((file) => {
-    if (file.plugin === null || !names.has(file.plugin.name)) {
-      names.add(file.plugin?.name);
-      return file;
-    }
-    return { ...file, plugin: null, state: 'failed', problem: `There is another plugin with the name ${file.plugin.name}.` };
-  });
-}
 
 export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
   const { home, lifetimes, clock, logger, safetyOf } = base;
@@ -163,31 +134,11 @@ export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
   const outbound = new OutboundRows(storage.db);
   const chats = new ChatRows(storage.db);
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  const { deadLetters: letters, telegram: bot, schedule: schedules, signals: received, helpers: jobs, skills: known } = rows;
-  const projections = [
-    policy,
-    marks,
-    checkpointRows,
-    artifacts,
-    letters,
-    bot,
-    outbound,
-    chats,
-    schedules,
-    received,
-    jobs,
-    rows.memory.memories,
-    known,
-    rows.identity,
-    continuity,
-    rows.plugins,
-    rows.usage.rows,
-    pluginBook,
-  ];
+  const projections = [policy, marks, checkpointRows, artifacts, outbound, chats, continuity, ...rows.projections, pluginBook];
   const head = composeHead(base, storage);
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
-  rows.usage.rows.takeOver((after, limit) => log.reads.after(after, limit));
+  rows.of(usage).rows.takeOver((after, limit) => log.reads.after(after, limit));
   return {
     storage,
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),
@@ -212,22 +163,6 @@ export type Store = ReturnType<typeof composeStore>;
 function composeHead({ options, lifetimes, clock, logger }: Base, storage: Storage): LogHead {
   const bootedAtMs = options.faults?.bootedAtMs ?? Math.round(systemClock.nowMs() - uptime() * 1_000);
   return lifetimes.add(new LogHead({ storage, clock, logger, bootedAtMs }));
-}
-
-/** A text of the person's own in the data folder; null where it is elsewhere, or not there. */
-export function readBelow(home: string, path: string): string | null {
-  try {
-    const real = realpathSync(resolve(home, path));
-    return isInside(real, realpathSync(home)) ? readFileSync(real, 'utf8') : null;
-  } catch {
-    // Missing or unreadable: the agent then has no identity text, which `agents show` reports.
-    return null;
-  }
-}
-
-/** The marker in the environment of every process started for this data folder; the same at the next start. */
-export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
-  return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }
 
 /** A start may end in the middle of a change to the schema, before or after it is written. */

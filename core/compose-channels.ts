@@ -1,15 +1,11 @@
-// Composes everything that reaches out: the outbox, the channels, and the web for tools.
+// Composes everything that reaches out: the outbox and the channels.
 
-import type { Channel, ChatAddress } from './contracts/channels.ts';
+import type { Channel } from './contracts/channels.ts';
 import { systemLater } from './base/later.ts';
 import type { AgentRegistry } from './agent/registry/registry.ts';
-import type { Config } from './contracts/config.ts';
-import { GuardedFetch } from './guard/egress/egress.ts';
-import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
-import type { Secrets } from './guard/secret/secret.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
-import type { MessagePort, WebDeps } from './hands/tools/tools.ts';
-import { Outbox } from './runtime/outbox/outbox.ts';
+import type { MessagePort } from './hands/tools/tools.ts';
+import { createMessagePort, Outbox } from './runtime/outbox/outbox.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
@@ -34,28 +30,13 @@ export function composeOutbox(base: Base, { log, outbound, chats }: Store, { pan
 
 interface Sending {
   readonly outbox: Outbox;
-  readonly features: { readonly channels: readonly Channel[] };
+  readonly features: { readonly channels: readonly Channel[]; readonly services: { readonly count: number } };
 }
 
 /** Null where there is no channel: then the model is not told of messages at all. */
 export function composeChats({ config }: Base, { chats, artifacts }: Store, { outbox, features }: Sending): MessagePort | null {
-  const hasChannel = Object.keys(config.channels).length > 0 || features.channels.length > 0;
-  if (!hasChannel) return null;
-  const addressOf = (chat: ChatAddress): ChatAddress => {
-    const { channel, chatId, threadId } = chat;
-    return { channel, chatId, ...(threadId === undefined ? {} : { threadId }) };
-  };
-  return {
-    titleOf: (chat) => chats.chat(chat)?.title ?? null,
-    ofTurn: (turnId) => chats.ofTurn(turnId)?.chat ?? null,
-    ofSession: (sessionId) => chats.ofSession(sessionId),
-    lastUsed: (channel) => {
-      const [last] = chats.chats({ channel, limit: 1 });
-      return last === undefined ? null : addressOf(last);
-    },
-    describeArtifact: (idOrAlias) => artifacts.get(idOrAlias),
-    queue: (item) => outbox.queue(item),
-  };
+  const hasChannel = Object.keys(config.channels).length > 0 || features.services.count > 0 || features.channels.length > 0;
+  return hasChannel ? createMessagePort(outbox, chats, (idOrAlias) => artifacts.get(idOrAlias)) : null;
 }
 
 interface Reached {
@@ -81,7 +62,7 @@ export function composeControlplane(
       chat: (chat) => chats.chat(chat),
       sessionOfMessage: (chat, messageId) => outbound.sessionOfMessage(chat, messageId),
     },
-    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts },
+    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts, contextOf: (workspace) => workspaces.contextOf(workspace) },
   });
 }
 
@@ -100,14 +81,4 @@ export function joinChannels(
   if (options.resume === false) return;
   outbox.start(hooks);
   for (const channel of channels) lifetimes.add(channel.join(controlplane.link(channel)));
-}
-
-/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
-export function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: Secrets): WebDeps {
-  const { timeoutMs, bytesMax, search } = config;
-  const quick = Math.min(timeoutMs, 10_000);
-  const limits = { connectMs: quick, headersMs: timeoutMs, idleMs: Math.min(timeoutMs, 15_000), totalMs: timeoutMs, bytesMax };
-  const http = new GuardedFetch({ judge: safety, limits });
-  const searchHttp = search?.baseUrl === undefined ? http : new GuardedFetch({ judge: new OneOriginCheck(search.baseUrl), limits });
-  return { http, searchHttp, secrets, config, redact: (text) => safety.redact(text).text };
 }

@@ -1,106 +1,185 @@
 // Composes the features in order: a feature is created after the ones it needs, and receives them as arguments. Read compose.ts first.
 
+import { tmpdir } from 'node:os';
 import { systemLater } from './base/later.ts';
+import type { Redacted } from './base/redacted.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
-import type { Spine, Wing } from './features/feature.ts';
+import { handlersOf, type AnyFeature, type Feature, type Spine, type Wing } from './features/feature.ts';
+import { a2a, peerAgents, remoteCalls } from './features/a2a/a2a.ts';
+import { browser } from './features/browser/browser.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import { channels } from './features/channels/channels.ts';
 import { delegate } from './features/delegate/delegate.ts';
+import { discord } from './features/discord/discord.ts';
+import { doors } from './features/doors/doors.ts';
+import { email } from './features/email/email.ts';
 import { engine } from './features/engine/engine.ts';
+import { evals } from './features/evals/evals.ts';
 import { governor } from './features/governor/governor.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { hooks } from './features/hooks/hooks.ts';
 import { identity } from './features/identity/identity.ts';
+import { machine } from './features/machine/machine.ts';
+import { mcp } from './features/mcp/mcp.ts';
+import { mcpDoor } from './features/mcp-door/mcp-door.ts';
 import { memory } from './features/memory/memory.ts';
+import { openai } from './features/openai/openai.ts';
 import { opinions } from './features/opinions/opinions.ts';
+import { pipelines } from './features/pipelines/pipelines.ts';
 import { plugins } from './features/plugins/plugins.ts';
+import { prices } from './features/prices/prices.ts';
+import { project } from './features/project/project.ts';
+import { saved } from './features/saved/saved.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
+import { skillStore } from './features/skill-store/skill-store.ts';
 import { skills } from './features/skills/skills.ts';
+import { ssh } from './features/ssh/ssh.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { telemetry } from './features/telemetry/telemetry.ts';
 import { usage } from './features/usage/usage.ts';
 import { values } from './features/values/values.ts';
 import { verify } from './features/verify/verify.ts';
-import type { AskingDeps } from './mind/asking/asking.ts';
-import { estimateTokens, type EngineAccess, type ModelRouter } from './mind/llm/llm.ts';
-import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
+import { work } from './features/work/work.ts';
+import { estimateTokens, type EngineAccess, type PriceBook } from './mind/llm/llm.ts';
+import type { ProcessTrees } from './hands/tools/tools.ts';
 import { DeferredTurns } from './runtime/turns/turns.ts';
-import { readBelow, type Base, type Store } from './compose-base.ts';
+import { readBelow } from './store/home/home.ts';
+import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
-interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
+/** Every feature that comes with the program; health is created last, with the operations. */
+export const builtInFeatures: readonly AnyFeature[] = [
+  identity,
+  hooks,
+  verify,
+  governor,
+  delegate,
+  engine,
+  memory,
+  helpers,
+  skills,
+  signals,
+  schedule,
+  deadLetters,
+  telegram,
+  usage,
+  doors,
+  openai,
+  a2a,
+  mcpDoor,
+  mcp,
+  telemetry,
+  machine,
+  ssh,
+  browser,
+  plugins,
+  discord,
+  email,
+  channels,
+  opinions,
+  prices,
+  values,
+  evals,
+  skillStore,
+  pipelines,
+  work,
+  project,
+  saved,
+];
+
+interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker' | 'programs' | 'models'> {
   readonly trees: ProcessTrees;
-  readonly models: ModelRouter;
   readonly engine: EngineAccess;
+  readonly prices: PriceBook;
+  /** Starts the program on another data folder. */
+  readonly start: Parameters<typeof evals.create>[2]['start'];
 }
 
 /** Features are disposed in reverse order of creation; those that turns depend on outlive the turns, the others do not. */
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
-  const { rows } = store;
   const turns = new DeferredTurns();
   const spine = spineOf(base, store, guard, { ...hands, turns });
-  const all: Wing[] = [];
-  const add = <W extends Wing>(wing: W): W => {
-    all.push(wing);
-    lifetimes.defer(() => wing.dispose?.());
-    return wing;
+  const { all, make } = makerOf(spine, store, base);
+
+  const identities = make(identity, options.prompts ?? {});
+  const { prompt, capsules } = identities;
+  const agents = agentsOf(base, capsules);
+  const before = {
+    identity: identities,
+    hooks: make(hooks, options.hooks ?? []),
+    verify: make(verify),
+    governor: make(governor),
+    delegate: make(delegate),
+    engine: make(engine, hands.engine),
+    memory: make(memory, options, hands.engine),
   };
-  const identities = add(identity.create(spine, rows.identity, options.prompts ?? {}));
-  const agents = agentsOf(base, identities.capsules);
-  const run = runHook(base, guard, hands);
-  const redactDeep = <T>(value: T): T => safetyOf('tool-results').redactDeep(value);
-  const hook = add(hooks.create(spine, null, { library: options.hooks ?? [], run, redactDeep }));
-  const asking = askingOf(base, guard, hands.models);
-  const verifying = add(verify.create(spine, null, { asking, run, redactDeep }));
-  const governing = add(governor.create(spine, null));
-  add(delegate.create(spine, null));
-  const engined = add(engine.create(spine, null, hands.engine)).handlers;
-  const remembering = add(memory.create(spine, rows.memory, options, hands.engine));
   lifetimes.defer(() => endTurns(turns, hands.trees));
-  const helping = add(helpers.create(spine, rows.helpers, { agents, prompt: identities.prompt }));
-  const skilled = add(skills.create(spine, rows.skills, helping.queue));
-  const signalled = add(signals.create(spine, rows.signals));
-  const scheduled = add(schedule.create(spine, rows.schedule, { prompt: identities.prompt, signals: signalled.hub }));
-  const letters = add(deadLetters.create(spine, rows.deadLetters));
-  const bot = add(telegram.create(spine, rows.telegram, options.wait));
-  const counted = add(usage.create(spine, rows.usage, (line) => safetyOf('app-log').redactJson(line).text));
-  const doubting = add(opinions.create(spine, null, { asking, models: hands.models }));
-  const plugged = add(plugins.create(spine, rows.plugins, { files: store.pluginFiles, book: store.pluginBook }));
+  const { embeddings } = before.memory;
+  const helping = make(helpers, { agents, prompt, remote: remoteCalls(base.config.a2a) });
+  const skilled = make(skills, helping.queue);
+  const signalled = make(signals);
+  const opened = make(doors);
+  const graded = make(evals, { prompt, start: hands.start });
+  const made = {
+    ...before,
+    helpers: helping,
+    skills: skilled,
+    signals: signalled,
+    doors: opened,
+    schedule: make(schedule, { prompt, signals: signalled.hub }),
+    deadLetters: make(deadLetters),
+    telegram: make(telegram, options.wait),
+    usage: make(usage, (line) => safetyOf('app-log').redactJson(line).text),
+    openai: make(openai, { tokens: opened.tokens, agents, embeddings }),
+    a2a: make(a2a, { tokens: opened.tokens, agents }),
+    mcpDoor: make(mcpDoor, { tokens: opened.tokens, agents }),
+    mcp: make(mcp, guard.secrets),
+    telemetry: make(telemetry),
+    machine: make(machine),
+    ssh: make(ssh),
+    browser: make(browser, options.browser ?? {}),
+    plugins: make(plugins, { files: store.pluginFiles, book: store.pluginBook }),
+    discord: make(discord),
+    email: make(email),
+    services: make(channels, { services: all.flatMap((wing) => wing.services ?? []), wait: options.wait }),
+    opinions: make(opinions),
+    prices: make(prices, { book: hands.prices, url: options.priceListUrl }),
+    values: make(values),
+    evals: graded,
+    skillStore: make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor }),
+    pipelines: make(pipelines),
+    work: make(work),
+    project: make(project, agents),
+    saved: make(saved),
+  };
   return {
+    ...made,
     spine,
     turns,
     agents,
     all,
-    identity: identities,
-    hooks: hook,
-    verifier: verifying.port,
-    governor: governing.port,
-    helpers: helping,
-    skills: skilled,
-    signals: signalled,
-    telegram: bot,
-    usage: counted,
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
     channels: [...all.flatMap((wing) => wing.channels ?? []), ...(options.channels ?? [])],
-    handlers: {
-      ...identities.handlers,
-      ...remembering.handlers,
-      ...helping.handlers,
-      ...skilled.handlers,
-      ...signalled.handlers,
-      ...scheduled.handlers,
-      ...letters.handlers,
-      ...bot.handlers,
-      ...counted.handlers,
-      ...plugged.handlers,
-      ...governing.handlers,
-      ...doubting.handlers,
-      ...engined,
-      ...add(values.create(spine, null, { asking, redactDeep })).handlers,
-    },
+    handlers: handlersOf(made),
   };
+}
+
+function makerOf(spine: Spine, { rows }: Store, { lifetimes }: Base) {
+  const all: Wing[] = [];
+  const make = <Rows, Others extends readonly unknown[], Made extends Wing>(
+    feature: Feature<Spine, Rows, Others, Made>,
+    ...others: Others
+  ): Made => {
+    const wing = feature.create(spine, rows.of(feature), ...others);
+    all.push(wing);
+    lifetimes.defer(() => wing.dispose?.());
+    return wing;
+  };
+  return { all, make };
 }
 
 async function endTurns(turns: DeferredTurns, trees: ProcessTrees): Promise<void> {
@@ -110,43 +189,25 @@ async function endTurns(turns: DeferredTurns, trees: ProcessTrees): Promise<void
 
 export type Features = ReturnType<typeof composeFeatures>;
 
-function spineOf(base: Base, store: Store, guard: Guard, parts: Pick<Spine, 'tools' | 'turns' | 'outbox' | 'instanceMarker'>): Spine {
-  const { home, config, clock, ids, logger, environment, safety, safetyOf, crashPoints, closing } = base;
+function spineOf(base: Base, store: Store, guard: Guard, parts: Omit<Hands, 'trees'> & Pick<Spine, 'turns'>): Spine {
+  const { home, config, clock, ids, logger, environment, safety, safetyOf, crashPoints, closing, options } = base;
   const { log, marks, policy, safeArtifacts: artifacts, settings } = store;
-  const { facts, panic, secrets, budget, checkpoints } = guard;
-  const ground = { home, config, clock, later: systemLater, ids, logger, environment, log, crashPoints, closing: closing.signal };
+  const { facts, panic, gate, secrets, budget, checkpoints, workspaces } = guard;
+  const later = systemLater;
   const sources: Spine['sources'] = {
     ofSession: (sessionId) => marks.session(sessionId)?.sources ?? [],
     ofFile: (path) => (marks.writerOf(path) === null ? [] : [{ kind: 'file', where: path }]),
   };
-  const redactPrompt = (text: string): string => safetyOf('prompt').redact(text).text;
-  const guarded = { facts, panic, policy, secrets, budget, checkpoints, safety, sources, redactPrompt };
-  return { ...ground, ...guarded, artifacts, settings, ...parts };
-}
-
-/** Dependencies for asking a model outside the conversation of a turn. */
-function askingOf({ clock, safetyOf }: Base, { budget }: Guard, models: ModelRouter): AskingDeps {
-  return { clock, later: systemLater, budget, models, count: estimateTokens, redact: (text) => safetyOf('prompt').redact(text).text };
+  const redactPrompt = (text: string): Redacted => safetyOf('prompt').redact(text).text;
+  const redactDeep = <T>(value: T): T => safetyOf('tool-results').redactDeep(value);
+  const asking = { clock, later, budget, models: parts.models, count: estimateTokens, redact: redactPrompt };
+  const ground = { home, config, clock, later, ids, logger, environment, log, crashPoints, closing: closing.signal };
+  const outside = { fetch: globalThis.fetch, version: options.version ?? '0', temporaryFolder: tmpdir() };
+  const guarded = { facts, panic, policy, gate, workspaces, secrets, budget, checkpoints, safety, sources, redactPrompt, redactDeep };
+  return { ...ground, ...outside, ...guarded, ...parts, artifacts, settings, asking };
 }
 
 function agentsOf({ config, home }: Base, capsules: ConstructorParameters<typeof AgentRegistry>[0]['capsules']): AgentRegistry {
-  return new AgentRegistry({ agents: config.agents, limits: config.helpers, capsules, readText: (path) => readBelow(home, path) });
+  const all = { ...config.agents, ...peerAgents(config.a2a.peers) };
+  return new AgentRegistry({ agents: all, limits: config.helpers, capsules, readText: (path) => readBelow(home, path) });
 }
-
-const HOOK_OUTPUT_BYTES_MAX = 64 * 1024;
-
-/** Marked as a call is: a command line started by a hook may not answer for a person either. */
-function runHook({ ids, environment }: Base, { facts, sandbox }: Guard, { trees, instanceMarker }: Hands): HookRunner {
-  const programs = { trees, sandbox, environment, platform: process.platform };
-  return (argv, input, { timeoutMs, signal }) =>
-    runProgram(programs, {
-      argv,
-      input,
-      timeoutMs,
-      signal,
-      cwd: facts.workspace,
-      marker: { ...instanceMarker, TRAYCLAW_CALL: ids.next('evt') },
-      outputBytesMax: HOOK_OUTPUT_BYTES_MAX,
-    });
-}
-type HookRunner = Parameters<typeof hooks.create>[2]['run'];

@@ -1,9 +1,8 @@
 // Composes the gate and everything it bases its decisions on.
 
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { makeFolders } from './base/make-folders.ts';
+import { resolve } from 'node:path';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { FactContext } from './contracts/tools.ts';
@@ -14,11 +13,13 @@ import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate } from './guard/policy/policy.ts';
 import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
-import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
-import { LateCopies, TaintBook } from './guard/taint/taint.ts';
-import { realOf, Workspaces } from './guard/workspace/workspace.ts';
+import { Secrets } from './guard/secret/secret.ts';
+import { filesOnDisk, LateCopies, TaintBook } from './guard/taint/taint.ts';
+import { openWorkspace, realOf, Workspaces } from './guard/workspace/workspace.ts';
 import { isOwnData, protectionOf } from './hands/tools/tools.ts';
+import { helpers } from './features/helpers/helpers.ts';
 import { bundledSkills } from './features/skills/skills.ts';
+import { usage } from './features/usage/usage.ts';
 import type { Base, Store } from './compose-base.ts';
 
 /** More than a person can have allowed by hand. */
@@ -26,15 +27,16 @@ const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, lifetimes } = base;
   const { policy, marks, log, rows } = store;
-  const { report } = rows.usage;
-  const workspace = openWorkspace(home, config);
+  const { report } = rows.of(usage);
+  const jobs = rows.of(helpers);
+  const workspace = openWorkspace(home, config.workspace.path);
   const facts = {
     workspace,
     home: realpathSync(home),
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
   };
   const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));
-  const extraFolders = facts.extraFolders.map(realFolder);
+  const extraFolders = facts.extraFolders.map(realOf);
   const sandbox = lifetimes.add(
     new Sandbox({
       config: readingSkills(config.sandbox),
@@ -56,6 +58,7 @@ export function composeGuard(base: Base, store: Store) {
     workspace,
     extraFolders,
     domains: domainSets,
+    hostsOfTools: { browser: config.browser.allowHosts },
     entryWords: literalWords,
     confines: () => sandbox.confines(),
   });
@@ -64,14 +67,14 @@ export function composeGuard(base: Base, store: Store) {
     store: marks,
     reads: log.reads,
     folders: [workspace, ...extraFolders],
-    files: { exists: (path) => existsSync(path), isExecutable },
+    files: filesOnDisk,
   });
   const lateCopies = composeLateCopies(base, store, taint);
-  const secrets = composeSecrets(base);
+  const secrets = Secrets.open({ home, config, env: environment, registrar: base.safety, logger });
   const budget = new BudgetBook(config.budget, {
     // Subagent spending counts towards the caller.
-    spentInTurn: (turnId) => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => report.spentInTurn(one))),
-    spentInSession: (sessionId) => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => report.spentInSession(one))),
+    spentInTurn: (turnId) => total([turnId, ...jobs.turnsBelow(turnId)].map((one) => report.spentInTurn(one))),
+    spentInSession: (sessionId) => total([sessionId, ...jobs.sessionsBelow(sessionId)].map((one) => report.spentInSession(one))),
     spentSince: (query) => report.spentSince(query),
     extensions: () =>
       log.reads
@@ -113,17 +116,6 @@ function composeWorkspaces(facts: FactContext, policy: Store['policy']): Workspa
   });
 }
 
-/** Values that can be read at once are registered when this returns; the rest is being read. */
-function composeSecrets({ home, config, environment, safety, logger }: Base): Secrets {
-  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
-  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
-  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
-  const secretRefs = secretRefsOf(config);
-  secrets.registerKnown(secretRefs);
-  secrets.loadKept(secretRefs);
-  return secrets;
-}
-
 function total(sums: readonly HistorySum[]): HistorySum {
   return sums.reduce((a, b) => ({
     usd: a.usd + b.usd,
@@ -132,29 +124,8 @@ function total(sums: readonly HistorySum[]): HistorySum {
   }));
 }
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // Missing, or not executable: for an automatic start the two are the same.
-    return false;
-  }
-}
-
 /** A confined command may read what came with the program. */
 function readingSkills(sandbox: Config['sandbox']): Config['sandbox'] {
   const folder = bundledSkills();
   return folder === null ? sandbox : { ...sandbox, files: { ...sandbox.files, read: [...sandbox.files.read, folder] } };
-}
-
-function openWorkspace(home: string, config: Config): string {
-  const folder = resolve(home, config.workspace.path ?? 'workspace');
-  makeFolders({ mkdirSync, statSync }, folder);
-  return realpathSync(folder);
-}
-
-/** A folder that is not there opens nothing until the next start. */
-function realFolder(folder: string): string {
-  return existsSync(folder) ? realpathSync(folder) : folder;
 }

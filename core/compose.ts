@@ -12,19 +12,28 @@ import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
 import { mapSqliteError, restoreBackup as restoreFile } from './store/storage/storage.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import { createBuiltInTools, createOpenWorkspace, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
-import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
-import { Upkeep } from './runtime/upkeep/upkeep.ts';
+import {
+  BackgroundCommands,
+  createBuiltInTools,
+  createOpenWorkspace,
+  createProcessTable,
+  createWebDeps,
+  instanceMarkerOf,
+  ProcessTrees,
+  Programs,
+  ToolHost,
+} from './hands/tools/tools.ts';
+import { settle, startNotices, takeUp, TurnRuntime, workHere, type TurnDeps } from './runtime/turns/turns.ts';
+import { collectGarbage, Upkeep } from './runtime/upkeep/upkeep.ts';
 import { LocalClaw } from './doors/ops/ops.ts';
-import { composeChats, composeControlplane, composeOutbox, composeWeb, joinChannels } from './compose-channels.ts';
-import { composeBase, composeStore, instanceMarkerOf, openData, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
-import { composeFeatures, type Features } from './compose-features.ts';
+import { composeChats, composeControlplane, composeOutbox, joinChannels } from './compose-channels.ts';
+import { composeBase, composeStore, openData, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
+import { builtInFeatures, composeFeatures, type Features } from './compose-features.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
 import { composeCompaction, composeEngine, composeMind, composeModels, type Mind } from './compose-mind.ts';
 import { composeOps } from './compose-ops.ts';
-import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 
-export { firstUses } from './compose-ahead.ts';
+export { firstUses } from './runtime/upkeep/upkeep.ts';
 export type { HostedClaw } from './contracts/claw.ts';
 export type { StartChild } from './mind/llm/llm.ts';
 export type { FaultHooks, HealthCheck, RedactedSink, RuntimeOptions } from './compose-base.ts';
@@ -42,12 +51,18 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   const lifetimes = new Lifetimes();
   try {
     const base = composeBase({ ...options, home }, loaded, lifetimes);
-    const store = composeStore(base, await openData(base));
+    const store = composeStore(base, await openData(base, builtInFeatures));
     const guard = composeGuard(base, store);
     const hands = composeHands(base, store, guard);
     const engine = composeEngine(base, hands);
     const models = composeModels(base, store, guard, engine);
-    const features = composeFeatures(base, store, guard, { ...hands, engine, models: models.models });
+    const features = composeFeatures(base, store, guard, {
+      ...hands,
+      engine,
+      models: models.models,
+      prices: models.prices,
+      start: createTrayClaw,
+    });
     registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
@@ -65,14 +80,17 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 }
 
 function composeHands(base: Base, store: Store, guard: Guard) {
-  const { config, clock, logger, environment, safetyOf } = base;
+  const { config, clock, ids, logger, environment, safetyOf } = base;
+  const { platform } = process;
   const instanceMarker = instanceMarkerOf(guard.facts.home);
-  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
+  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(platform), environment, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
   const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact });
-  return { instanceMarker, trees, tools, outbox };
+  const { workspace } = guard.facts;
+  const programs = new Programs({ trees, sandbox: guard.sandbox, environment, platform, ids, instanceMarker, workspace });
+  return { background: new BackgroundCommands(), instanceMarker, trees, programs, tools, outbox };
 }
 type Hands = ReturnType<typeof composeHands>;
 
@@ -80,11 +98,12 @@ type Hands = ReturnType<typeof composeHands>;
 function registerTools(
   { options, config, clock, environment, safety }: Base,
   { secrets, sandbox, workspaces }: Guard,
-  { trees, tools, chats }: Hands & { readonly chats: ReturnType<typeof composeChats> },
+  { background, trees, tools, chats }: Hands & { readonly chats: ReturnType<typeof composeChats> },
   features: Features,
 ): void {
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
+    background,
     processTrees: trees,
     sandbox,
     clock,
@@ -94,7 +113,7 @@ function registerTools(
     temporaryFolder: tmpdir(),
     execTimeoutMs,
     outputBytesMax,
-    web: composeWeb(config.web, safety, secrets),
+    web: createWebDeps(config.web, safety, secrets),
     chats,
     refusesFiles: features.skills.refusesFiles,
   });
@@ -112,8 +131,9 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
-  const { governor, verifier } = features;
   const { port: hooks } = features.hooks;
+  const { port: governor } = features.governor;
+  const { port: verifier } = features.verify;
   const parts: TurnDeps = {
     ...(hooks === null ? {} : { hooks }),
     ...(governor === null ? {} : { governor }),
@@ -121,7 +141,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
     crashPoints: base.crashPoints,
     notes: features.signals.notes,
     ...guard,
-    models: features.skills.runsAsModels(mind.models),
+    models: features.a2a.runsAsModels(features.skills.runsAsModels(mind.models)),
     routes: mind.models.routes,
     packer: mind.packer,
     packSources: mind.packSources,
@@ -152,7 +172,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
   };
   const turns = new TurnRuntime(base.options.faults?.replaceParts?.(parts) ?? parts);
   features.turns.resolve(turns);
-  const compaction = composeCompaction(base, store, guard, { ...mind, agents: features.agents }, turns);
+  const compaction = composeCompaction(base, store, guard, { mind, agents: features.agents, turns });
   composeUpkeep(base, store, guard, { mind, turns, features });
   return { deltas, turns, compaction };
 }
@@ -161,8 +181,8 @@ export type Runtime = ReturnType<typeof composeRuntime>;
 type KeptUp = Pick<Parts, 'mind' | 'features'> & Pick<Runtime, 'turns'>;
 
 function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, features }: KeptUp): void {
-  const { clock, logger, lifetimes } = base;
-  const { log } = store;
+  const { clock, config, logger, lifetimes } = base;
+  const { artifacts, log, storage } = store;
   lifetimes.add(
     new Upkeep({
       clock,
@@ -185,7 +205,7 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, fe
       isBusy: () => turns.runningTurns > 0,
       daily: () => {
         void store.backups.run();
-        collectGarbage(base, store, guard);
+        collectGarbage({ clock, retention: config.retention, db: storage.db, artifacts, checkpoints: guard.checkpoints });
         for (const wing of features.all) wing.daily?.();
       },
     }),
@@ -216,46 +236,24 @@ async function openDoors(base: Base, store: Store, guard: Guard, built: Built): 
     close: () => lifetimes.dispose(),
   });
   await secrets.whenKnown(SECRETS_MAX_MS);
-  await settle({ ...base, log, head, panic, processes, instanceMarker: built.instanceMarker, resumes: options.resume ?? true });
+  const { resume: resumes = true, version = 'library' } = options;
+  await settle({ ...base, log, head, panic, processes, instanceMarker: built.instanceMarker, resumes, version });
   mind.models.lookAround(closing.signal);
-  const taking = takeUp(base, guard, built);
+  const rest = (): void => {
+    for (const wing of features.all) wing.takeUp?.();
+    built.compaction.begin();
+  };
+  const taking = takeUp(turns, { logger: base.logger, resumes, stopped: panic.engaged, ready: () => mind.models.ready(), rest });
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
-  if (options.resume !== false) for (const wing of features.all) wing.begin?.();
-  const channels = [features.telegram.channel(claw), ...features.channels];
+  if (resumes) for (const wing of features.all) wing.begin?.();
+  const channels = [features.telegram.channel(claw), ...features.services.join(claw), ...features.channels];
   joinChannels(base, channels, { controlplane, outbox, hooks: features.hooks.port });
-  return Object.assign(claw, work, hostedParts(base, store, guard));
+  return Object.assign(claw, work, hostedParts(base, store, guard), {
+    routes: features.all.flatMap((wing) => wing.route?.(claw) ?? []),
+  });
 }
 
 function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Guard) {
   const redact = (text: string): string => safety.redact(text).text;
-  return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
-}
-
-/** Resumes unfinished work, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
-function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, compaction, features }: Built): Promise<void> | null {
-  const takeUpRest = (): void => {
-    for (const wing of features.all) wing.takeUp?.();
-    compaction.begin();
-  };
-  if (options.resume === false || panic.engaged) {
-    turns.holdWaiting();
-    // Turns that the stop aborted before the last run ended are recorded as stopped, not left as running.
-    if (panic.engaged) turns.stopAll('The panic stop was pressed.');
-    if (options.resume === false) return null;
-    turns.watchQuestions();
-    takeUpRest();
-    return null;
-  }
-  const looking = mind.models.ready();
-  const goOn = (): void => {
-    turns.resume();
-    takeUpRest();
-  };
-  if (looking === null) {
-    goOn();
-    return null;
-  }
-  return looking.then(goOn).catch((cause: unknown) => {
-    logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
-  });
+  return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices(log, guard.secrets) };
 }

@@ -82,6 +82,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     redact: (text) => claw.redact(text),
     sync: () => claw.sync(),
     notices: claw.notices,
+    routes: claw.routes,
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
     call: async (operation, params) => (await claw.op('plugin.call', { operation, params: params ?? {} })).result,

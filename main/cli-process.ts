@@ -1,5 +1,6 @@
 // The command line as a process: real streams, signals and exit codes, and the wiring of its parts. The only place that ends the process.
 
+import { randomBytes } from 'node:crypto';
 import { existsSync, fstatSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
 import type { StartChild } from '../core/compose.ts';
 import type { Logger } from '../core/base/logger.ts';
-import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
+import { runCli, type CliIo, type CliParts, type McpStreams } from '../core/doors/cli/cli.ts';
 import { createFileLogger } from './file-logger.ts';
 import { launchDesktop } from './desktop-launcher.ts';
 import { isServiceLog } from './service-log.ts';
@@ -99,6 +100,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
       const door = new InstanceDoor({
         home,
         claw,
+        routes: claw.routes ?? [],
         version,
         pid: process.pid,
         clock: systemClock,
@@ -136,6 +138,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         isRoot,
         nowMs: () => systemClock.nowMs(),
       }),
+    serveMcp: (streams) => serveMcp(streams, { version, logger: createStderrLogger(redaction) }),
     findService: async ({ home, port }) => {
       const { findService } = await import('./service/find-service.ts');
       const { env, platform } = process;
@@ -144,6 +147,11 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
     },
     isRoot,
   };
+}
+
+async function serveMcp(streams: McpStreams, own: { readonly version: string; readonly logger: Logger }): Promise<void> {
+  const { serveOnStdio } = await import('../core/features/mcp-door/mcp-door.ts');
+  await serveOnStdio({ ...streams, ...own, newId: () => randomBytes(9).toString('hex') });
 }
 
 /** The runtime keeps its own log; from the doors only messages for a person are printed. */

@@ -18,3 +18,17 @@ test('listeners are called in order; one that throws is reported and stops no ot
   expect(errors).toEqual([new Error('broken'), new Error('broken')]);
   expect(emitter.size).toBe(2);
 });
+
+test('next waits for one value, or for the signal, and leaves no listener', async () => {
+  const emitter = new Emitter<number>(() => undefined);
+  const stop = new AbortController();
+  const waits = [emitter.next(), emitter.next(stop.signal), emitter.next(AbortSignal.abort())];
+  await waits[2];
+  expect(emitter.size).toBe(2);
+  stop.abort();
+  await waits[1];
+  expect(emitter.size).toBe(1);
+  emitter.emit(1);
+  await waits[0];
+  expect(emitter.size).toBe(0);
+});

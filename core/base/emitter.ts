@@ -22,6 +22,20 @@ export class Emitter<T> {
     };
   }
 
+  /** Resolves after the next value, or when the signal aborts. */
+  next(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stop();
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const stop = this.on(done);
+      if (signal?.aborted === true) done();
+      else signal?.addEventListener('abort', done, { once: true });
+    });
+  }
+
   emit(value: T): void {
     for (const listener of this.#listeners) {
       try {

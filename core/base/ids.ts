@@ -23,7 +23,12 @@ export type IdPrefix =
   | 'mem'
   | 'sum'
   | 'rul'
-  | 'opn';
+  | 'opn'
+  | 'dtk'
+  | 'qst'
+  | 'wrk'
+  | 'pip'
+  | 'evl';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const POOL_SIZE = 4096;

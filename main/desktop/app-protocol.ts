@@ -2,7 +2,7 @@
 // cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
 
 import type { CustomScheme, Protocol } from 'electron';
-import { framedHeaders, framedPath, readAsset } from '../../core/doors/http/http.ts';
+import { FramedPages, framedPaths, readAsset } from '../../core/doors/http/http.ts';
 
 export const appOrigin = 'app://trayclaw';
 export const appPage = `${appOrigin}/`;
@@ -39,16 +39,17 @@ export const appHeaders: Readonly<Record<string, string>> = {
 };
 
 export function serveApp(protocol: Pick<Protocol, 'handle'>, assetsFolder: string): void {
-  protocol.handle('app', (request) => answer(request, assetsFolder));
+  const framed = new FramedPages();
+  protocol.handle('app', (request) => answer(request, assetsFolder, framed));
 }
 
-async function answer(request: Request, assetsFolder: string): Promise<Response> {
+async function answer(request: Request, assetsFolder: string, framed: FramedPages): Promise<Response> {
   const url = URL.parse(request.url);
   if (request.method !== 'GET' || url === null || url.host !== 'trayclaw') return refuse(404);
   try {
     const asset = await readAsset(assetsFolder, url.pathname);
     if (asset === null) return refuse(404);
-    const own = url.pathname === framedPath ? framedHeaders(asset.bytes) : {};
+    const own = framed.headersOf(url.pathname, asset.bytes);
     return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, ...own, 'content-type': asset.mediaType } });
   } catch {
     // The page shows that a part is missing; why is of no use to it.
@@ -60,9 +61,9 @@ function refuse(status: number): Response {
   return new Response(null, { status, headers: { ...appHeaders } });
 }
 
-/** True for the one page that the window shows inside itself. */
+/** True for the pages that the window shows inside itself. */
 export function isFramedPage(url: string): boolean {
-  return url === `${appOrigin}${framedPath}`;
+  return [...framedPaths].some((path) => url === `${appOrigin}${path}`);
 }
 
 /** True for the window's own page and nothing else: same scheme, host and document. */

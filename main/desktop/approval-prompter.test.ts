@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { AppError } from '../../core/contracts/errors.ts';
 import type { Claw } from '../../core/contracts/claw.ts';
 import { ApprovalPrompter, type ApprovalPrompterOptions } from './approval-prompter.ts';
-import { approvalOf, RecordingLogger, statusOf, stopped } from './desktop-bench.ts';
+import { approvalOf, RecordingLogger, statusOf, stopped } from '../../tests/rigs/desktop-bench.ts';
 
 interface OpenBox {
   readonly options: MessageBoxOptions;

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialogChoices, dialogText, fitsNotice, noticeText } from './approval-text.ts';
-import { approvalOf } from './desktop-bench.ts';
+import { approvalOf } from '../../tests/rigs/desktop-bench.ts';
 
 test('a short question is shown whole', () => {
   expect(dialogText(approvalOf())).toEqual({

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import type { App } from 'electron';
 import { expect, test } from 'vitest';
 import { guardContents } from './contents-guard.ts';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 
 test('each page that is ever made is guarded, and every try is written down', () => {
   const app = new EventEmitter();

@@ -1,14 +1,24 @@
-// trayclaw:// links: they only open a place in the window. Anyone can write one, so none carries text or an answer.
+// trayclaw:// links: they only open a place in the window. Anyone can write one, so none carries an answer, and only one for an MCP server
+// carries text: it fills a form that the person reads and sends.
 
 import type { ShellCommand } from '../../core/contracts/desktop-channels.ts';
 import { viewNames } from '../../core/contracts/views.ts';
 
 export const linkScheme = 'trayclaw';
 
+const serverLink = `${linkScheme}://mcp/add?`;
+const QUERY_CHARS_MAX = 4000;
 const ID = /^(ses|apr)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** The target of a link, or null for any other text. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
+/**
+ * The target of a link, or null for any other text. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`,
+ * `trayclaw://mcp/add?name=NAME&url=ADDRESS`.
+ */
 export function placeOfLink(text: string): ShellCommand | null {
+  if (text.startsWith(serverLink)) {
+    const query = text.slice(serverLink.length);
+    return query.length > QUERY_CHARS_MAX || !/^[\x21-\x7e]+$/.test(query) || query.includes('#') ? null : { kind: 'show-server', query };
+  }
   const url = parseOwn(text);
   if (url === null) return null;
   const id = url.pathname.replace(/^\//, '');

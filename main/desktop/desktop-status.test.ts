@@ -8,7 +8,7 @@ import { AppError } from '../../core/contracts/errors.ts';
 import { systemSessionId } from '../../core/contracts/events.ts';
 import { helperSessionPrefix } from '../../core/contracts/system-session.ts';
 import { ApprovalPrompter } from './approval-prompter.ts';
-import { approvalOf, RecordingLogger } from './desktop-bench.ts';
+import { approvalOf, RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { activityOf, StatusWatch } from './desktop-status.ts';
 import { trayMenu, type TrayActions } from './tray-menu.ts';
 

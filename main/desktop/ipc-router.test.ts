@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { FakeClaw } from '../../tests/doubles/fake-claw.ts';
 import { askChannels, tellChannels } from '../../core/contracts/desktop-channels.ts';
 import { isAppPage } from './app-protocol.ts';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { IpcRouter } from './ipc-router.ts';
 
 type Handler = (event: IpcMainInvokeEvent, message: unknown) => unknown;

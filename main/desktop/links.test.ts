@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { viewNames } from '../../core/contracts/views.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { openableLink, OutsideLinks } from './external-links.ts';
 
 const ses = 'ses_01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -20,10 +20,31 @@ test('links lead to places', () => {
   ]);
 });
 
-test.each(viewNames)('the view %s has a deep link, and the guide names it', (view) => {
+test('a link for an MCP server hands on its query and nothing else', () => {
+  const query = 'name=files&command=npx&arg=-y';
+  expect(placeOfLink(`trayclaw://mcp/add?${query}`)).toEqual({ kind: 'show-server', query });
+  for (const link of [
+    'mcp/add',
+    'mcp/add?',
+    `mcp/add?${query}#x`,
+    `mcp/remove?${query}`,
+    `mcp/add?name=a b`,
+    `mcp/add?${'a'.repeat(5000)}`,
+  ])
+    expect(placeOfLink(`trayclaw://${link}`)).toBeNull();
+});
+
+test.each(viewNames)('the view %s has a deep link', (view) => {
   expect(placeOfLink(`trayclaw://${view}`)).toEqual({ kind: 'show', view });
-  const links = /\*\*Links\.\*\*[^.]*/.exec(readFileSync(new URL('../../docs/guide/window.md', import.meta.url), 'utf8'))?.[0] ?? '';
-  expect(links).toMatch(new RegExp(`\`(?:trayclaw://)?${view}\``));
+});
+
+test('the links that the guide names lead to places', () => {
+  const guide = readFileSync(new URL('../../docs/guide/window.md', import.meta.url), 'utf8');
+  const links = [...guide.matchAll(/`(trayclaw:\/\/[^`]+)`/g)].map(([, link = '']) =>
+    link.replace('session/ID', `session/${ses}`).replace('approval/ID', `approval/${apr}`),
+  );
+  expect(links.length).toBeGreaterThan(2);
+  expect(links.filter((link) => placeOfLink(link) === null)).toEqual([]);
 });
 
 test.each([

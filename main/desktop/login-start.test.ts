@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { LoginItemSettingsOptions, Settings } from 'electron';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { createLoginStart, trySetLoginStart, type LoginStartOptions } from './login-start.ts';
 
 function rig(changes: Partial<LoginStartOptions> = {}) {

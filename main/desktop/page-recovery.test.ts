@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { PageRecovery } from './page-recovery.ts';
 
 function rig() {

@@ -1,7 +1,7 @@
 // The panic keys: held, taken by another program, no keys at all, given back.
 
 import { expect, test } from 'vitest';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { isWayland, PanicKeys, panicKeysCheck, readable } from './panic-keys.ts';
 
 const accelerator = 'CommandOrControl+Alt+Shift+Escape';

@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { PowerMonitor } from 'electron';
 import { expect, test } from 'vitest';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { followPower } from './power.ts';
 
 test('each event does its own work, and none after the end', () => {

@@ -1,7 +1,7 @@
 // The tray's menu, tooltip and title in every state.
 
 import { expect, test } from 'vitest';
-import { approvalOf, statusOf, stopped } from './desktop-bench.ts';
+import { approvalOf, statusOf, stopped } from '../../tests/rigs/desktop-bench.ts';
 import { trayMenu, trayTooltip, windowTitle, type TrayActions, type TrayMenuFacts } from './tray-menu.ts';
 
 function actions(): TrayActions & { readonly done: string[] } {

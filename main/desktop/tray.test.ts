@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { Menu, MenuItemConstructorOptions, NativeImage, Tray } from 'electron';
 import { expect, test } from 'vitest';
-import { approvalOf, statusOf } from './desktop-bench.ts';
+import { approvalOf, statusOf } from '../../tests/rigs/desktop-bench.ts';
 import type { TrayActions } from './tray-menu.ts';
 import { TrayPart } from './tray.ts';
 

@@ -4,7 +4,7 @@
 import { EventEmitter } from 'node:events';
 import type { AppUpdater, UpdaterEvents } from 'electron-updater';
 import { expect, test } from 'vitest';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { Updates, updatesCheck, type UpdaterCalls, type UpdatesOptions } from './updates.ts';
 
 type Settings = Pick<AppUpdater, 'autoDownload' | 'autoInstallOnAppQuit' | 'allowDowngrade' | 'allowPrerelease' | 'disableWebInstaller'>;

@@ -1,7 +1,7 @@
 // Work done ahead of need: one piece at a time, after the window; a failure holds nothing up, and an end leaves the rest.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { RecordingLogger } from './desktop-bench.ts';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { workAhead } from './work-ahead.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));

@@ -52,9 +52,7 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
     case 'policy.decided':
       return gateCall(state, event.body);
     case 'approval.decided':
-      return event.body.decision === 'approve'
-        ? changeCall(state, event.body.callId, { status: 'allowed', grantId: event.body.grantId })
-        : changeCall(state, event.body.callId, { status: 'denied', outcome: 'denied' });
+      return answerCall(state, event.body);
     case 'tool.requested':
       return { ...changeCall(state, event.body.callId, { status: 'running' }), toolCalls: state.toolCalls + 1 };
     case 'tool.finished':
@@ -171,6 +169,14 @@ function gateCall(state: TurnState, body: EventOf<'policy.decided'>['body']): Tu
     approvalId: body.approvalId,
     ...(status === 'denied' ? { outcome: 'denied' } : {}),
   });
+}
+
+function answerCall(state: TurnState, { callId, decision, grantId, edited }: EventOf<'approval.decided'>['body']): TurnState {
+  // A changed call is another call: it goes to the gate as if it were new.
+  if (edited !== undefined) return changeCall(state, callId, { status: 'proposed', args: edited.args, approvalId: null, grantId: null });
+  return decision === 'approve'
+    ? changeCall(state, callId, { status: 'allowed', grantId })
+    : changeCall(state, callId, { status: 'denied', outcome: 'denied' });
 }
 
 function observe(state: TurnState): TurnState {

@@ -1,5 +1,6 @@
 // `approvals approve` and `approvals deny`: a person's answer, and its outcome.
 
+import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
@@ -16,11 +17,13 @@ interface ApproveGiven {
   readonly id: string;
   readonly scope?: string;
   readonly choice?: string;
+  readonly args?: string;
   readonly wait: boolean;
 }
 
-export async function approve(context: CommandContext, { id, scope = 'once', choice, wait }: ApproveGiven): Promise<number> {
-  const decision = { approvalId: id, decision: 'approve', scope: parseScope(scope), ...parseChoice(choice) } as const;
+export async function approve(context: CommandContext, { id, scope = 'once', choice, args, wait }: ApproveGiven): Promise<number> {
+  const given = { scope: parseScope(scope), ...parseChoice(choice), ...parseArgs(args) };
+  const decision = { approvalId: id, decision: 'approve', ...given } as const;
   return decide(context, { decision, waits: wait });
 }
 
@@ -32,6 +35,13 @@ function parseChoice(text: string | undefined): { choice?: number } {
   if (text === undefined) return {};
   if (!/^\d{1,2}$/.test(text)) throw new AppError('invalid_params', `"${text}" is no choice. Use a number of the list, such as 0 or 1.`);
   return { choice: Number(text) };
+}
+
+function parseArgs(text: string | undefined): { args?: Record<string, unknown> } {
+  if (text === undefined) return {};
+  const args = parseJson(text);
+  if (args.ok && isPlainObject(args.value)) return { args: args.value };
+  throw new AppError('invalid_params', `--args takes all arguments as one JSON object, such as '{"command":"ls"}'.`);
 }
 
 interface Answer {
@@ -60,6 +70,7 @@ function decide(context: CommandContext, { decision, waits }: Answer): Promise<n
 }
 
 function describeDecided({ state, summary }: Approval): string {
+  if (state === 'withdrawn') return 'The changed call is asked about again, because the question did not show what it can do.';
   return `${state === 'approved' ? 'Approved' : 'Denied'}: ${summary}`;
 }
 

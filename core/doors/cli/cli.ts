@@ -11,7 +11,17 @@ import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
-export type { CliIo, CliParts, DesktopRun, FoundInstance, HostedRuntime, OwnDoors, ServiceManager, ServiceState } from './ports.ts';
+export type {
+  CliIo,
+  CliParts,
+  DesktopRun,
+  FoundInstance,
+  HostedRuntime,
+  McpStreams,
+  OwnDoors,
+  ServiceManager,
+  ServiceState,
+} from './ports.ts';
 
 interface GlobalOptions {
   readonly home?: string;

@@ -61,7 +61,7 @@ test('a host waits for turns of others before it leaves, and Ctrl-C ends the wai
   }
 });
 
-test('doctor reports a runtime that can not start', async () => {
+test('doctor reports a runtime that cannot start', async () => {
   const parts = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(new AppError('invalid_config', 'budget.perDay: unknown key')) });
   const ran = await runCommand(['doctor', '--json'], parts);
   const fix = 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.';

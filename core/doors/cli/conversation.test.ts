@@ -383,7 +383,7 @@ test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async (
   expect(await finish).toBe(130);
 });
 
-test('an answer can not drive the terminal, and stays as it is in a pipe', async () => {
+test('an answer cannot drive the terminal, and stays as it is in a pipe', async () => {
   const text = 'a\u001B]0;title\u0007b\u202Ec';
   const { terminal, finish } = atTerminal(scripted({ say: text }), ['ask', 'x']);
   await finish;

@@ -71,6 +71,7 @@ function deciding(): Entry[] {
       options: {
         '--scope <scope>': 'once, minutes:N, session or always; once when left out',
         '--choice <n>': 'which of the wider scopes, as the list numbers them; 0 is the narrowest',
+        '--args <json>': 'run it with these arguments instead, after the policy has judged them',
         ...wait,
       },
       example: 'apr_01JD7Q --scope minutes:15',
@@ -94,12 +95,15 @@ function deciding(): Entry[] {
       load: async () => (await import('./panic.ts')).panic,
     }),
     own('undo', {
-      about: 'put files back as they were before a call, a turn or an undo; without an id, list what can be undone',
+      about: 'put files back as they were before a call, a turn, a session or an undo; without an id, list what can be undone',
       takes: [':id?'],
-      words: { id: 'of a call, a turn, or an earlier undo' },
+      words: { id: 'of a call, a turn, a session, or an earlier undo' },
       options: {
         '--preview': 'show what would change, and change nothing',
         '--keep-going': 'put back what can be put back, even when some files are refused',
+        '--file <path>': 'of a turn or a session, only this file',
+        '--part <n>': { about: 'of this file, only this part, as `review` numbers it; may be repeated', repeats: true as const },
+        '--seen <version>': 'with --part: the version of the difference that `review` showed',
         '--force': 'also files that were changed since; what they hold now is kept and can be put back',
       },
       example: 'call_01JD7Q --preview',
@@ -126,12 +130,7 @@ function running(): Entry[] {
       example: '--provider demo --yes',
       load: async () => (await import('./setup.ts')).setup,
     }),
-    own('model install-engine', {
-      about: 'install the engine that runs GGUF files without a server; says first what it downloads',
-      options: { '--yes': 'without asking' },
-      example: '--yes',
-      load: async () => (await import('./engine.ts')).installEngine,
-    }),
+    ...downloading(),
     own('serve', {
       about: 'run with the window served on 127.0.0.1, until stopped',
       options: {
@@ -143,6 +142,7 @@ function running(): Entry[] {
       example: '--port 4711',
       load: async () => (await import('./serve.ts')).serve,
     }),
+    ...forOthers(),
     own('start', {
       about: 'start the app',
       options: { '--port <n>': 'the port of the window' },
@@ -165,12 +165,53 @@ function running(): Entry[] {
       example: '',
       load: async () => (await import('./service.ts')).status,
     }),
+  ];
+}
+
+/** Ways in for other programs, which start them. */
+function forOthers(): Entry[] {
+  return [
+    own('acp', {
+      about: 'be an agent inside an editor: the Agent Client Protocol on standard input and output',
+      example: '',
+      load: async () => (await import('./acp/acp.ts')).acp,
+    }),
+    own('mcp serve', {
+      about: 'be a server of the Model Context Protocol for other programs: on standard input and output, or at /mcp of a port',
+      options: {
+        '--http <port>': 'serve it on 127.0.0.1 together with the window; clients need a token of: doors token create --door mcp',
+        '--scope <scope>': {
+          about: 'on standard input and output: what the client may use, as for a token; all and approvals when left out; may be repeated',
+          repeats: true as const,
+        },
+      },
+      example: '',
+      load: async () => (await import('./mcp-serve.ts')).mcpServe,
+    }),
     own('completion', {
       about: 'print a script that completes commands, options and ids in your shell',
       takes: [':shell'],
       words: { shell: 'bash, zsh or fish' },
       example: 'bash > ~/.local/share/bash-completion/completions/trayclaw',
       load: async () => (await import('./completion/completion.ts')).completion,
+    }),
+  ];
+}
+
+/** Downloads that a person agrees to. */
+function downloading(): Entry[] {
+  return [
+    own('model install-engine', {
+      about: 'install the engine that runs GGUF files without a server; says first what it downloads',
+      options: { '--yes': 'without asking' },
+      example: '--yes',
+      load: async () => (await import('./engine.ts')).installEngine,
+    }),
+    own('model refresh-prices', {
+      about: 'download the public price list, show what it would change, and use it',
+      options: { '--yes': 'use it without asking' },
+      example: '--yes',
+      load: async () => (await import('./prices.ts')).refreshPrices,
     }),
   ];
 }

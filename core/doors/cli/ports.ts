@@ -3,6 +3,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import type { DoorRoute } from '../../contracts/door-route.ts';
+import type { Caller } from '../../contracts/ops.ts';
 
 export interface CliIo {
   readonly stdin: Readable;
@@ -26,6 +28,8 @@ export interface CliIo {
 export interface HostedRuntime extends Claw {
   /** Sentences a person must read at the start; empty when all is well. */
   readonly notices?: readonly string[];
+  /** The doors for other programs. */
+  readonly routes?: readonly DoorRoute[];
   /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
   runningTurns(): number;
   /** Resolves when none of them runs. */
@@ -55,17 +59,29 @@ export interface CliParts {
   /** Starts the runtime in this process. Fails with `store_locked` when another process owns the data folder. */
   hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
-  openDoors(options: { readonly home: string; readonly claw: Claw }): Promise<OwnDoors>;
+  openDoors(options: { readonly home: string; readonly claw: HostedRuntime }): Promise<OwnDoors>;
   /** Works on the files directly; no process may own the data folder. */
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
   /** Shows the window; resolves to how, or null when this machine has no way to. */
   openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
   /** Runs the tray app until it ends; says in a line what takes long. */
   runDesktop(options: DesktopOptions): Promise<DesktopRun>;
+  /** The Model Context Protocol on two streams; resolves when the client is gone. */
+  serveMcp(options: McpStreams): Promise<void>;
   /** Fails with `not_found` where the system has none. */
   findService(options: { readonly home: string; readonly port?: number | undefined }): Promise<ServiceManager>;
   /** The superuser of a Linux, for whom Chromium runs without its sandbox only. */
   readonly isRoot: boolean;
+}
+
+export interface McpStreams {
+  readonly claw: Claw;
+  readonly caller: Caller;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Whether the client may use it: see `scopeIncludes`. */
+  may(what: string): boolean;
+  readonly ended: AbortSignal;
 }
 
 /** The service manager of the person's own account. Errors say whether anything was changed. */

@@ -18,7 +18,7 @@ interface DoctorOptions {
   readonly fix?: boolean;
 }
 
-/** A runtime that can not even start is a finding too. */
+/** A runtime that cannot even start is a finding too. */
 export async function doctor(context: CommandContext, { full, fix }: DoctorOptions): Promise<number> {
   try {
     return await context.withClaw('any', async ({ claw }) => {

@@ -140,7 +140,7 @@ async function askDraft(context: CommandContext, presets: readonly Preset[]): Pr
   const withKey = presets.filter(({ keyName }) => keyName !== null);
   const chosen = await chooseFrom(context, 'Whose key is it?', [...withKey.map(({ title }) => title), 'Another, OpenAI-compatible']);
   const preset = withKey[chosen];
-  // Azure: the address is the person's own resource.
+  // Azure and Bedrock: the address has the name of the person's resource or region in it.
   const hasAddress = preset !== undefined && (preset.kind !== 'openai-compatible' || preset.baseUrl !== null);
   const baseUrl = hasAddress ? preset.baseUrl : await askLine(context, 'Address, usually ending in /v1: ');
   if (preset?.keyUrl !== undefined && preset.keyUrl !== null) context.output.say(`Keys are made at ${preset.keyUrl}`);

@@ -87,6 +87,7 @@ export class TurnFollower {
     if (item.type === 'model.failed' && item.body.failover !== undefined) this.#startOver(failoverWords(item.body));
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
+    if (item.type === 'mcp.asked') this.#listener.onWarning(askedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
   }
 
@@ -130,4 +131,8 @@ export class TurnFollower {
     this.#listener.onText(this.#needsBreak ? '\n' + text : text);
     this.#needsBreak = false;
   }
+}
+
+function askedWords({ server, message, questionId }: EventOf<'mcp.asked'>['body']): string {
+  return `The MCP server ${server} asks: ${message}\nAnswer from another terminal: trayclaw mcp answer ${questionId} FIELDS_AS_JSON`;
 }

@@ -1,10 +1,11 @@
-// `undo`: restore files to their state before a call or a turn, preview that, or list what can be undone.
+// `undo`: restore files to their state before a call, a turn or a session, preview that, or list what can be undone.
 
+import { resolve } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
-import type { FileDiff } from '../../contracts/checkpoints.ts';
-import type { OpResult } from '../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
+import { describeFile } from './file-diff.ts';
 import type { Paint } from './output.ts';
 import { table, when } from './table.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
@@ -13,6 +14,9 @@ interface UndoOptions {
   readonly preview?: boolean;
   readonly keepGoing?: boolean;
   readonly force?: boolean;
+  readonly file?: string;
+  readonly part?: readonly string[];
+  readonly seen?: string;
 }
 
 export function undo(context: CommandContext, { id, ...options }: UndoOptions & { readonly id?: string }): Promise<number> {
@@ -20,8 +24,22 @@ export function undo(context: CommandContext, { id, ...options }: UndoOptions & 
 }
 
 function undoOne(context: CommandContext, id: string, options: UndoOptions): Promise<number> {
-  const target = id.startsWith('trn_') ? { turnId: id } : { callId: id };
   const force = options.force === true ? { force: true } : {};
+  const keepGoing = options.keepGoing === true ? { keepGoing: true } : {};
+  const part = partOf(options, context.io.cwd);
+  const isTurn = id.startsWith('trn_');
+  // A call may be typed by the beginning of its letters; sessions have names of any form.
+  const isSession = !isTurn && (part !== null || !/^(?:call_.*|(?!last$)[0-9A-Za-z]{4,25})$/.test(id));
+  const view = {
+    human: (result: OpResult<'checkpoint.restore'>, paint: Paint) => describeRestore(result, paint, context.program),
+    exitCode: ({ refused }: OpResult<'checkpoint.restore'>) => (refused.length > 0 ? exitCodes.failed : exitCodes.done),
+  };
+  if (isSession || part !== null) {
+    if (options.preview === true) throw new AppError('invalid_params', `Look at it with: ${context.program} review ${id}`);
+    const of = isSession ? { sessionId: id } : { turnId: id };
+    return context.runOp('checkpoint.undo', { ...of, ...part, ...force, ...keepGoing }, view);
+  }
+  const target = isTurn ? { turnId: id } : { callId: id };
   if (options.preview === true)
     return context.runOp(
       'checkpoint.preview',
@@ -31,19 +49,27 @@ function undoOne(context: CommandContext, id: string, options: UndoOptions): Pro
         exitCode: ({ files }) => (files.some(({ refused }) => refused !== null) ? exitCodes.failed : exitCodes.done),
       },
     );
-  return context.runOp(
-    'checkpoint.restore',
-    { ...target, ...force, ...(options.keepGoing === true ? { keepGoing: true } : {}) },
-    {
-      human: (result, paint) => describeRestore(result, paint, context.program),
-      exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.failed : exitCodes.done),
-    },
-  );
+  return context.runOp('checkpoint.restore', { ...target, ...force, ...keepGoing }, view);
+}
+
+/** Null where no part is named. The parts of a review count from 1. */
+function partOf({ file, part, seen }: UndoOptions, cwd: string): Pick<OpParams<'checkpoint.undo'>, 'path' | 'hunks' | 'version'> | null {
+  if (file === undefined && part === undefined) return null;
+  if (file === undefined) throw new AppError('invalid_params', 'Name the --file that the part is of.');
+  const path = resolve(cwd, file);
+  if (part === undefined) return { path };
+  if (seen === undefined) throw new AppError('invalid_params', 'Parts need --seen with the version that the review of the file showed.');
+  return { path, hunks: part.map(partNumber), version: seen };
+}
+
+function partNumber(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text) - 1;
+  throw new AppError('invalid_params', `${JSON.stringify(text)} is no number of a part; a review counts them from 1.`);
 }
 
 function listUndoable(context: CommandContext, options: UndoOptions): Promise<number> {
-  if (options.preview === true || options.keepGoing === true || options.force === true)
-    throw new AppError('invalid_params', 'Name the call or the turn to undo.');
+  if (options.preview === true || options.keepGoing === true || options.force === true || options.file !== undefined)
+    throw new AppError('invalid_params', 'Name the call, the turn or the session to undo.');
   return context.runOp(
     'checkpoint.list',
     { limit: 50 },
@@ -68,21 +94,12 @@ function describeFiles({ files, undoes, closed }: OpResult<'checkpoint.list'>['c
 
 function describePreview({ files }: OpResult<'checkpoint.preview'>, paint: Paint): string {
   if (files.length === 0) return 'There is nothing to put back.';
-  return files.map((file) => describeFile(file, file.refused, paint)).join('\n\n');
+  return files.map((file) => describePreviewed(file, paint)).join('\n\n');
 }
 
-function describeFile(file: FileDiff, refused: string | null, paint: Paint): string {
-  const path = safeForTerminal(file.path);
-  if (refused !== null) return `${paint('red', 'refused')} ${path}: ${safeForTerminal(refused)}`;
-  const lines =
-    file.diff === null || file.diff === ''
-      ? []
-      : file.diff
-          .trimEnd()
-          .split('\n')
-          .map((line) => paintLine(line, paint));
-  const note = file.note === null ? [] : [paint('dim', safeForTerminal(file.note))];
-  return [`${paint('bold', verbs[file.change])} ${path}`, ...note, ...lines].join('\n');
+function describePreviewed(file: OpResult<'checkpoint.preview'>['files'][number], paint: Paint): string {
+  if (file.refused === null) return describeFile(file, { verb: verbs[file.change], numbered: false }, paint);
+  return `${paint('red', 'refused')} ${safeForTerminal(file.path)}: ${safeForTerminal(file.refused)}`;
 }
 
 /** The effect of a restore on a file. */
@@ -93,13 +110,6 @@ const verbs = {
   none: 'leaves as it is',
   unknown: 'puts back',
 } as const;
-
-function paintLine(line: string, paint: Paint): string {
-  const shown = safeForTerminal(line);
-  if (line.startsWith('+')) return paint('green', shown);
-  if (line.startsWith('-')) return paint('red', shown);
-  return line.startsWith('@@') ? paint('dim', shown) : shown;
-}
 
 function describeRestore(result: OpResult<'checkpoint.restore'>, paint: Paint, program: string): string {
   const { restoreId, restored, refused, unchanged } = result;

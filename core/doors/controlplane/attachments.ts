@@ -1,8 +1,9 @@
 // Attached files: checked, kept as artifacts, and labelled by their origin. Opens only files a person named.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, extname, isAbsolute } from 'node:path';
+import { basename, extname, isAbsolute, join } from 'node:path';
 import { isUtf8 } from 'node:buffer';
+import { isInside } from '../../base/inside-folder.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -13,6 +14,15 @@ export interface AttachmentDeps {
   readonly artifacts: Pick<ArtifactSink, 'put'>;
   readonly limits: Config['attachments'];
   readonly facts: FactContext;
+  /** The context of a session's folder; null is the configured workspace. Fails with `denied` while it is not trusted. */
+  contextOf(workspace: string | null): FactContext;
+}
+
+interface AttachmentPlace {
+  readonly sessionId: string;
+  readonly mayNamePaths: boolean;
+  /** The folder of the session, for files that are named relative to it. */
+  readonly workspace: string | null;
 }
 
 interface Loaded {
@@ -29,11 +39,11 @@ interface Loaded {
 export function keepAttachments(
   deps: AttachmentDeps,
   attachments: readonly Attachment[],
-  place: { readonly sessionId: string; readonly mayNamePaths: boolean },
+  place: AttachmentPlace,
 ): { files: ArtifactRef[]; sources: TaintSource[] } {
   const { filesMax, messageBytesMax } = deps.limits;
   if (attachments.length > filesMax) throw tooLarge(`A message takes at most ${filesMax} files.`, 'attachments.filesMax');
-  const loaded = attachments.map((attachment) => load(deps, attachment, place.mayNamePaths));
+  const loaded = attachments.map((attachment) => load(deps, attachment, place));
   const sizeBytes = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (sizeBytes > messageBytesMax)
     throw tooLarge(`The files of a message take at most ${messageBytesMax} bytes.`, 'attachments.messageBytesMax');
@@ -43,9 +53,9 @@ export function keepAttachments(
   };
 }
 
-function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachment, mayNamePaths: boolean): Loaded {
+function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachment, place: AttachmentPlace): Loaded {
   const { fileBytesMax } = deps.limits;
-  const real = path === undefined ? null : findFile(deps, path, mayNamePaths);
+  const real = path === undefined ? null : findFile(deps, path, place);
   const shown = name ?? basename(path ?? 'file');
   const sizeBytes = real?.sizeBytes ?? Math.floor(((base64?.length ?? 0) * 3) / 4) - 2;
   if (sizeBytes > fileBytesMax) throw tooLarge(`"${shown}" is larger than ${fileBytesMax} bytes.`, 'attachments.fileBytesMax');
@@ -54,15 +64,19 @@ function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachmen
   return { name: shown, mediaType: typeOf(bytes, shown, mediaType), bytes, where: real?.path ?? `attached:${shown}` };
 }
 
-function findFile({ facts }: AttachmentDeps, path: string, mayNamePaths: boolean): { path: string; sizeBytes: number } {
-  if (!mayNamePaths) throw new AppError('forbidden', 'A file of this computer can only be chosen at this computer.');
-  if (!isAbsolute(path)) throw new AppError('invalid_params', `"${path}" is not an absolute path.`);
+function findFile(deps: AttachmentDeps, given: string, place: AttachmentPlace): { path: string; sizeBytes: number } {
+  const { facts } = deps;
+  if (!place.mayNamePaths) throw new AppError('forbidden', 'A file of this computer can only be chosen at this computer.');
+  const folder = isAbsolute(given) ? null : deps.contextOf(place.workspace).workspace;
+  const path = folder === null ? given : join(folder, given);
   let real: string;
   try {
     real = realpathSync(path);
   } catch (cause) {
     throw new AppError('not_found', `There is no file ${path}.`, { cause });
   }
+  if (folder !== null && !isInside(real, folder))
+    throw new AppError('forbidden', `${given} leads out of ${folder}.`, { data: { hint: 'Name such a file by its whole path.' } });
   if (isOwnData(real, facts)) throw new AppError('forbidden', "That is TrayClaw's own data, which is not sent to a model.");
   const found = statSync(real);
   if (!found.isFile()) throw new AppError('invalid_params', `${path} is not a file.`);

@@ -13,7 +13,7 @@ import type { IdSource } from '../../base/ids.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { InboundMessage, TurnRuntime } from '../../runtime/turns/turns.ts';
 import { keepAttachments, type AttachmentDeps } from './attachments.ts';
-import { titleOf } from './title.ts';
+import { titleOf } from '../../base/session-title.ts';
 
 export interface ChatPort {
   chat(chat: ChatAddress): ChatInfo | null;
@@ -147,7 +147,7 @@ function keepFiles(
   chat: ChatAddress,
   sessionId: string,
 ): NonNullable<InboundMessage['attached']> {
-  const place = { sessionId, mayNamePaths: false };
+  const place = { sessionId, mayNamePaths: false, workspace: null };
   const sent = keepAttachments(deps.attachments, inbound.attachments, place);
   const { replyTo } = inbound;
   if (replyTo === undefined || replyTo.text.trim() === '') return sent;

@@ -17,9 +17,9 @@ function open() {
     attachments: { limits: { fileBytesMax: 1, messageBytesMax: 1, filesMax: 1 } },
     runtime: {
       assertOpen: () => undefined,
-      submit: (message: InboundMessage) => {
+      accept: (message: InboundMessage) => {
         messages.push(message);
-        return { sessionId: message.sessionId, turnId: 'trn_1' };
+        return { sessionId: message.sessionId, turnId: 'trn_1', onDisk: null };
       },
       runTool: (call: DirectCall) => {
         calls.push(call);
@@ -35,7 +35,11 @@ const opened = ({ text, before }: InboundMessage) => (typeof before === 'functio
 
 test('a message without a session begins one, named after its first line', () => {
   const { plane, messages } = open();
-  expect(plane.receive({ text: `  ${'long words '.repeat(20)}\nmore` }, cli)).toEqual({ sessionId: 'ses_1', turnId: 'trn_1' });
+  expect(plane.receive({ text: `  ${'long words '.repeat(20)}\nmore` }, cli)).toEqual({
+    sessionId: 'ses_1',
+    turnId: 'trn_1',
+    onDisk: null,
+  });
   expect(messages).toMatchObject([{ agentId: 'main', channel: 'cli', sender: 'ada', dedupeKey: null }]);
   const [created] = messages.flatMap(opened);
   expect(created).toMatchObject({

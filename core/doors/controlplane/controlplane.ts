@@ -13,7 +13,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { broughtAlong, findMessage, type TurnRuntime } from '../../runtime/turns/turns.ts';
 import { keepAttachments, type AttachmentDeps } from './attachments.ts';
 import { introduceChat, receiveFrom, type ChatPort } from './channel-inbound.ts';
-import { titleOf } from './title.ts';
+import { titleOf } from '../../base/session-title.ts';
 
 export type { ChatPort } from './channel-inbound.ts';
 
@@ -41,16 +41,17 @@ export class Controlplane {
     this.#deps = deps;
   }
 
-  /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
-  receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
-    const { sessionId, agentId, opening } = this.#resolve(params, caller);
+  /** The message is committed, and may be acknowledged after `onDisk`. Fails with invalid_params, panic_engaged, queue_full or a store error. */
+  receive(params: OpParsed<'message.send'>, caller: Caller): ReturnType<TurnRuntime['accept']> {
+    const { sessionId, agentId, workspace, opening } = this.#resolve(params, caller);
     // Before anything is kept; a message without files is refused where it is known whether it came before.
     if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], {
       sessionId,
+      workspace,
       mayNamePaths: doors[caller.channel].isHere,
     });
-    return this.#deps.runtime.submit({
+    return this.#deps.runtime.accept({
       sessionId,
       agentId,
       attached,
@@ -76,9 +77,9 @@ export class Controlplane {
     };
   }
 
-  /** The message of a conversation's last turn again, with another model where one is named. */
-  retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string } {
-    return this.#deps.runtime.retry(turnId, { model, by: caller.actor });
+  /** The message of a conversation's last turn again, with another model or another text where one is given. */
+  retry({ turnId, model, text }: OpParsed<'turn.retry'>, caller: Caller): { sessionId: string; turnId: string } {
+    return this.#deps.runtime.retry(turnId, { model: model ?? null, text: text ?? null, by: caller.actor });
   }
 
   /** Forks everything that ended before a message, and adds that message, with a new text if given. The original is unchanged. */

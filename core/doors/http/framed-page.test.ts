@@ -1,9 +1,11 @@
-// The page the window may show inside itself: its own scripts and no other, whatever is put into it later.
+// The pages the window may show inside itself: its own scripts and no other, whatever is put into it later.
 
 import { expect, test } from 'vitest';
-import { framedHeaders } from './framed-page.ts';
+import { FramedPages } from './framed-page.ts';
 
-const policyOf = (page: string): string[] => (framedHeaders(Buffer.from(page))['content-security-policy'] ?? '').split('; ');
+const path = '/page.html';
+const policyOf = (page: string): string[] =>
+  (new FramedPages().headersOf(path, Buffer.from(page))['content-security-policy'] ?? '').split('; ');
 
 test('what it may do is pinned: the scripts it was sent with, styles, and nothing of any other place', () => {
   // SHA-256 of `one()` and `two("ü")`, in the form of the policy.
@@ -12,6 +14,7 @@ test('what it may do is pinned: the scripts it was sent with, styles, and nothin
     "script-src 'sha256-HR7iaask9daLMRRskMI++QeJtjWDOjyPA6lGzYGzKW4=' 'sha256-J6NxKRP9T54TAD0iyg4m8BX+tOgGquthVDTOg83YbCI='",
     "style-src 'unsafe-inline'",
     'img-src data:',
+    'font-src data:',
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'self'",
@@ -21,4 +24,14 @@ test('what it may do is pinned: the scripts it was sent with, styles, and nothin
 
 test('a page without scripts may run none', () => {
   expect(policyOf('<p>nothing')).toContain("script-src 'none'");
+});
+
+test('the same page is read once, another one gets its own scripts', () => {
+  const framed = new FramedPages();
+  const [one, two] = ['<script>one()</script>', '<script>two()</script>'];
+  const first = framed.headersOf(path, Buffer.from(one));
+  expect(framed.headersOf('/index.html', Buffer.from(one))).toEqual({});
+  expect(framed.headersOf(path, Buffer.from(one))).toBe(first);
+  for (const page of [two, one, two])
+    expect(framed.headersOf(path, Buffer.from(page))['content-security-policy']).toBe(policyOf(page).join('; '));
 });

@@ -1,13 +1,29 @@
-// The one page that the window may embed: it draws diagrams from untrusted text. It runs only its built-in scripts, has a separate origin,
-// loads nothing, and can be embedded only in our page.
+// The pages that the window may embed: they draw diagrams from untrusted text, show untrusted HTML and draw untrusted PDF files. Each runs
+// only its built-in scripts, has a separate origin, loads nothing, and can be embedded only in our page.
 
 import { createHash } from 'node:crypto';
 
-export const framedPath = '/diagram.html';
+export const framedPaths: ReadonlySet<string> = new Set(['/diagram.html', '/page.html']);
 const ownScripts = /<script>([\s\S]*?)<\/script>/g;
 
-/** The headers of this page, instead of the window's. */
-export function framedHeaders(page: Buffer): Readonly<Record<string, string>> {
+type Headers = Readonly<Record<string, string>>;
+
+/** Keeps the headers of each page: making them reads megabytes twice, and every diagram asks for the same page. */
+export class FramedPages {
+  readonly #known = new Map<string, { readonly page: Buffer; readonly headers: Headers }>();
+
+  /** The headers of this page, instead of the window's; none for any other. They depend on what is in it: a rebuilt page gets its own. */
+  headersOf(path: string, page: Buffer): Headers {
+    if (!framedPaths.has(path)) return {};
+    const known = this.#known.get(path);
+    if (known?.page.equals(page) === true) return known.headers;
+    const headers = framedHeaders(page);
+    this.#known.set(path, { page, headers });
+    return headers;
+  }
+}
+
+function framedHeaders(page: Buffer): Headers {
   const scripts = [...page.toString('utf8').matchAll(ownScripts)].map(([, code = '']) => `'sha256-${hashOf(code)}'`);
   const policy = [
     "default-src 'none'",
@@ -15,6 +31,7 @@ export function framedHeaders(page: Buffer): Readonly<Record<string, string>> {
     // Drawings contain many inline styles.
     "style-src 'unsafe-inline'",
     'img-src data:',
+    'font-src data:',
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'self'",

@@ -1,12 +1,13 @@
 // The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state except open streams.
 
 import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
 import { sleep } from '../../base/deferred.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import { AppError, errorBodySchema, type ErrorData } from '../../contracts/errors.ts';
 import { eventEnvelopeSchema, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
-import { opTable, type Caller, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
+import { opSchemas, type Caller, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
 import { readMessages } from './event-stream-reader.ts';
 import { readText, sendExchange, type ServerAddress } from './http-exchange.ts';
 
@@ -40,7 +41,7 @@ export class HttpClaw implements Claw {
     const exchange = { method: 'POST', path: `/api/ops/${name}`, headers: this.#headers, body: JSON.stringify(params), signal } as const;
     const response = await sendExchange(this.#address, exchange);
     const result = resultOf(await readText(response, signal));
-    const parsed = opTable[name].result.safeParse(result);
+    const parsed = z.safeParse(opSchemas[name].result, result);
     if (!parsed.success) throw new AppError('internal', `The running instance answered ${name} in a form this version does not know.`);
     return parsed.data as OpResult<N>;
   }
@@ -150,7 +151,7 @@ function resultOf(text: string): unknown {
       throw new AppError(code, message, { data: { ...(data as ErrorData | undefined), ...(hint === undefined ? {} : { hint }) } });
     }
   }
-  throw new AppError('internal', 'The running instance gave an answer that can not be read.');
+  throw new AppError('internal', 'The running instance gave an answer that cannot be read.');
 }
 
 async function* readEvents(response: IncomingMessage): AsyncGenerator<AnyEvent> {

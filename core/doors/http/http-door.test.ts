@@ -76,7 +76,7 @@ function send(path: string, { method = 'GET', headers = {}, body }: Sent = {}): 
   });
 }
 
-/** Bytes as they are, for what a well-behaved client can not send. Resolves to the status line. */
+/** Bytes as they are, for what a well-behaved client cannot send. Resolves to the status line. */
 function sendRaw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(at.port, '127.0.0.1', () => socket.write(text));

@@ -5,10 +5,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ApiRoutes } from './api-routes.ts';
 import { readAsset } from './assets.ts';
-import { framedHeaders, framedPath } from './framed-page.ts';
+import { exchangeOf } from './door-exchange.ts';
+import { FramedPages } from './framed-page.ts';
 import { hookPrefix, receiveHook } from './hook-route.ts';
 import type { EventStreamLimits } from './event-stream.ts';
 import { refusePlace, type Place } from './request-gate.ts';
@@ -26,6 +28,8 @@ const closeGraceMs = 1_000;
 
 export interface HttpDoorOptions {
   readonly claw: Claw;
+  /** The doors for other programs. Each checks its own tokens, never the one below. */
+  readonly routes?: readonly DoorRoute[];
   /** The bearer token, 256 bits at random, new at each start. */
   readonly token: string;
   readonly logger: Logger;
@@ -80,6 +84,7 @@ class NodeHttpDoor implements HttpDoor {
   readonly #checks: DoorChecks;
   readonly #rates: RequestRateLimit;
   readonly #strangers = new StrangerLimit();
+  readonly #framed = new FramedPages();
   readonly #servers = new Set<Server>();
 
   constructor(options: HttpDoorOptions) {
@@ -152,11 +157,17 @@ class NodeHttpDoor implements HttpDoor {
     if (!path.startsWith('/'))
       return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The address must be a path.')));
 
-    if (path.startsWith('/api/')) {
-      const refused = this.#refuseToken(request) ?? this.#refuseRate(request, path);
+    // Before our own API: one of the doors has some of its paths, by the names of another vendor.
+    const route = this.#options.routes?.find((one) => one.owns(path));
+    if (route !== undefined) {
+      const refused = this.#refuseRate(request, path);
       if (refused !== null) return sendRefusal(request, response, refused);
+      const { asked, reply } = exchangeOf(request, response, { path, trust: () => this.#strangers.trust(request.socket) });
+      return route.answer(asked, reply);
+    }
+    if (path.startsWith('/api/')) {
       const channel = place.kind === 'socket' ? 'cli' : 'http';
-      return this.#api.handle({ request, response, path, query: new URLSearchParams(search), channel });
+      return this.#answerApi({ request, response, path, query: new URLSearchParams(search), channel });
     }
     if (path.startsWith(hookPrefix)) {
       const refused = this.#refuseRate(request, path);
@@ -171,6 +182,12 @@ class NodeHttpDoor implements HttpDoor {
     }
     if (path === '/health') return sendJson(response, 200, { ok: true, version: this.#options.version });
     return this.#serveAsset(request, response, path);
+  }
+
+  async #answerApi(exchange: Parameters<ApiRoutes['handle']>[0]): Promise<void> {
+    const { request, response, path } = exchange;
+    const refused = this.#refuseToken(request) ?? this.#refuseRate(request, path);
+    return refused === null ? this.#api.handle(exchange) : sendRefusal(request, response, refused);
   }
 
   #refuseToken(request: IncomingMessage): Refusal | null {
@@ -198,7 +215,7 @@ class NodeHttpDoor implements HttpDoor {
     const folder = this.#options.assetsFolder;
     const asset = folder === null ? null : await readAsset(folder, path);
     if (asset === null) return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
-    const own = path === framedPath ? framedHeaders(asset.bytes) : {};
+    const own = this.#framed.headersOf(path, asset.bytes);
     const caching = path.startsWith(namedByContent) ? 'public, max-age=31536000, immutable' : 'no-cache';
     response.writeHead(200, { ...own, 'content-type': asset.mediaType, 'content-length': asset.bytes.length, 'cache-control': caching });
     response.end(asset.bytes);
@@ -241,7 +258,7 @@ function bind(server: Server, place: { readonly port?: number; readonly socketPa
 
 function bindError(cause: NodeJS.ErrnoException, place: { readonly port?: number; readonly socketPath?: string }): AppError {
   if (place.socketPath !== undefined) {
-    return new AppError('conflict', `Can not listen on the local socket ${place.socketPath} (${cause.code ?? cause.message}).`, { cause });
+    return new AppError('conflict', `Cannot listen on the local socket ${place.socketPath} (${cause.code ?? cause.message}).`, { cause });
   }
   if (cause.code === 'EADDRINUSE') {
     return new AppError('port_in_use', `Port ${place.port ?? 0} on 127.0.0.1 is already in use.`, {
@@ -249,7 +266,7 @@ function bindError(cause: NodeJS.ErrnoException, place: { readonly port?: number
       cause,
     });
   }
-  return new AppError('port_in_use', `Can not listen on port ${place.port ?? 0} of 127.0.0.1 (${cause.code ?? cause.message}).`, {
+  return new AppError('port_in_use', `Cannot listen on port ${place.port ?? 0} of 127.0.0.1 (${cause.code ?? cause.message}).`, {
     data: { port: place.port ?? 0, hint: 'Choose another with --port, or leave it out for a free one.' },
     cause,
   });

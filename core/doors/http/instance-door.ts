@@ -63,7 +63,7 @@ export class InstanceDoor implements AsyncLifetime {
       this.#isOpen = true;
       this.#announce();
     } catch (cause) {
-      this.#logger.log('warn', 'no local socket: other processes can not join this instance', { reason: toAppError(cause).message });
+      this.#logger.log('warn', 'no local socket: other processes cannot join this instance', { reason: toAppError(cause).message });
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '../../contracts/errors.ts';
-import { statusOf } from './error-status.ts';
+import { statusOf } from '../../contracts/error-status.ts';
 
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -58,14 +58,14 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 export function sendRefusal(request: IncomingMessage, response: ServerResponse, refused: Refusal): void {
   if (response.headersSent || response.destroyed) return;
   for (const [name, value] of Object.entries(refused.headers ?? {})) response.setHeader(name, value);
-  if (!request.complete) {
-    response.setHeader('connection', 'close');
-    discardRest(request);
-  }
+  discardRest(request, response);
   sendJson(response, refused.status, { ok: false, error: refused.error.toBody() });
 }
 
-function discardRest(request: IncomingMessage): void {
+/** Reads and throws away what is left of a body that the answer does not need. To be called before the head is sent. */
+export function discardRest(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  response.setHeader('connection', 'close');
   let seenBytes = 0;
   request.on('data', (chunk: Buffer) => {
     seenBytes += chunk.length;

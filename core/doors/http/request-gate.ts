@@ -29,7 +29,7 @@ function refuseFetchSite(request: IncomingMessage, path: string): string | null 
   const sites = headers['sec-fetch-site'] ?? [];
   if (sites.every((site) => site === 'none' || site === 'same-origin')) return null;
   // The page that opens the window is a local file, so the browser calls that one navigation cross-site. The document holds
-  // no data, takes its token from its own address and can not be framed; nothing else gets this exception.
+  // no data, takes its token from its own address and cannot be framed; nothing else gets this exception.
   const isNavigation =
     request.method === 'GET' &&
     path === '/' &&

@@ -1,40 +1,29 @@
-// The bearer token: compared in constant time, and a lockout after too many wrong ones, even from this machine. The right token always
-// passes, so guessing cannot lock the person out; and guessing 256 random bits stays hopeless at any speed. The lockout makes guessing
-// noticeable and slow.
+// The bearer token: compared in constant time, with a lockout after too many wrong ones, even from this machine. Guessing 256 random bits
+// stays hopeless at any speed; see core/base/guess-limit.ts.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { bearerIn } from '../../base/bearer.ts';
 import type { Clock } from '../../base/clock.ts';
-
-const failuresMax = 10;
-const windowMs = 60_000;
+import { GuessLimit } from '../../base/guess-limit.ts';
 
 export type TokenVerdict =
   { readonly kind: 'right' } | { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly retryAfterSeconds: number };
 
 export class TokenCheck {
   readonly #digest: Buffer;
-  readonly #clock: Clock;
-  /** Times of the newest wrong tokens, oldest first; at most `failuresMax`. */
-  #failuresMs: number[] = [];
+  readonly #guesses: GuessLimit;
 
   constructor(token: string, clock: Clock) {
     this.#digest = digestOf(token);
-    this.#clock = clock;
+    this.#guesses = new GuessLimit(clock);
   }
 
   /** Judges the Authorization header. A missing one is wrong but is no guess, so it does not count towards the lockout. */
   judge(header: string | undefined): TokenVerdict {
-    const given = header === undefined ? null : /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-    if (typeof given === 'string' && timingSafeEqual(digestOf(given), this.#digest)) return { kind: 'right' };
-
-    const nowMs = this.#clock.monotonicMs();
-    this.#failuresMs = this.#failuresMs.filter((atMs) => nowMs - atMs < windowMs);
-    const oldestMs = this.#failuresMs[0];
-    if (this.#failuresMs.length >= failuresMax && oldestMs !== undefined) {
-      return { kind: 'locked', retryAfterSeconds: Math.max(1, Math.ceil((oldestMs + windowMs - nowMs) / 1000)) };
-    }
-    if (header !== undefined) this.#failuresMs.push(nowMs);
-    return { kind: 'wrong' };
+    const given = bearerIn(header);
+    if (given !== null && timingSafeEqual(digestOf(given), this.#digest)) return { kind: 'right' };
+    const retryAfterSeconds = this.#guesses.count(header !== undefined);
+    return retryAfterSeconds === null ? { kind: 'wrong' } : { kind: 'locked', retryAfterSeconds };
   }
 }
 

@@ -3,11 +3,12 @@
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Approval, Grant, GrantScope } from '../../contracts/policy.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { OpsParts } from './parts.ts';
 import { previewGrant } from './grant-preview.ts';
 
-type Deps = Pick<OpsParts, 'clock' | 'facts' | 'gate' | 'log' | 'panic' | 'policy' | 'runtime' | 'tools'>;
+type Deps = Pick<OpsParts, 'clock' | 'facts' | 'gate' | 'log' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
 
 type ApprovalOps = Pick<
   OpHandlers,
@@ -41,12 +42,15 @@ function decideApproval(deps: Deps, params: OpParsed<'approval.decide'>, caller:
       `This was already answered: ${approval.state}${approval.decidedBy === null ? '' : ` by ${approval.decidedBy}`}.`,
     );
   }
+  if (params.args !== undefined) {
+    answerEdited(deps, approval, { ...params, args: JSON.stringify(params.args) }, caller);
+    return deps.policy.approval(params.approvalId) ?? approval;
+  }
   if (params.decision === 'deny') {
     answer(deps, approval, { decision: 'deny', scope: null, by: caller.actor, grant: null, ...reasonOf(params) });
     return deps.policy.approval(params.approvalId) ?? approval;
   }
-  if (params.reason !== undefined) throw new AppError('invalid_params', 'A reason can only be given when denying.');
-  if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
+  mayApprove(deps, params);
   const scope: GrantScope = params.scope ?? { kind: 'once' };
   const grant = deps.gate.grantFor(approval, scope, hashOf(deps, approval), params.choice);
   answer(deps, approval, { decision: 'approve', scope: grant.scope, by: caller.actor, grant, rebound: deps.gate.rebind(approval) });
@@ -54,16 +58,68 @@ function decideApproval(deps: Deps, params: OpParsed<'approval.decide'>, caller:
   return deps.policy.approval(params.approvalId) ?? approval;
 }
 
+/** Fails with `invalid_params` or `panic_engaged`. */
+function mayApprove(deps: Deps, { reason }: Pick<OpParsed<'approval.decide'>, 'reason'>): void {
+  if (reason !== undefined) throw new AppError('invalid_params', 'A reason can only be given when denying.');
+  if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
+}
+
+/** The log keeps both: what was asked in the question, and the arguments the person put in its place. */
+function answerEdited(
+  deps: Deps,
+  approval: Approval,
+  params: Omit<OpParsed<'approval.decide'>, 'args'> & { readonly args: string },
+  caller: Caller,
+): void {
+  if (params.decision === 'deny') throw new AppError('invalid_params', 'Changed arguments can only be given when approving.');
+  mayApprove(deps, params);
+  if (params.scope !== undefined && params.scope.kind !== 'once')
+    throw new AppError('invalid_params', 'A call that you changed can be approved for this one call only.');
+  const { facts, argsHash, argsJson } = judgeEdited(deps, approval, params.args);
+  const grant = deps.gate.grantForEdited(approval, { facts, argsHash });
+  const decision = grant === null ? 'withdraw' : 'approve';
+  answer(deps, approval, { decision, scope: grant?.scope ?? null, by: caller.actor, grant, edited: { args: argsJson } });
+}
+
+/** Fails with `invalid_arguments`, and with `invalid_params` for a call that cannot be changed. */
+function judgeEdited(deps: Deps, approval: Approval, args: string): { facts: CallFacts; argsHash: string; argsJson: string } {
+  const parsed = deps.tools.parse(approval.tool, args);
+  if (!parsed.ok) throw parsed.error;
+  const { tool, argsHash, argsJson } = parsed.value;
+  if (tool.isInternal === true) throw new AppError('invalid_params', 'This call cannot be changed. Approve it, or deny it.');
+  const secrets = deps.safety.redact(textsOf(args)).found;
+  if (secrets.length > 0) {
+    const data = { hint: 'Refer to a file or an environment variable that holds it. Nothing was decided; the question still waits.' };
+    throw new AppError('invalid_params', `The changed call holds a secret (${secrets.join(', ')}).`, { data });
+  }
+  const workspace = approval.facts.workspace ?? null;
+  const place = { sessionId: approval.sessionId, ...(approval.turnId === undefined ? {} : { turnId: approval.turnId }) };
+  const seen = tool.facts(parsed.value.args, { ...deps.workspaces.contextOf(workspace), ...place });
+  return { argsHash, argsJson, facts: workspace === null ? seen : { ...seen, workspace } };
+}
+
+/** Every text in it as it is, without the escapes of JSON. */
+function textsOf(json: string): string {
+  const texts: string[] = [];
+  JSON.parse(json, (_key, value: unknown) => {
+    if (typeof value === 'string') texts.push(value);
+    return value;
+  });
+  return texts.join('\n');
+}
+
 function reasonOf({ reason }: OpParsed<'approval.decide'>): { readonly reason?: string } {
   return reason === undefined ? {} : { reason };
 }
 
 interface Answer {
-  readonly decision: 'approve' | 'deny';
+  readonly decision: 'approve' | 'deny' | 'withdraw';
   readonly scope: GrantScope | null;
   readonly by: string;
   /** With a denial: the reason for the agent. */
   readonly reason?: string;
+  /** The arguments the person changed it to. */
+  readonly edited?: { readonly args: string };
   /** A grant that this answer creates. */
   readonly grant: Grant | null;
   /** A grant that was there and covers the call. */
@@ -85,6 +141,7 @@ function answer(deps: Deps, approval: Approval, given: Answer): void {
       by: given.by,
       grantId: given.grant?.grantId ?? given.coveredBy ?? null,
       ...(given.reason === undefined ? {} : { reason: given.reason }),
+      ...(given.edited === undefined ? {} : { edited: given.edited }),
     },
   };
   const { grant } = given;

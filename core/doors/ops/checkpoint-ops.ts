@@ -2,16 +2,22 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { FileDiff } from '../../contracts/checkpoints.ts';
-import { changeOf, type Checkpoint, type RestoreJournal, type UndoTarget } from '../../store/checkpoint/checkpoint.ts';
+import { changeOf, type Checkpoint, type RestoreJournal, type UndoPart, type UndoTarget } from '../../store/checkpoint/checkpoint.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'checkpoints' | 'ids' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
+type Deps = Pick<OpsParts, 'checkpoints' | 'helpers' | 'ids' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
 
 type CheckpointOps = Pick<
   OpHandlers,
-  'checkpoint.list' | 'checkpoint.preview' | 'checkpoint.restore' | 'checkpoint.diff' | 'approval.diff'
+  | 'checkpoint.list'
+  | 'checkpoint.preview'
+  | 'checkpoint.restore'
+  | 'checkpoint.diff'
+  | 'checkpoint.review'
+  | 'checkpoint.undo'
+  | 'approval.diff'
 >;
 
 export function createCheckpointOps(deps: Deps): CheckpointOps {
@@ -25,24 +31,43 @@ export function createCheckpointOps(deps: Deps): CheckpointOps {
       const files = await deps.checkpoints.preview(target, params.force === true);
       return { callIds, files: files.map((file) => ({ ...redacted(deps, file), refused: file.refused })) };
     },
-    'checkpoint.restore': (params, caller) => restore(deps, params, caller),
+    'checkpoint.restore': (params, caller) => restore(deps, targetOf(params), params, caller),
     'checkpoint.diff': async (params) => {
       const files = await deps.checkpoints.diff(params.callId);
       return { files: files.map((file) => redacted(deps, file)) };
+    },
+    'checkpoint.review': async (params) => {
+      const files = await deps.checkpoints.review(reviewedOf(deps, params));
+      return { files: files.map((file) => ({ ...redacted(deps, file), version: file.version, refused: file.refused })) };
+    },
+    'checkpoint.undo': (params, caller) => {
+      const { path, hunks, version = '' } = params;
+      const part = path === undefined ? {} : { part: { path, hunks: hunks === undefined ? undefined : { indexes: hunks, version } } };
+      return restore(deps, reviewedOf(deps, params), { ...params, ...part }, caller);
     },
     'approval.diff': (params) => diffOfApproval(deps, params.approvalId),
   };
 }
 
-async function restore(deps: Deps, params: OpParsed<'checkpoint.restore'>, caller: Caller): Promise<OpResult<'checkpoint.restore'>> {
+interface RestoreOptions {
+  readonly keepGoing?: boolean | undefined;
+  readonly force?: boolean | undefined;
+  readonly part?: UndoPart;
+}
+
+async function restore(
+  deps: Deps,
+  target: UndoTarget,
+  { keepGoing, force, part }: RestoreOptions,
+  caller: Caller,
+): Promise<OpResult<'checkpoint.restore'>> {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be undone while everything is stopped.');
-  const target = targetOf(params);
-  const checkpoints = deps.checkpoints.find(target);
-  assertAtRest(deps, target, checkpoints);
+  const found = deps.checkpoints.find(target);
+  assertAtRest(deps, target, found);
+  const checkpoints = part === undefined ? found : found.filter(({ files }) => files.some(({ path }) => path === part.path));
   const callIds = callIdsOf(checkpoints);
-  const journal = createJournal(deps, checkpoints, callIds, caller);
-  const options = { keepGoing: params.keepGoing === true, force: params.force === true };
-  const report = await deps.checkpoints.restore(target, options, journal);
+  const journal = createJournal(deps, checkpoints, part, caller);
+  const report = await deps.checkpoints.restore(target, { keepGoing: keepGoing === true, force: force === true, part }, journal);
   const named = (path: string): { path: string } => ({ path });
   return {
     restoreId: report.restoreId,
@@ -58,32 +83,88 @@ function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Chec
   for (const { turnId, closed } of checkpoints) {
     if (turnId === null || !deps.runtime.isLive(turnId)) continue;
     if ('turnId' in target || !closed)
-      throw new AppError('conflict', 'This is still at work.', { data: { hint: 'Wait until it has ended, or stop the turn first.' } });
+      throw new AppError('conflict', 'The work to undo is still under way.', {
+        data: { hint: 'Wait until it has ended, or stop the turn first.' },
+      });
   }
 }
 
-function createJournal(deps: Deps, checkpoints: readonly Checkpoint[], callIds: readonly string[], caller: Caller): RestoreJournal {
-  const { sessionId, turnId } = checkpoints[0] ?? { sessionId: '', turnId: null };
-  const append = (drafts: readonly AnyDraft[]): void => {
-    deps.runtime.appendToTurn(sessionId, turnId ?? '', drafts);
+/** An undo of one turn is kept in that turn, one of several in none. Each turn it touches records which of its files were put back. */
+function createJournal(deps: Deps, checkpoints: readonly Checkpoint[], part: UndoPart | undefined, caller: Caller): RestoreJournal {
+  const turns = turnsOf(deps, checkpoints);
+  const { sessionId, turnId: firstId } = turns[0] ?? { sessionId: '', turnId: null };
+  const turnId = turns.length > 1 ? null : firstId;
+  const append = (of: Pick<Checkpoint, 'sessionId' | 'turnId'>, drafts: readonly AnyDraft[]): void => {
+    deps.runtime.appendToTurn(of.sessionId, of.turnId ?? '', drafts);
   };
   return {
     begin: (taken) => {
       const restoreId = deps.ids.next('call');
-      append([{ type: 'checkpoint.taken', turnId, body: { callId: restoreId, files: [...taken], undoes: [...callIds] } }]);
+      const body = { callId: restoreId, files: [...taken], undoes: callIdsOf(checkpoints) };
+      append({ sessionId, turnId }, [{ type: 'checkpoint.taken', turnId, body }]);
       return restoreId;
     },
     end: ({ restoreId, left, restored, refused }) => {
-      const files = restored.map((path) => ({ path }));
-      const body = { restoreId, callIds: [...callIds], files, refused: [...refused], by: caller.actor };
-      const done: AnyDraft = { type: 'checkpoint.restored', turnId, body };
-      append(restoreId === null ? [done] : [{ type: 'checkpoint.closed', turnId, body: { callId: restoreId, files: [...left] } }, done]);
+      const closed: AnyDraft[] =
+        restoreId === null ? [] : [{ type: 'checkpoint.closed', turnId, body: { callId: restoreId, files: [...left] } }];
+      if (turns.length > 1 && closed.length > 0) append({ sessionId, turnId }, closed.splice(0));
+      for (const turn of turns) {
+        const isOwn = ({ path }: { readonly path: string }): boolean => turns.length === 1 || turn.paths.has(path);
+        const body = {
+          restoreId,
+          callIds: undoneWhole(turn.checkpoints, part),
+          files: restored.map((path) => ({ path })).filter(isOwn),
+          refused: refused.filter(isOwn),
+          by: caller.actor,
+        };
+        append(turn, [...closed, { type: 'checkpoint.restored', turnId: turn.turnId, body }]);
+      }
     },
   };
 }
 
+interface TouchedTurn extends Pick<Checkpoint, 'sessionId' | 'turnId'> {
+  readonly checkpoints: Checkpoint[];
+  readonly paths: Set<string>;
+}
+
+/** The turns of the checkpoints, in their order. An undo of several turns belongs to each of them. */
+function turnsOf(deps: Deps, checkpoints: readonly Checkpoint[]): TouchedTurn[] {
+  const turns = new Map<string, TouchedTurn>();
+  const add = (of: Checkpoint, checkpoint: Checkpoint): void => {
+    const key = of.turnId ?? '';
+    const turn = turns.get(key) ?? { sessionId: of.sessionId, turnId: of.turnId, checkpoints: [], paths: new Set<string>() };
+    turns.set(key, turn);
+    if (!turn.checkpoints.includes(checkpoint)) turn.checkpoints.push(checkpoint);
+    for (const { path } of of.files) turn.paths.add(path);
+  };
+  for (const checkpoint of checkpoints) {
+    if (checkpoint.turnId !== null || checkpoint.undoes.length === 0) add(checkpoint, checkpoint);
+    for (const callId of checkpoint.undoes) for (const below of deps.checkpoints.ofCall(callId)) add(below, checkpoint);
+  }
+  return [...turns.values()];
+}
+
+/** The calls of which nothing is left once it is done: part of a file, or one file of several, leaves the rest of a call. */
+function undoneWhole(checkpoints: readonly Checkpoint[], part: UndoPart | undefined): string[] {
+  if (part === undefined) return callIdsOf(checkpoints);
+  if (part.hunks !== undefined) return [];
+  return callIdsOf(checkpoints.filter(({ files }) => files.every(({ path }) => path === part.path)));
+}
+
 function targetOf(params: { readonly callId?: string | undefined; readonly turnId?: string | undefined }): UndoTarget {
   return params.callId === undefined ? { turnId: params.turnId ?? '' } : { callId: params.callId };
+}
+
+function reviewedOf(
+  deps: Deps,
+  {
+    turnId,
+    sessionId = '',
+    fromSeq = 0,
+  }: { readonly turnId?: string | undefined; sessionId?: string | undefined; fromSeq?: number | undefined },
+): UndoTarget {
+  return turnId === undefined ? { sessionIds: [sessionId, ...deps.helpers.sessionsBelow(sessionId)], fromSeq } : { turnId };
 }
 
 /** The tool calls among them, each once. An undo named by its own id counts as one. */

@@ -7,7 +7,10 @@ import type { CommandParameter, CommandSpec } from '../../contracts/commands.ts'
 import type { OpResult } from '../../contracts/ops.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'facts' | 'models' | 'skills'>;
+interface Deps extends Pick<OpsParts, 'models' | 'skills' | 'prompts'> {
+  /** The folder whose files are completed; null while it is not trusted. */
+  readonly folder: string | null;
+}
 
 type Completion = OpResult<'command.complete'>['completions'][number];
 
@@ -38,7 +41,7 @@ export function completeLine(line: string, commands: readonly CommandSpec[], dep
   const before = typed.slice(0, typed.length - begun.length);
   return valuesFor(parameter, begun, { commands, deps })
     .slice(0, COMPLETIONS_MAX)
-    .map(({ value, about }) => ({ line: before + value, label: value, about }));
+    .map(({ value, about, line: whole }) => ({ line: whole ?? before + value, label: value, about }));
 }
 
 interface Known {
@@ -46,8 +49,15 @@ interface Known {
   readonly deps: Deps;
 }
 
-function valuesFor(parameter: CommandParameter, begun: string, { commands, deps }: Known): { value: string; about: string }[] {
-  const starting = (values: readonly { value: string; about: string }[]) => values.filter(({ value }) => value.startsWith(begun));
+interface Value {
+  readonly value: string;
+  readonly about: string;
+  /** It replaces the whole line. */
+  readonly line?: string;
+}
+
+function valuesFor(parameter: CommandParameter, begun: string, { commands, deps }: Known): Value[] {
+  const starting = (values: readonly Value[]): Value[] => values.filter(({ value }) => value.startsWith(begun));
   switch (parameter.kind) {
     case 'choice':
       return starting((parameter.choices ?? []).map((value) => ({ value, about: '' })));
@@ -61,8 +71,10 @@ function valuesFor(parameter: CommandParameter, begun: string, { commands, deps 
     }
     case 'skill':
       return starting(deps.skills.list().map(({ name, description }) => ({ value: name, about: description.slice(0, 100) })));
+    case 'prompt':
+      return starting(deps.prompts.list().map(({ name, text }) => ({ value: name, about: text.slice(0, 100), line: text })));
     case 'path':
-      return filesBeginning(begun, deps.facts.workspace);
+      return deps.folder === null ? [] : filesBeginning(begun, deps.folder);
     default:
       return [];
   }

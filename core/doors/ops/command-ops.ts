@@ -7,7 +7,7 @@ import { lastOfConversation } from '../../runtime/turns/turns.ts';
 import { completeLine } from './command-completion.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'facts' | 'log' | 'models' | 'skills' | 'tools'>;
+type Deps = Pick<OpsParts, 'log' | 'models' | 'prompts' | 'skills' | 'tools' | 'workspaces'>;
 
 type CommandOps = Pick<OpHandlers, `command.${string}` & keyof OpHandlers>;
 export type OtherOps = Omit<OpHandlers, keyof CommandOps>;
@@ -28,7 +28,9 @@ const LISTED = 20;
 export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
   return {
     'command.list': () => ({ commands: available(deps).map(describe) }),
-    'command.complete': ({ line }) => ({ completions: completeLine(line, available(deps), deps) }),
+    'command.complete': ({ line, sessionId }) => ({
+      completions: completeLine(line, available(deps), { ...deps, folder: folderOf(deps, sessionId) }),
+    }),
     'command.run': async ({ line, sessionId }, caller) => {
       const parsed = parseCommand(line, available(deps));
       if (!parsed.ok) throw parsed.error;
@@ -39,6 +41,12 @@ export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
       return { command: spec.name, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null, ...outcome };
     },
   };
+}
+
+function folderOf({ log, workspaces }: Deps, sessionId: string | undefined): string | null {
+  const folder = sessionId === undefined ? null : (log.index.session(sessionId)?.workspace ?? null);
+  if (folder === null) return workspaces.configured;
+  return workspaces.holds(folder) ? folder : null;
 }
 
 /** Commands whose tool is not there are not offered. */
@@ -111,6 +119,7 @@ const runners: Readonly<Record<string, Run>> = {
     return { text: hits.map(({ memoryId, kind, text }) => `- ${text} (${kind}, \`${memoryId}\`)`).join('\n') };
   },
   skill: (line) => skill(line),
+  prompt: (line) => sendSaved(line),
   status: (line) => status(line),
   export: async (line) => {
     const sessionId = needSession(line);
@@ -237,6 +246,21 @@ async function skill({ ops, values: given, sessionId, caller }: Line): Promise<O
   if (text === undefined) return { text: `**${shown.name}** ${shown.description}\n\n${shown.body}` };
   const sent = await ops['message.send']({ text: `$${name} ${text}`, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
   return { text: `By the skill ${name}.`, ...sent };
+}
+
+/** A further text follows the saved one. */
+async function sendSaved({ deps, ops, values: given, sessionId, caller }: Line): Promise<Outcome> {
+  const prompts = deps.prompts.list();
+  const name = given['prompt'];
+  if (name === undefined) {
+    const hint = 'No prompts are saved. Save one in the window, or with: trayclaw saved add NAME TEXT';
+    return { text: prompts.map((one) => `- \`${one.name}\` ${one.text.slice(0, 100)}`).join('\n') || hint };
+  }
+  const saved = prompts.find((one) => one.name === name);
+  if (saved === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { data: { hint: 'See /prompt.' } });
+  const text = [saved.text, given['text'] ?? ''].filter(Boolean).join('\n\n');
+  const sent = await ops['message.send']({ text, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
+  return { text: `Sent the prompt ${name}.`, ...sent };
 }
 
 async function status(line: Line): Promise<Outcome> {

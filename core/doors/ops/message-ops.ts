@@ -24,6 +24,7 @@ type MessageOps = Pick<
   | 'turn.continue'
   | 'turn.retry'
   | 'turn.branch'
+  | 'turn.live'
   | 'turn.get'
   | 'pack.get'
   | 'tool.run'
@@ -37,7 +38,9 @@ export function createMessageOps(deps: Deps): MessageOps {
       const looking = deps.models.ready();
       if (looking !== null) await looking;
       if (params.model !== undefined) assertModel(deps, params.model);
-      return deps.controlplane.receive(params, caller);
+      const { onDisk, ...accepted } = deps.controlplane.receive(params, caller);
+      await onDisk;
+      return accepted;
     },
     'turn.wait': async (params) => {
       const end = await deps.runtime.whenResting(params.turnId, params.timeoutMs);
@@ -53,7 +56,8 @@ export function createMessageOps(deps: Deps): MessageOps {
       return { turnId: params.turnId };
     },
     'turn.continue': (params, caller) => deps.runtime.takeUpEnded(params.turnId, caller.actor),
-    'turn.retry': (params, caller) => deps.controlplane.retry(params.turnId, params.model ?? null, caller),
+    'turn.live': ({ turnId }) => ({ texts: deps.runtime.liveTexts(turnId).map(({ kind, callId, text }) => ({ kind, callId, text })) }),
+    'turn.retry': (params, caller) => deps.controlplane.retry(params, caller),
     'turn.branch': (params, caller) => deps.controlplane.branch(params.turnId, params.text ?? null, caller),
     'turn.get': (params) => readTurnView(deps, params.turnId),
     'pack.get': (params) => readPackView(deps, params.packId),

@@ -93,6 +93,23 @@ test('a message asks, is approved for the session, writes, and everything about 
   expect((await claw.op('grant.list', {})).grants).toEqual([]);
 });
 
+test('an approval with changed arguments: checked, and run as changed', async () => {
+  const waiting = await claw.op('tool.run', { tool: 'write_file', args: { path: 'x.md', content: 'x' }, wait: false });
+  const approvalId = waiting.pending?.[0]?.approvalId ?? '';
+  const change = (args: Record<string, unknown>, more: object = {}) =>
+    claw.op('approval.decide', { approvalId, decision: 'approve', args, ...more });
+  await expect(change({ path: 'y.md' })).rejects.toMatchObject({ code: 'invalid_arguments' });
+  const whole = { path: 'y.md', content: 'changed' };
+  await expect(change({ ...whole, content: 'AKIAIOSFODNN7EXAMPLE' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(change(whole, { scope: { kind: 'session' } })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(change(whole, { decision: 'deny' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(change({ ...whole, path: join(home, 'config.yaml') })).rejects.toMatchObject({ code: 'denied' });
+  expect(await change(whole)).toMatchObject({ state: 'approved', scope: { kind: 'once' } });
+  expect(await claw.op('turn.wait', { turnId: waiting.turnId })).toMatchObject({ status: 'done' });
+  expect([existsSync(join(home, 'workspace', 'x.md')), readFileSync(join(home, 'workspace', 'y.md'), 'utf8')]).toEqual([false, 'changed']);
+  expect((await claw.op('turn.export', { turnId: waiting.turnId, format: 'markdown' })).text).toContain('Changed and approved by');
+});
+
 test('sessions: create, rename, read, search, fork, export, archive, delete', async () => {
   const { sessionId } = await claw.op('session.create', { title: 'Plans' });
   await claw.ask('Calculate (3 + 4) * 12', { sessionId });

@@ -4,24 +4,13 @@ import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
-import { isOpName, opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
+import { isOpName, opSchemas, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 
-export { createActivityOps } from './activity-ops.ts';
-export { createApprovalOps } from './approval-ops.ts';
-export { createAuditOps } from './audit-ops.ts';
-export { createBudgetOps } from './budget-ops.ts';
-export { createCheckpointOps } from './checkpoint-ops.ts';
 export { createCommandOps, type OtherOps } from './command-ops.ts';
-export { createContextOps } from './context-ops.ts';
-export { createMessageOps } from './message-ops.ts';
-export { createOutboxOps } from './outbox-ops.ts';
-export { createPanicOps } from './panic-ops.ts';
-export { createProviderOps } from './provider-ops.ts';
-export { createSessionOps } from './session-ops.ts';
-export { createWorkspaceOps } from './workspace-ops.ts';
+export { createSpineOps } from './spine-ops.ts';
 export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort } from './parts.ts';
 
 const libraryCaller: Caller = { channel: 'library', actor: 'library' };
@@ -61,7 +50,7 @@ export class LocalClaw implements Claw {
   }
 
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
-    const parsed = parseGiven(opTable[name].params, params, { says: `The parameters of ${name} do not fit`, whole: 'the parameters' });
+    const parsed = parseGiven(opSchemas[name].params, params, { says: `The parameters of ${name} do not fit`, whole: 'the parameters' });
     const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
     return handler(parsed, caller);
   }

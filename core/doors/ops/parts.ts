@@ -1,5 +1,5 @@
-// The dependencies of the operations, by name. Each group of handlers takes the few it needs: `Pick<OpsParts, 'log' | 'clock'>`; none
-// receives all of them.
+// The dependencies of the operations, by name. Each group of handlers takes the few it needs: `Pick<OpsParts, 'log' | 'clock'>`, and
+// sees no other.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -24,9 +24,11 @@ import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/t
 import type { ArtifactInfo, ArtifactPage } from '../../store/artifact/artifact.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { ContinuityRows } from '../../store/continuity/continuity.ts';
+import type { BackgroundCommands } from '../../hands/tools/tools.ts';
 import type { LogHead, SessionLog } from '../../store/session/session.ts';
 
 export interface OpsParts {
+  readonly background: Pick<BackgroundCommands, 'list' | 'stop'>;
   readonly log: SessionLog;
   readonly head: Pick<LogHead, 'secure'>;
   readonly clock: Clock;
@@ -47,9 +49,9 @@ export interface OpsParts {
   readonly facts: FactContext;
   readonly workspaces: Workspaces;
   readonly controlplane: {
-    retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
+    retry(params: OpParsed<'turn.retry'>, caller: Caller): { sessionId: string; turnId: string };
     branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };
-    receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string };
+    receive(params: OpParsed<'message.send'>, caller: Caller): ReturnType<TurnRuntime['accept']>;
     runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string };
   };
   readonly outbox: Pick<Outbox, 'list' | 'settle'>;
@@ -64,6 +66,7 @@ export interface OpsParts {
   readonly artifacts: ArtifactPort;
   readonly checkpoints: Checkpoints;
   /** Skills a message can call with a slash. */
+  readonly prompts: { list(): readonly { readonly name: string; readonly text: string }[] };
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
   readonly models: ModelListPort;
   readonly secrets: SecretPort;

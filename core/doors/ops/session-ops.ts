@@ -78,9 +78,14 @@ function readPage(deps: Deps, params: OpParsed<'session.get'>): OpResult<'sessio
   const query = pageQuery(deps, params);
   const events = deps.log.reads.envelopes(params.sessionId, query);
   const [first] = events;
-  if (first === undefined || params.after !== undefined) return { session, events, earlierBefore: null };
+  if (first === undefined || isForward(params)) return { session, events, earlierBefore: null };
   const hasEarlier = query.after !== undefined || (events.length === query.limit && first.sessionSeq > 1);
   return { session, events, earlierBefore: hasEarlier ? first.seq : null };
+}
+
+/** Whether a page begins somewhere, instead of ending there. */
+function isForward({ after, fromMs }: Pick<OpParsed<'session.get'>, 'after' | 'fromMs'>): boolean {
+  return after !== undefined || fromMs !== undefined;
 }
 
 /** Global places of the log as places of the session; a number of turns as the place where they begin. */
@@ -88,10 +93,14 @@ function pageQuery(deps: Deps, { sessionId, turns, ...params }: OpParsed<'sessio
   const { reads } = deps.log;
   const before = params.before === undefined ? undefined : reads.placeOf(sessionId, params.before);
   const begin = turns === undefined ? 0 : reads.turnsBegin(sessionId, turns, before);
-  const after = Math.max(begin - 1, params.after === undefined ? 0 : reads.placeOf(sessionId, params.after + 1) - 1);
+  const after = Math.max(
+    begin - 1,
+    params.after === undefined ? 0 : reads.placeOf(sessionId, params.after + 1) - 1,
+    params.fromMs === undefined ? 0 : reads.placeAtTime(sessionId, params.fromMs) - 1,
+  );
   return {
     limit: params.limit ?? (turns === undefined ? WINDOW : PAGE_MAX),
-    newest: params.after === undefined || turns !== undefined,
+    newest: !isForward(params) || turns !== undefined,
     ...(after > 0 ? { after } : {}),
     ...(before === undefined ? {} : { before }),
     ...(params.types === undefined ? {} : { types: params.types as EventType[] }),

@@ -6,6 +6,7 @@ import { CommandAnalyst } from '../../guard/command/command.ts';
 import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { createAppendFile } from './append-file.ts';
 import { createArtifactRead } from './artifact-read.ts';
+import type { BackgroundCommands } from './background-commands.ts';
 import { createCalc } from './calc.ts';
 import { CheckedPaths } from './checked-paths.ts';
 import type { Environment } from './child-environment.ts';
@@ -15,6 +16,7 @@ import { realPathFileSystem, type PathFileSystem } from './file-system-port.ts';
 import { createGlob } from './glob.ts';
 import { createGrep } from './grep.ts';
 import { createListDir } from './list-dir.ts';
+import { createMergeCopy } from './merge-copy.ts';
 import { createMessage, type MessagePort } from './message.ts';
 import { PathFacts } from './path-facts.ts';
 import type { ProcessTrees } from './process-trees.ts';
@@ -25,6 +27,8 @@ import { createWebTools, type WebDeps } from './web-tools.ts';
 import { createWriteFile } from './write-file.ts';
 
 export interface BuiltInToolDeps {
+  /** Told of commands that run in the background. */
+  readonly background?: BackgroundCommands;
   readonly processTrees: ProcessTrees;
   /** Asked right before a command starts. */
   readonly sandbox: CommandSandbox;
@@ -62,6 +66,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
     createCalc(),
     createSessionSearch(),
     createArtifactRead({ outputBytesMax }),
+    createMergeCopy({ paths }),
     createExec({
       paths,
       analyst: new CommandAnalyst({ platform: deps.platform, nowMs: () => deps.clock.nowMs() }),
@@ -75,6 +80,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       temporaryFolder: deps.temporaryFolder,
       outputBytesMax,
       execTimeoutMs: deps.execTimeoutMs,
+      ...(deps.background === undefined ? {} : { background: deps.background }),
     }),
     ...createWebTools(deps.web, outputBytesMax),
     ...(deps.chats === null ? [] : [createMessage({ paths, port: deps.chats })]),

@@ -4,7 +4,13 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
 import { placesOf, type ExecPlaces } from './exec-places.ts';
-import type { PathFacts } from './path-facts.ts';
+import { realPathFileSystem } from './file-system-port.ts';
+import { PathFacts } from './path-facts.ts';
+
+/** For tools outside this module. */
+export function createCheckedPaths(userHome: string): Pick<CheckedPaths, 'fact' | 'confirm'> {
+  return new CheckedPaths(new PathFacts({ files: realPathFileSystem, userHome }));
+}
 
 export class CheckedPaths {
   readonly #facts: PathFacts;

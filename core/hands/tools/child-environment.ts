@@ -1,6 +1,8 @@
 // The environment of a command: a fixed list of harmless names and the marker that lets stop find it. Nothing else is inherited, so no
 // secret is.
 
+import { hash } from 'node:crypto';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const passed = new Set(['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TERM', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR']);
@@ -32,4 +34,9 @@ export function childEnvironment(
 function isPassed(name: string, platform: NodeJS.Platform): boolean {
   if (platform === 'win32') return passedOnWindows.has(name.toUpperCase());
   return passed.has(name) || name.startsWith('LC_');
+}
+
+/** The marker in the environment of every process started for this data folder; the same at the next start. */
+export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
+  return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }

@@ -1,5 +1,6 @@
 // One command run to its end within a call: live output, a time limit, abort, and no process left behind.
 
+import type { BackgroundCommands } from './background-commands.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -15,6 +16,8 @@ import { OutputSpool } from './output-spool.ts';
 import { settlesWithin } from './settles-within.ts';
 
 export interface ExecDeps extends CommandStarter {
+  /** Where commands that run in the background are listed for people. */
+  readonly background?: BackgroundCommands;
   readonly clock: Clock;
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;

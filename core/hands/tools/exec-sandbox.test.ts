@@ -8,7 +8,7 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { Sandbox } from '../../guard/sandbox/sandbox.ts';
-import { createToolBench, type ToolBench } from './tool-test-bench.ts';
+import { createToolBench, type ToolBench } from '../../../tests/rigs/tool-bench.ts';
 import type { HostedResult } from './tools.ts';
 import { createProcessTable } from './process-table.ts';
 import { needs } from '../../../tests/needs.ts';

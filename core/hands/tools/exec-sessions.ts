@@ -7,9 +7,12 @@ import type { ToolContext } from '../../contracts/tools.ts';
 import { startCommand, type CommandEnd, type RunningCommand } from './command-process.ts';
 import { reportOf } from './confined-start.ts';
 import { optionsOf, spoolFileBytesMax, type ExecDeps, type ForegroundRun } from './exec-foreground.ts';
+import type { ShownCommand } from './background-commands.ts';
 import { OutputSpool } from './output-spool.ts';
 
 export const sessionsMax = 20;
+/** The part of the output that a list shows. */
+const TAIL_BYTES = 4_000;
 const KEPT_MS = 30 * 60_000;
 const MEMORY_BYTES_MAX = 256_000;
 
@@ -46,6 +49,7 @@ export class ExecSessions {
 
   constructor(deps: ExecDeps) {
     this.#deps = deps;
+    deps.background?.join({ running: () => this.#running(), stop: (id) => this.#stop(id) });
   }
 
   /** Starts a command that outlives the call. Fails with `tool_failed` when too many are running. */
@@ -93,6 +97,26 @@ export class ExecSessions {
   async kill(session: ExecSession): Promise<number> {
     const { killed } = await this.#deps.trees.kill(session.running.pid);
     return killed;
+  }
+
+  #running(): ShownCommand[] {
+    const { clock } = this.#deps;
+    return [...this.#sessions.values()]
+      .filter(({ endedMs }) => endedMs === null)
+      .map(({ id, command, owner, startedMs, output }) => ({
+        id,
+        command,
+        sessionId: owner,
+        startedAtMs: Math.round(clock.nowMs() - (clock.monotonicMs() - startedMs)),
+        output: tailOf(output),
+      }));
+  }
+
+  async #stop(id: string): Promise<boolean> {
+    const session = this.#sessions.get(id);
+    if (session === undefined || session.endedMs !== null) return false;
+    await this.kill(session);
+    return true;
   }
 
   #keep(
@@ -159,4 +183,10 @@ export class ExecSessions {
     session.running.release();
     session.output.close();
   }
+}
+
+function tailOf(output: OutputSpool): string {
+  const { bytes } = output.read(Math.max(0, output.totalBytes - TAIL_BYTES), TAIL_BYTES);
+  // The first character may have lost its beginning.
+  return new TextDecoder().decode(bytes).replace(/^\uFFFD+/, '');
 }

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createProcessTable } from './process-table.ts';
-import { createToolBench } from './tool-test-bench.ts';
+import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 import type { HostedResult } from './tools.ts';
 
 const bench = createToolBench({

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { createToolBench } from './tool-test-bench.ts';
+import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 
 const bench = createToolBench({ outputBytesMax: 8000 });
 const at = (...parts: string[]): string => join(bench.workspace, ...parts);

@@ -10,7 +10,7 @@ import { cutEnd, cutMiddle, formatBytes, isLongerThan } from './bound-text.ts';
 import type { RaceEnd } from './race-run.ts';
 
 export interface HostedResult {
-  readonly outcome: Extract<ToolOutcome, 'ok' | 'error' | 'cancelled' | 'timeout'>;
+  readonly outcome: Extract<ToolOutcome, 'ok' | 'error' | 'cancelled' | 'timeout' | 'unknown'>;
   readonly forModel: Redacted;
   readonly forUser: Redacted;
   readonly silent: boolean;
@@ -127,7 +127,7 @@ function wellFormed(value: unknown, toolName: string): ToolResult {
     isError: value['isError'] === true,
     isAsync: value['isAsync'] === true,
     ...(value['ended'] instanceof Promise ? { ended: value['ended'] } : {}),
-    ...(endedBy === 'timeout' || endedBy === 'cancelled' ? { endedBy } : {}),
+    ...(endedBy === 'timeout' || endedBy === 'cancelled' || endedBy === 'unknown' ? { endedBy } : {}),
     ...(value['untrusted'] === undefined ? {} : { untrusted: sourcesOf(value['untrusted'], toolName) }),
     ...(Array.isArray(artifacts) && artifacts.length > 0 ? { artifacts: artifacts.filter(isArtifactRef) } : {}),
   };

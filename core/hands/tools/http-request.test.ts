@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Web, type WebHandler } from '../../../tests/doubles/web/web.ts';
 import { fenceText } from './web-fence.ts';
-import { benchSecret as secret, createWebBench, listedHost, type WebBench } from './web-test-bench.ts';
+import { benchSecret as secret, createWebBench, listedHost, type WebBench } from '../../../tests/rigs/web-bench.ts';
 
 let web: Web;
 let bench: WebBench;

@@ -20,19 +20,27 @@ export interface ProgramDeps {
 export interface ProgramRun {
   /** A program and its arguments; no shell reads them. */
   readonly argv: readonly string[];
-  readonly input: string;
+  readonly input: string | Uint8Array;
   /** Real path of a folder. */
   readonly cwd: string;
   readonly marker: EnvironmentMarker;
   readonly timeoutMs: number;
   readonly outputBytesMax: number;
   readonly signal: AbortSignal;
+  /** A person approved exactly this program, or it is one of ours with arguments of ours; otherwise it runs in the sandbox of commands. */
+  readonly attended?: boolean;
+  /** The folder it may change where it is confined; the configured workspace by default. */
+  readonly workspace?: string;
+  /** Its errors are part of the output as well. */
+  readonly withErrors?: boolean;
+  /** Of the output in the result. */
+  readonly encoding?: 'utf8' | 'hex';
 }
 
 export interface ProgramEnd {
   readonly ending: 'exited' | 'timeout' | 'cancelled' | 'flooded';
   readonly exitCode: number | null;
-  /** Its standard output; errors are not part of it. */
+  /** Its standard output; errors only where they were asked for. */
   readonly output: string;
   /** Entries the sandbox undid or could not check; empty when all is well. */
   readonly remarks: readonly string[];
@@ -49,9 +57,10 @@ export async function runProgram(deps: ProgramDeps, run: ProgramRun): Promise<Pr
     environment,
     sets: {},
     marker: run.marker,
-    attended: false,
+    attended: run.attended ?? false,
     reads: null,
     needsWholeMachine: false,
+    ...(run.workspace === undefined ? {} : { workspace: run.workspace }),
     signal: run.signal,
   };
   const wrapped = await wrapCommand(deps.sandbox, { file, args }, place);
@@ -63,7 +72,7 @@ export async function runProgram(deps: ProgramDeps, run: ProgramRun): Promise<Pr
       env: wrapped.environment,
       detached: deps.platform !== 'win32',
       windowsHide: true,
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', run.withErrors === true ? 'pipe' : 'ignore'],
     });
     const ended = await superviseChild(deps, run, child);
     isOver = true;
@@ -81,7 +90,7 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
     throw new AppError('tool_failed', `${run.argv[0] ?? ''} could not be started: ${cause.message}.`, { cause });
   }
   const untrack = deps.trees.track({ ...deps.trees.recordOf(pid), marker: run.marker });
-  const output = takeOutput(child, run.outputBytesMax);
+  const output = takeOutput(child, run);
   const exited = new Deferred<number | null>();
   const closed = new Deferred<void>();
   child.on('error', () => undefined);
@@ -105,18 +114,21 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
   } finally {
     child.stdin?.destroy();
     child.stdout?.destroy();
+    child.stderr?.destroy();
     untrack();
   }
 }
 
-function takeOutput(child: ChildProcess, bytesMax: number) {
+function takeOutput(child: ChildProcess, { outputBytesMax: bytesMax, encoding = 'utf8' }: ProgramRun) {
   const pieces: Buffer[] = [];
   const flooded = new Deferred<void>();
   let bytes = 0;
-  child.stdout?.on('data', (piece: Buffer) => {
+  const take = (piece: Buffer): void => {
     bytes += piece.length;
     if (bytes <= bytesMax) pieces.push(piece);
     else flooded.resolve();
-  });
-  return { flooded, isFlooded: () => bytes > bytesMax, text: () => Buffer.concat(pieces).toString('utf8') };
+  };
+  child.stdout?.on('data', take);
+  child.stderr?.on('data', take);
+  return { flooded, isFlooded: () => bytes > bytesMax, text: () => Buffer.concat(pieces).toString(encoding) };
 }

@@ -5,7 +5,7 @@ import { CheckedPaths } from './checked-paths.ts';
 import { realPathFileSystem } from './file-system-port.ts';
 import { createGrep } from './grep.ts';
 import { PathFacts } from './path-facts.ts';
-import { createToolBench } from './tool-test-bench.ts';
+import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 
 const bench = createToolBench();
 afterAll(() => bench.dispose());

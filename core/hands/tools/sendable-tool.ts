@@ -11,7 +11,12 @@ export interface SendableTool {
   readonly fromModel: SendableSchema['fromModel'];
 }
 
-export function sendableTool({ name, description, input }: Pick<ToolDefinition, 'name' | 'description' | 'input'>): SendableTool {
-  const { parameters, note, fromModel } = sendableSchema(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }));
+export function sendableTool({
+  name,
+  description,
+  input,
+  schema,
+}: Pick<ToolDefinition, 'name' | 'description' | 'input' | 'schema'>): SendableTool {
+  const { parameters, note, fromModel } = sendableSchema(schema ?? z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }));
   return { schema: { name, description: cutDescription(joined([description, note])), parameters: { ...parameters } }, fromModel };
 }

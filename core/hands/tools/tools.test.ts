@@ -7,7 +7,7 @@ import { canonicalJson } from '../../base/json.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
-import { createToolBench, MemoryArtifacts } from './tool-test-bench.ts';
+import { createToolBench, MemoryArtifacts } from '../../../tests/rigs/tool-bench.ts';
 import { defineTool, ToolHost, type ParsedCall } from './tools.ts';
 
 const bench = createToolBench();

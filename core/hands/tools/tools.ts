@@ -15,20 +15,28 @@ import { parseCall, type ParsedCall } from './parse-call.ts';
 import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
 
+export { BackgroundCommands } from './background-commands.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { MessagePort } from './message.ts';
 export { readablePage } from './web-page.ts';
-export type { WebDeps } from './web-tools.ts';
+export { createWebDeps, type WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export { shownPath } from './path-argument.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
+export { settlesWithin } from './settles-within.ts';
 export { createOpenWorkspace } from './open-workspace.ts';
 export { isOwnData, protectionOf } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
-export { childEnvironment } from './child-environment.ts';
-export { runProgram, type ProgramDeps, type ProgramEnd } from './run-program.ts';
+export { childEnvironment, instanceMarkerOf } from './child-environment.ts';
+export { findProgram } from './find-program.ts';
+export { newWalkReport, walkFiles } from './folder-walk.ts';
+export { Programs, type AskProgram } from './programs.ts';
+export type { ProgramEnd } from './run-program.ts';
+export type { RunningProgram } from './start-program.ts';
+export { createCheckedPaths } from './checked-paths.ts';
+export { createNamedPlaces, type NamedPlaces } from './named-paths.ts';
 export { ProcessTrees, type EnvironmentMarker, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';
 
 export interface ToolHostOptions {
@@ -104,7 +112,7 @@ export class ToolHost {
   /** The tools' schemas for a model, by name. The identical object until a tool is added or removed. */
   schemas(): readonly ToolSchema[] {
     this.#schemas ??= [...this.#tools.values()]
-      .filter((tool) => tool.isInternal !== true)
+      .filter((tool) => tool.isInternal !== true && tool.isSearched !== true)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map((tool) => this.#sendableOf(tool).schema);
     return this.#schemas;

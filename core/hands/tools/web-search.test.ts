@@ -7,7 +7,7 @@ import type { Config } from '../../contracts/config.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { OneOriginCheck, SafetyChecks } from '../../guard/safety/safety.ts';
-import { createToolBench, type ToolBench } from './tool-test-bench.ts';
+import { createToolBench, type ToolBench } from '../../../tests/rigs/tool-bench.ts';
 import { ToolHost } from './tools.ts';
 import { createWebTools } from './web-tools.ts';
 

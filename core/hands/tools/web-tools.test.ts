@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Web, type WebHandler } from '../../../tests/doubles/web/web.ts';
 import { fenceText } from './web-fence.ts';
 import { runPageJob } from './web-page.ts';
-import { createWebBench, listedHost, type WebBench } from './web-test-bench.ts';
+import { createWebBench, listedHost, type WebBench } from '../../../tests/rigs/web-bench.ts';
 
 let web: Web;
 let bench: WebBench;

@@ -85,6 +85,7 @@ function prepareAll(db: SqlDatabase) {
     openOf: db.prepare('SELECT seq FROM checkpoints WHERE call_id = ? AND closed = 0 ORDER BY seq DESC LIMIT 1'),
     ofCall: db.prepare(`SELECT ${columns} FROM checkpoints WHERE call_id = ? ORDER BY seq`),
     ofTurn: db.prepare(`SELECT ${columns} FROM checkpoints WHERE turn_id = ? ORDER BY seq`),
+    ofSession: db.prepare(`SELECT ${columns} FROM checkpoints WHERE session_id = ? AND seq >= ? ORDER BY seq`),
     newest: db.prepare(
       `SELECT ${columns} FROM checkpoints WHERE session_id = coalesce(?, session_id) AND (? IS NULL OR turn_id = ?) ORDER BY seq DESC LIMIT ?`,
     ),
@@ -136,6 +137,12 @@ export class CheckpointRows {
   /** All that was done to files in a turn, undos among it, in order. */
   ofTurn(turnId: string): Checkpoint[] {
     return (this.#sql.ofTurn.all(turnId) as CheckpointRow[]).map((row) => this.#read(row));
+  }
+
+  /** All that was done to files in sessions from a position in the log on, undos among it, in order. */
+  ofSessions(sessionIds: readonly string[], fromSeq: number): Checkpoint[] {
+    const rows = sessionIds.flatMap((sessionId) => this.#sql.ofSession.all(sessionId, fromSeq) as CheckpointRow[]);
+    return rows.sort((a, b) => a.seq - b.seq).map((row) => this.#read(row));
   }
 
   newest(query: { readonly sessionId?: string | undefined; readonly turnId?: string | undefined; readonly limit: number }): Checkpoint[] {

@@ -1,19 +1,20 @@
 // Checkpoints: the state of a path before a call writes it, and its restore. Owns the images' rows, the checks and the restore. Asks for no
 // permission and appends no event: the turn runtime records what is taken, the operation what is restored.
 
-import { join } from 'node:path';
-import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
+import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile, ReviewedFile } from '../../contracts/checkpoints.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
 import { BeforeImages, defaultImageLimits, type ImageLimits, type ImageStore } from './before-images.ts';
 import type { Checkpoint, CheckpointRows } from './checkpoint-rows.ts';
 import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-calls.ts';
-import { describeDiff, diffBytesMax, type DiffSide } from './file-diff.ts';
+import { changeOf, describeDiff, diffBytesMax, textOf, type DiffSide } from './file-diff.ts';
 import { ImageContents } from './image-contents.ts';
-import { FileLook, notSeen, type Glance } from './file-look.ts';
+import { FileLook, notSeen } from './file-look.ts';
+import { undoHunks } from './hunk-undo.ts';
 import { RestoreFiles } from './restore-files.ts';
-import { composeChanges, judge, sameImage, type PathChange, type PathNow, type Verdict } from './restore-plan.ts';
+import { versionOf, withFolders, type Judged } from './judged-change.ts';
+import { composeChanges, judge, sameImage, type PathChange, type PathNow } from './restore-plan.ts';
 
 export type { ImageLimits, ImageStore } from './before-images.ts';
 export { CheckpointRows, checkpointMigrations, type Checkpoint, type CheckpointFile } from './checkpoint-rows.ts';
@@ -35,7 +36,18 @@ export interface CheckpointsOptions {
   readonly limits?: Partial<ImageLimits>;
 }
 
-export type UndoTarget = { readonly callId: string } | { readonly turnId: string };
+export type UndoTarget =
+  | { readonly callId: string }
+  | { readonly turnId: string }
+  /** Everything since a position in the log; a session and the sessions of its subagents. */
+  | { readonly sessionIds: readonly string[]; readonly fromSeq: number };
+
+/** A part of a target: one of its files, or some hunks of that file. */
+export interface UndoPart {
+  readonly path: string;
+  /** Counted from 0 in the order of the difference, which has this version. */
+  readonly hunks?: { readonly indexes: readonly number[]; readonly version: string } | undefined;
+}
 
 /** Records a restore before and after it runs. */
 export interface RestoreJournal {
@@ -56,14 +68,9 @@ export interface RestoreReport {
   readonly unchanged: readonly string[];
 }
 
-interface Judged {
-  readonly change: PathChange;
-  readonly glance: Glance;
-  readonly image: FileImage;
-  readonly verdict: Verdict;
-}
-
 const DAY_MS = 86_400_000;
+/** All differences of one review together. */
+const reviewCharsMax = 2_000_000;
 const absent: DiffSide = { image: { kind: 'absent' }, content: null };
 
 export class Checkpoints {
@@ -99,11 +106,15 @@ export class Checkpoints {
     return this.#rows.newest(query);
   }
 
+  ofCall(callId: string): Checkpoint[] {
+    return this.#rows.ofCall(callId);
+  }
+
   /** The checkpoints an undo would take back, in the order they were taken. Fails with `not_found`. */
   find(target: UndoTarget): Checkpoint[] {
-    const found = 'callId' in target ? this.#rows.ofCall(target.callId) : this.#rows.ofTurn(target.turnId);
+    const found = this.#rowsOf(target);
     if (found.some(({ files }) => files.length > 0)) return found;
-    const what = 'callId' in target ? `call ${target.callId}` : `turn ${target.turnId}`;
+    const what = nameOf(target);
     throw new AppError('not_found', `There is nothing to undo: no file was kept for ${what}.`, {
       data: { hint: 'Only files that TrayClaw knew would be written are kept. List them with: trayclaw undo' },
     });
@@ -120,13 +131,29 @@ export class Checkpoints {
 
   /** The changes of a call, as far as both sides are still available. */
   async diff(callId: string): Promise<FileDiff[]> {
-    const changes = composeChanges(this.find({ callId }));
     const diffs: FileDiff[] = [];
-    for (const { path, before, after } of changes) {
-      const left: FileImage = after ?? { kind: 'unknown', reason: 'the program ended while it was being changed' };
-      diffs.push(describeDiff(path, this.#sideKept(before), await this.#sideLeft(path, left)));
-    }
+    for (const change of composeChanges(this.find({ callId }))) diffs.push(await this.#describe(change));
     return diffs.filter(({ change }) => change !== 'none');
+  }
+
+  /** Every file that the target changed, what several calls did to it as one change; what was undone is no change. */
+  async review(target: UndoTarget): Promise<ReviewedFile[]> {
+    const changes = composeChanges(this.#rowsOf(target)).filter(({ before, after }) => changeOf(before, after) !== 'none');
+    const files: ReviewedFile[] = [];
+    let chars = 0;
+    for (const change of changes) {
+      const file = await this.#describe(change);
+      const { verdict } = await this.#judgeOne(change, false);
+      chars += file.diff?.length ?? 0;
+      const isLeftOut = chars > reviewCharsMax;
+      files.push({
+        ...file,
+        ...(isLeftOut ? { diff: null, note: 'The changes are too many to show them all here.' } : {}),
+        version: versionOf(change),
+        refused: verdict.kind === 'refuse' ? verdict.reason : null,
+      });
+    }
+    return files;
   }
 
   /** The difference between the current file and a text that is not written yet. */
@@ -145,7 +172,7 @@ export class Checkpoints {
    */
   async restore(
     target: UndoTarget,
-    options: { readonly keepGoing: boolean; readonly force: boolean },
+    options: { readonly keepGoing: boolean; readonly force: boolean; readonly part?: UndoPart | undefined },
     journal: RestoreJournal,
   ): Promise<RestoreReport> {
     this.#assertRunning();
@@ -153,8 +180,11 @@ export class Checkpoints {
     this.#isRestoring = true;
     try {
       const checkpoints = this.find(target);
-      const judged = await this.#judgeAll(checkpoints, options.force);
-      return await this.#carryOut(judged, options.keepGoing, 'callId' in target ? target.callId : target.turnId, journal);
+      const judged =
+        options.part === undefined
+          ? await this.#judgeAll(checkpoints, options.force)
+          : [await this.#judgePart(checkpoints, options.part, options.force)];
+      return await this.#carryOut(judged, options.keepGoing, checkpoints[0]?.callId ?? '', journal);
     } finally {
       this.#isRestoring = false;
     }
@@ -241,6 +271,44 @@ export class Checkpoints {
     return withFolders(judged, (folder) => this.#look.names(folder));
   }
 
+  async #judgePart(checkpoints: readonly Checkpoint[], { path, hunks }: UndoPart, force: boolean): Promise<Judged> {
+    const change = composeChanges(checkpoints).find((one) => one.path === path);
+    if (change === undefined) throw new AppError('not_found', `${path} is not among the files that were changed.`);
+    return hunks === undefined ? this.#judgeOne(change, force) : this.#judgeHunks(change, hunks);
+  }
+
+  /** The file without these hunks becomes what is put back, if every line they touch is still as it was left. */
+  async #judgeHunks(change: PathChange, { indexes, version }: NonNullable<UndoPart['hunks']>): Promise<Judged> {
+    const { path } = change;
+    if (version !== versionOf(change)) {
+      throw new AppError('conflict', `The changes of ${path} are not those that were shown; nothing was put back. Look at them again.`);
+    }
+    const judged = await this.#judgeOne(change, true);
+    if (judged.verdict.kind !== 'restore' || judged.image.kind !== 'file') return judged;
+    const sides = [
+      this.#sideKept(change.before),
+      await this.#sideLeft(path, change.after ?? change.before),
+      this.#sideNow(path, judged.image),
+    ];
+    const [before, after, now] = sides.map((side) => (side.content === null ? null : textOf(side)));
+    if (typeof before !== 'string' || typeof after !== 'string' || typeof now !== 'string')
+      return { ...judged, verdict: { kind: 'refuse', reason: 'Its parts cannot be told apart; undo the whole file instead.' } };
+    const undone = undoHunks({ before, after, now }, indexes);
+    if (undone.kind === 'refuse') return { ...judged, verdict: undone };
+    const kept = this.#store.keep(Buffer.from(undone.text));
+    return { ...judged, change: { ...change, before: { kind: 'file', ...kept, mode: judged.image.mode } }, verdict: { kind: 'restore' } };
+  }
+
+  #rowsOf(target: UndoTarget): Checkpoint[] {
+    if ('callId' in target) return this.#rows.ofCall(target.callId);
+    return 'turnId' in target ? this.#rows.ofTurn(target.turnId) : this.#rows.ofSessions(target.sessionIds, target.fromSeq);
+  }
+
+  async #describe({ path, before, after }: PathChange): Promise<FileDiff> {
+    const left: FileImage = after ?? { kind: 'unknown', reason: 'the program ended while it was being changed' };
+    return describeDiff(path, this.#sideKept(before), await this.#sideLeft(path, left));
+  }
+
   async #judgeOne(change: PathChange, force: boolean): Promise<Judged> {
     const { path, before } = change;
     const unseen = (reason: string): Judged => ({
@@ -312,16 +380,7 @@ export class Checkpoints {
   }
 }
 
-/** A folder goes only when nothing else is in it than what goes as well. */
-function withFolders(judged: readonly Judged[], namesIn: (folder: string) => readonly string[]): Judged[] {
-  const goes = new Set(
-    judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),
-  );
-  return judged.map((item) => {
-    if (item.verdict.kind !== 'restore' || item.glance.kind !== 'folder' || item.change.before.kind === 'folder') return item;
-    const { path } = item.change;
-    const stays = namesIn(path).find((name) => !goes.has(join(path, name)));
-    if (stays === undefined) return item;
-    return { ...item, verdict: { kind: 'refuse', reason: `It is a folder that holds ${stays}, which was not put there by this.` } };
-  });
+function nameOf(target: UndoTarget): string {
+  if ('callId' in target) return `call ${target.callId}`;
+  return 'turnId' in target ? `turn ${target.turnId}` : `session ${target.sessionIds[0] ?? ''}`;
 }

@@ -43,7 +43,7 @@ function whyNoText(from: DiffSide, to: DiffSide): string | null {
 }
 
 /** Null if it is binary: a NUL near the start, as in git, or invalid UTF-8. */
-function textOf({ image, content }: DiffSide): string | null {
+export function textOf({ image, content }: DiffSide): string | null {
   if (image.kind === 'absent' || content === null) return '';
   if (content.subarray(0, 8192).includes(0)) return null;
   try {

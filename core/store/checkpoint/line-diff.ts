@@ -21,6 +21,30 @@ interface Edit {
   readonly line: string;
 }
 
+/** One run of changes with its surroundings: the lines on both sides, and the number of lines before them. */
+export interface LineHunk {
+  readonly oldFrom: number;
+  readonly newFrom: number;
+  readonly oldLines: readonly string[];
+  readonly newLines: readonly string[];
+}
+
+/** The hunks of `diffLines`, uncut, in the same order. */
+export function lineHunks(before: string, after: string): LineHunk[] {
+  const edits = editScript(splitLines(before), splitLines(after));
+  const side = (range: { from: number; to: number }, without: '+' | '-'): string[] =>
+    edits
+      .slice(range.from, range.to)
+      .filter(({ kind }) => kind !== without)
+      .map(({ line }) => line);
+  return hunkRanges(edits).map((range) => ({
+    oldFrom: side({ from: 0, to: range.from }, '+').length,
+    newFrom: side({ from: 0, to: range.from }, '-').length,
+    oldLines: side(range, '+'),
+    newLines: side(range, '-'),
+  }));
+}
+
 export function diffLines(before: string, after: string): LineDiff {
   const edits = editScript(splitLines(before), splitLines(after));
   const addedLines = edits.filter(({ kind }) => kind === '+').length;
@@ -31,12 +55,19 @@ export function diffLines(before: string, after: string): LineDiff {
   return { text: isCut ? whole.slice(0, whole.lastIndexOf('\n', TEXT_CHARS_MAX) + 1) : whole, addedLines, removedLines, isCut };
 }
 
+const noEnd = '\n\\ No newline at end of file';
+
+/** The text of the lines of `splitLines`. */
+export function joinLines(lines: readonly string[]): string {
+  return lines.map((line) => (line.endsWith(noEnd) ? line.slice(0, -noEnd.length) : `${line}\n`)).join('');
+}
+
 /** A last line without an end differs from one with it. */
-function splitLines(text: string): string[] {
+export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');
   const last = lines.pop() ?? '';
-  return last === '' ? lines : [...lines, `${last}\n\\ No newline at end of file`];
+  return last === '' ? lines : [...lines, `${last}${noEnd}`];
 }
 
 function editScript(before: readonly string[], after: readonly string[]): Edit[] {

@@ -21,10 +21,16 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
     const hint = `There is: ${agentIdsOf(config).join(', ')}. Write the name of one of them, or add it under agents.`;
     throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint } });
   }
+  const twice = Object.keys(config.a2a.peers).filter((name) => name === mainAgentId || Object.hasOwn(config.agents, name));
+  if (twice.length > 0) {
+    const issues = twice.map((name) => `a2a.peers.${name}: there is an agent "${name}" on this machine`);
+    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint: 'Choose another name for the peer.' } });
+  }
   return { config, path, warnings: warningsOf(config) };
 }
 
-const agentIdsOf = ({ agents }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents)])];
+/** Those on other machines count: they can be called, too. */
+const agentIdsOf = ({ agents, a2a }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents), ...Object.keys(a2a.peers)])];
 
 /**
  * Agents that a channel or another agent names although they do not exist: otherwise the error would show only when a message arrives or

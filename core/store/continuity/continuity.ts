@@ -2,6 +2,7 @@
 // Everything can be rebuilt from the log. Decides nothing.
 
 import type Database from 'better-sqlite3';
+import { HeldRows } from '../storage/storage.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { RuleScope } from '../../contracts/continuity-events.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
@@ -53,12 +54,16 @@ interface RuleRow {
 
 const ruleColumns = 'rule_id AS ruleId, owner, scope, text, pinned_by AS "by", at_ms AS atMs';
 
+const none: readonly PinnedRule[] = [];
+
 export class ContinuityRows {
   readonly #sql;
+  readonly #pinned: HeldRows;
   /** Rules by owner as last read: a pack asks each time. */
   readonly #rules = new Map<string, readonly PinnedRule[]>();
 
   constructor(db: Database.Database) {
+    this.#pinned = new HeldRows(db, 'pinned_rules');
     this.#sql = {
       putSummary: db.prepare('INSERT OR REPLACE INTO summaries (session_id, session_seq, seq) VALUES (?, ?, ?)'),
       lastSummary: db.prepare<[string, number], { seq: number }>(
@@ -133,6 +138,7 @@ export class ContinuityRows {
     const key = `${sessionId}\n${agentId}`;
     const known = this.#rules.get(key);
     if (known !== undefined) return known;
+    if (!this.#pinned.any) return none;
     const found = [...this.#sql.rulesOf.all(ownerOf('agent', agentId)), ...this.#sql.rulesOf.all(ownerOf('session', sessionId))].map(shown);
     if (this.#rules.size >= 500) this.#rules.clear();
     this.#rules.set(key, found);
@@ -156,6 +162,7 @@ export class ContinuityRows {
     this.#rules.clear();
     const { ruleId, scope, text, by, agentId } = body;
     const owner = scope === 'agent' ? ownerOf('agent', agentId ?? '') : ownerOf('session', sessionId);
+    this.#pinned.put();
     this.#sql.putRule.run(ruleId, owner, scope, text, by, atMs, seq);
   }
 

@@ -2,5 +2,7 @@
 // is quick.
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
+export { loadAddedPackage, type AddedPackage } from './added-packages.ts';
+export { readBelow } from './read-below.ts';
 export { readInstanceFile, removeInstanceFile, writeInstanceFile, type InstanceRecord } from './instance-file.ts';
 export { isOwnSocket, looseFolder } from './own-folder.ts';

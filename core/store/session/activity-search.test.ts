@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
-import { created, ended, finished, LogBench, requested, said, started } from './log-bench.ts';
+import { created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
 import type { ActivityFilter } from './session.ts';
 import { exportTurn } from './turn-export.ts';
 
@@ -30,8 +30,8 @@ const gate = (callId: string, decision: 'allow' | 'deny', reason: string): AnyDr
   },
 });
 const failed = (callId: string, forModel: string): AnyDraft => {
-  const draft = finished(callId, forModel);
-  return { ...draft, turnId: 't1', body: { ...(draft.body as EventBodies['tool.finished']), outcome: 'error' } } as AnyDraft;
+  const { body } = finished(callId, forModel);
+  return { type: 'tool.finished', turnId: 't1', body: { ...(body as EventBodies['tool.finished']), outcome: 'error' } };
 };
 
 function find(filter: ActivityFilter, limit = 50): string[] {

@@ -1,8 +1,9 @@
 // Rows of the log and the events parsed from them. A row whose body does not fit its family is reported, never guessed.
 
+import * as z from 'zod';
 import { err, ok, type Result } from '../../base/result.ts';
 import { parseJson } from '../../base/json.ts';
-import { eventBodySchemas, type AnyEvent, type EventType, type Phase } from '../../contracts/events.ts';
+import { anyBodySchemas, eventBodySchemas, type AnyEvent, type EventType, type Phase } from '../../contracts/events.ts';
 
 export interface EventRow {
   readonly seq: number;
@@ -27,7 +28,7 @@ export function readEventRow(row: EventRow): Result<AnyEvent, string> {
   if (!isEventType(row.type)) return err(`unknown event type ${row.type}`);
   const json = parseJson(row.body);
   if (!json.ok) return err(`body is not JSON: ${json.error}`);
-  const parsed = eventBodySchemas[row.type].safeParse(json.value);
+  const parsed = z.safeParse(anyBodySchemas[row.type], json.value);
   if (!parsed.success) return err(`body does not fit ${row.type}: ${parsed.error.issues[0]?.message ?? 'unknown'}`);
   return ok({
     seq: row.seq,

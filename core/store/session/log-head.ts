@@ -80,6 +80,13 @@ export class LogHead {
     this.#put();
   }
 
+  /** Everything up to this place is on the disk. */
+  reached(place: LogPlace): void {
+    if (place.seq <= this.#durable.seq) return;
+    this.#durable = place;
+    this.#put();
+  }
+
   setStopped(stopped: boolean): void {
     if (stopped === this.#stopped) return;
     this.#stopped = stopped;

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AnyDraft } from '../../contracts/events.ts';
-import { answered, created, ended, finished, LogBench, requested, said, started } from './log-bench.ts';
+import { answered, created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
 
 const turnId = fc.constantFrom('t1', 't2', 't3');
 const draft: fc.Arbitrary<AnyDraft> = fc.oneof(

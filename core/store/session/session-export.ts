@@ -1,7 +1,7 @@
 // A session as files a person can keep: JSON lines (every event) and Markdown (the conversation).
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import { answerWords, endWordsOf } from '../../contracts/turn-words.ts';
+import { describeAnswer, endWordsOf } from '../../contracts/turn-words.ts';
 
 /** One event a line, in order. */
 export function exportJsonl(events: Iterable<AnyEvent>): string {
@@ -37,7 +37,7 @@ function markdownOf(event: AnyEvent): string | null {
     case 'tool.outcome_unknown':
       return `**\`${event.body.tool}\` → outcome unknown**: ${event.body.reason}`;
     case 'approval.decided':
-      return `*${answerWords[event.body.decision]} by ${event.body.by} · ${at}*`;
+      return `*${describeAnswer(event.body)} · ${at}*`;
     case 'turn.finished':
       return event.body.status === 'done'
         ? null

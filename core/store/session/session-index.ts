@@ -132,6 +132,8 @@ function prepareAll(db: SqlDatabase) {
 export class SessionIndex {
   readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
+  /** The row that was read last: the parts of a turn ask for its session one after the other. Null once that may have changed. */
+  #last: SessionRow | null = null;
 
   constructor(db: SqlDatabase) {
     this.#db = db;
@@ -154,8 +156,13 @@ export class SessionIndex {
   }
 
   session(sessionId: string): SessionRow | null {
+    if (this.#last?.sessionId === sessionId) return this.#last;
     const row = this.#sql.session.get(sessionId) as Stored<SessionRow> | undefined;
-    return row === undefined ? null : { ...row, archived: row.archived === 1, pinned: row.pinned === 1 };
+    if (row === undefined) return null;
+    const read = { ...row, archived: row.archived === 1, pinned: row.pinned === 1 };
+    // A row that is read inside a transaction may be rolled back.
+    if (!this.#db.inTransaction) this.#last = read;
+    return read;
   }
 
   listedSession(sessionId: string): ListedSession | null {
@@ -208,6 +215,7 @@ export class SessionIndex {
   }
 
   removeSession(sessionId: string): number {
+    this.#last = null;
     const removed = this.#db.prepare('DELETE FROM events WHERE session_id = ?').run(sessionId).changes;
     this.#db.prepare('DELETE FROM activity_text WHERE rowid IN (SELECT seq FROM activity WHERE session_id = ?)').run(sessionId);
     for (const table of ['heads', 'sessions', 'turns', 'tool_calls', 'inbound', 'session_text', 'activity']) {
@@ -217,6 +225,7 @@ export class SessionIndex {
   }
 
   #writeSession(sessionId: string, change: SessionChange): void {
+    this.#last = null;
     const { created, title, archived, pinned, configured, lastText, lastTurnId, updatedAtMs, readSeq, news, seenSeq } = change;
     let isWritten = updatedAtMs === null && news === 0;
     if (created !== null) {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answered, created, ended, LogBench, said } from './log-bench.ts';
+import { answered, created, ended, LogBench, said } from '../../../tests/rigs/log-bench.ts';
 
 type Action =
   | { readonly kind: 'append'; readonly sessionId: string; readonly texts: readonly string[]; readonly barrier: boolean }

@@ -187,6 +187,21 @@ export class SessionReads {
     return row?.place ?? (this.head(sessionId)?.sessionSeq ?? 0) + 1;
   }
 
+  /** The position of the first event at or after a time; one past the end when there is none. Times ascend with the positions. */
+  placeAtTime(sessionId: string, atMs: number): number {
+    const time = this.#prepare(
+      'SELECT session_seq AS place, at_ms AS atMs FROM events WHERE session_id = ? AND session_seq >= ? ORDER BY session_seq LIMIT 1',
+    );
+    let [from, to] = [1, (this.head(sessionId)?.sessionSeq ?? 0) + 1];
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2);
+      const row = time.get(sessionId, middle) as { place: number; atMs: number } | undefined;
+      if (row === undefined || row.atMs >= atMs) to = middle;
+      else from = row.place + 1;
+    }
+    return from;
+  }
+
   quarantined(): { seq: number; reason: string }[] {
     return this.#prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
   }

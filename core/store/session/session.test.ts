@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyEvent } from '../../contracts/events.ts';
-import { answered, created, ended, finished, LogBench, requested, said, started } from './log-bench.ts';
+import { answered, created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
 import { exportJsonl, exportMarkdown } from './session.ts';
 
 let bench: LogBench;
@@ -34,6 +34,27 @@ test('events get their places without gaps, globally and in their session, and a
   expect(log.reads.after(2, 10, 'a')).toEqual(third);
   expect([log.lastSeq, log.nextSessionSeq('a'), log.nextSessionSeq('new')]).toEqual([4, 4, 1]);
   expect([log.append('a', []), log.append('new', [], true), log.lastSeq]).toEqual([[], [], 4]);
+});
+
+test('the row of a session is what was committed, however often it is read', () => {
+  const { log } = bench;
+  const lastText = (): string | undefined => log.index.session('a')?.lastText;
+  const read: (string | undefined)[] = [];
+  log.append('a', [created(), said('one')]);
+  read.push(lastText(), lastText());
+  expect(() =>
+    log.transact(() => {
+      log.append('a', [said('lost')]);
+      read.push(lastText(), lastText());
+      throw new Error('no');
+    }),
+  ).toThrow('no');
+  read.push(lastText());
+  log.append('a', [said('two')]);
+  read.push(lastText());
+  expect(read).toEqual(['one', 'one', 'lost', 'lost', 'one', 'two']);
+  log.remove('a', 'b');
+  expect(log.index.session('a')).toBeNull();
 });
 
 test('a rolled-back append leaves no trace in places, chains, rows or listeners', async () => {

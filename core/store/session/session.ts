@@ -41,7 +41,7 @@ export interface SessionLogDeps {
   /** Redacts every string of a body before it is stored; returns the identical body when there is nothing to redact. */
   readonly scrub?: <T>(body: T) => T;
   /** Notified after each commit of the log's new end. */
-  readonly head?: Pick<LogHead, 'note'>;
+  readonly head?: Pick<LogHead, 'note' | 'reached'>;
   readonly projections?: readonly EventProjection[];
 }
 
@@ -69,6 +69,8 @@ export class SessionLog {
   #hashHex = genesisHash;
   readonly #headFile: SessionLogDeps['head'];
   #pending: AnyEvent[] = [];
+  /** The running transaction is a barrier whose wait comes later. */
+  #isAhead = false;
 
   constructor(deps: SessionLogDeps) {
     const { db } = deps.storage;
@@ -113,29 +115,36 @@ export class SessionLog {
 
   /** Resolves after the next commit, or when the signal aborts. */
   nextCommit(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        stop();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const stop = this.#committed.on(done);
-      if (signal.aborted) done();
-      else signal.addEventListener('abort', done, { once: true });
-    });
+    return this.#committed.next(signal);
   }
 
   /** One transaction over several appends and rows of other tables; `barrier` waits for the disk. */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
+    return this.#transact(() => this.#storage.transact(work, barrier));
+  }
+
+  #transact<T>(transaction: () => T): T {
     try {
-      return this.#storage.transact(work, barrier);
+      return transaction();
     } catch (cause) {
       // Positions assigned in the failed transaction are void: reread them.
       this.#pending = [];
       this.#heads.clear();
       this.#seq = this.reads.lastSeq();
       throw cause;
+    }
+  }
+
+  /** Like `transact` with a barrier, but the wait for the disk is the caller's: nothing is promised, and no effect begins, before `onDisk`. */
+  transactAhead<T>(work: () => T): { readonly value: T; readonly onDisk: Promise<void> } {
+    this.#isAhead = true;
+    try {
+      const { value, onDisk } = this.#transact(() => this.#storage.transactAhead(work));
+      const place = { seq: this.#seq, hash: this.#hashHex };
+      return { value, onDisk: onDisk.then(() => this.#headFile?.reached(place)) };
+    } finally {
+      this.#isAhead = false;
     }
   }
 
@@ -150,7 +159,7 @@ export class SessionLog {
     const events: AnyEvent[] = [];
     for (const draft of drafts) events.push(this.#appendOne(sessionId, head, draft));
     this.#project(sessionId, events, copied);
-    if (this.#storage.inBarrier || drafts.some((draft) => draft.type === 'turn.finished')) {
+    if (this.#storage.inBarrier || this.#isAhead || drafts.some((draft) => draft.type === 'turn.finished')) {
       this.#putHead.run(sessionId, head.sessionSeq, head.hashHex);
     }
     if (this.#pending.length === 0) {

@@ -2,7 +2,7 @@
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
-import { answerWords, endWordsOf, failoverWords, gateWords } from '../../contracts/turn-words.ts';
+import { describeAnswer, endWordsOf, failoverWords, gateWords } from '../../contracts/turn-words.ts';
 import { exportJsonl, fence } from './session-export.ts';
 
 type Parts = { readonly [T in EventType]?: (event: EventOf<T>) => string | null };
@@ -31,7 +31,7 @@ const parts: Parts = {
   'policy.decided': ({ body }) => `- The gate: ${code(body.tool)} ${gateWords[body.decision]} by rule ${code(body.ruleId)}. ${body.reason}`,
   'tool.rejected': ({ body }) => `- ${code(body.tool)} never reached the gate: ${body.error.message}`,
   'approval.requested': ({ body: { approval } }) => `- Approval requested: ${approval.summary}. Risk: ${approval.risk}`,
-  'approval.decided': ({ body }) => `- ${answerWords[body.decision]} by ${body.by}${body.scope === null ? '' : ` (${body.scope.kind})`}.`,
+  'approval.decided': ({ body }) => `- ${describeAnswer(body)}${body.scope === null ? '' : ` (${body.scope.kind})`}.`,
   'tool.requested': ({ body }) => `### Called ${code(body.tool)}\n\n${fence(body.args, 'json')}`,
   'tool.finished': ({ body }) =>
     `${code(body.tool)} ended: **${body.outcome}** after ${Math.round(body.tookMs)} ms\n\n${fence(body.forModel, '')}`,

@@ -11,8 +11,10 @@ import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { keepPrivate } from './private-files.ts';
 import { homeError, mapStorageError } from './storage-errors.ts';
+import { WalSync } from './wal-sync.ts';
 
 export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
+export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
 export type { Migration } from './migrations.ts';
 export { mapSqliteError, mapStorageError } from './storage-errors.ts';
@@ -45,6 +47,7 @@ export class Storage {
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
   readonly #rollback: Database.Statement;
+  readonly #wal: WalSync;
   readonly #afterCommit: (() => void)[] = [];
   /** Live: the same object all the time. */
   readonly syncMeter: SyncMeter = { totalMs: 0, count: 0 };
@@ -60,6 +63,7 @@ export class Storage {
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
+    this.#wal = new WalSync(join(home, 'trayclaw.db-wal'));
   }
 
   /** Fails with store_locked, store_readonly, store_corrupt, store_too_new or store_full; nothing is changed then. */
@@ -130,6 +134,18 @@ export class Storage {
     }
   }
 
+  /**
+   * A barrier whose wait for the disk is the caller's: commits, and `onDisk` resolves when the commit would survive a power cut. Waits of
+   * different callers are joined. Not inside another transaction.
+   */
+  transactAhead<T>(work: () => T): { readonly value: T; readonly onDisk: Promise<void> } {
+    // The first barrier of the connection also syncs the folder, where the log's file may be new.
+    if (this.syncMeter.count === 0) return { value: this.transact(work, true), onDisk: Promise.resolve() };
+    const value = this.transact(work);
+    this.syncMeter.count += 1;
+    return { value, onDisk: this.#wal.wait() };
+  }
+
   /** Runs after the outermost commit; dropped on rollback. At once when there is no transaction. */
   afterCommit(action: () => void): void {
     if (this.#depth === 0) action();
@@ -177,6 +193,7 @@ export class Storage {
 
   dispose(): void {
     try {
+      this.#wal.dispose();
       if (this.db.open) {
         this.#optimize();
         this.db.close();

@@ -35,6 +35,8 @@ export class WordIndex {
   readonly #lastRow: Database.Statement;
   readonly #put: Database.Statement;
   readonly #remove: Database.Statement;
+  /** It holds something, or did: until then no word is counted. */
+  #isFilled = false;
 
   /**
    * `table` has the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title against one in the body.
@@ -64,6 +66,8 @@ export class WordIndex {
 
   /** Best first. Nothing in a query is FTS5 syntax; a query of empty words alone finds nothing. */
   find(query: string, limit: number): RankedRow[] {
+    this.#isFilled ||= typeof this.#lastRow.get() === 'number';
+    if (!this.#isFilled) return [];
     const counted = searchedWords(query)
       .map((word) => ({ word, count: this.#count.get(word) as number }))
       .filter(({ count }) => count > 0)

@@ -46,19 +46,18 @@ export const globals: Place['options'] = [
 ];
 
 export function placesOf(entries: readonly Entry[], fieldsOf: (op: OpName) => Fields): Place[] {
-  const families = [...new Set(entries.map(({ path }) => path[0] ?? ''))];
-  const top = families.map((name) => ({ name, about: entries.find(({ path }) => path.length === 1 && path[0] === name)?.about ?? '' }));
+  const all = entries.flatMap(withAlias);
   const empty = { options: [], args: [], repeatsLast: false };
-  const groups = families
-    .map((family) => ({ family, inside: entries.filter(({ path }) => path.length > 1 && path[0] === family) }))
-    .filter(({ inside }) => inside.length > 0)
-    .map(({ family, inside: own }) => ({ family, inside: own.flatMap(withAlias) }))
-    .map(({ family, inside }) => ({
-      ...empty,
-      path: family,
-      below: inside.map(({ path, about }) => ({ name: path[1] ?? '', about })),
-    }));
-  return [{ ...empty, path: '', below: top }, ...groups, ...entries.flatMap(withAlias).map((entry) => placeOf(entry, fieldsOf))];
+  const groups = new Map<string, Map<string, string>>([['', new Map()]]);
+  for (const { path, about } of all) {
+    for (const [at, name] of path.entries()) {
+      const above = path.slice(0, at).join(' ');
+      const below = groups.get(above) ?? new Map<string, string>();
+      groups.set(above, below.set(name, at === path.length - 1 ? about : (below.get(name) ?? '')));
+    }
+  }
+  const places = [...groups].map(([path, below]) => ({ ...empty, path, below: [...below].map(([name, about]) => ({ name, about })) }));
+  return [...places, ...all.map((entry) => placeOf(entry, fieldsOf))];
 }
 
 /** An alias leads to the same place. */

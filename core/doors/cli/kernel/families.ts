@@ -1,7 +1,8 @@
-// The top of the command tree in --help, grouped by what a person wants to do, with descriptions of the command families. A command that is
-// not named here comes last.
+// The top of the command tree in --help, grouped by what a person wants to do, with descriptions of the command families. Features say
+// theirs in their contracts. A command that is named in neither comes last.
 
 import type { Command, Help } from 'commander';
+import { familyHelp } from '../../../contracts/op-forms.ts';
 
 /** Null if the command is not a family and has its own description. */
 const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
@@ -11,6 +12,9 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     history: null,
     sessions: 'conversations',
     turns: 'show, retry, branch, continue, steer or cancel a turn',
+    research: null,
+    run: null,
+    compare: null,
     calc: null,
     tool: null,
   },
@@ -20,11 +24,13 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     outcomes: 'calls with an unknown outcome',
     panic: null,
     budget: 'limits on money and tokens',
+    review: null,
     undo: null,
   },
   Look: {
     usage: null,
     activity: 'what was done, in all sessions',
+    running: 'what is at work now',
     packs: 'context packs: what the model saw',
     artifacts: 'files that were made or seen',
     tools: null,
@@ -33,7 +39,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     agents: 'the agents of config.yaml',
     helpers: 'subagents: agents started by another agent',
     policy: 'what the policy would decide, and why',
-    governor: 'more caution than the policy asks for: what its rules say',
     sandbox: 'how commands are confined',
     safety: 'checks of addresses and text',
     signals: 'signals from webhooks, files and other programs',
@@ -45,6 +50,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     folders: 'folders TrayClaw may work in besides its own workspace',
     serve: null,
     start: null,
+    acp: null,
     service: 'run TrayClaw in the background from login on: systemd on Linux, launchd on macOS',
     config: 'the settings in config.yaml',
     secret: 'keys and passwords in the keychain, or in an encrypted vault',
@@ -52,7 +58,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     prompts: 'prompt files, in versions',
     rules: 'rules the model is shown in every request, word for word',
     skills: 'instructions for kinds of work',
-    plugins: 'your own features, approved by you',
     memory: 'long-term memory',
     knowledge: 'indexed documents',
     schedule: 'scheduled tasks',
@@ -71,19 +76,21 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
   },
 };
 
-export const families: ReadonlyMap<string, string> = new Map(
-  Object.values(groups).flatMap((names) =>
-    Object.entries(names).flatMap(([name, about]) => (about === null ? [] : [[name, about] as const])),
-  ),
-);
+const places: ReadonlyMap<string, { readonly group: string; readonly about: string | null }> = new Map([
+  ...Object.entries(groups).flatMap(([group, names]) => Object.entries(names).map(([name, about]) => [name, { group, about }] as const)),
+  ...Object.entries(familyHelp).map(([name, [group, about]]) => [name, { group, about }] as const),
+]);
+
+/** By all its words; empty for a command that describes itself. */
+export function aboutFamily(words: string): string {
+  return places.get(words)?.about ?? '';
+}
 
 /** To be called once every command is there. */
 export function groupForHelp(program: Command, plain: Help): void {
-  const places = Object.entries(groups).flatMap(([title, names]) => Object.keys(names).map((name) => [name, title] as const));
-  const titles = new Map(places);
-  const order = places.map(([name]) => name);
-  const rankOf = (command: Command): number => (titles.has(command.name()) ? order.indexOf(command.name()) : order.length);
-  for (const command of program.commands) command.helpGroup(`${titles.get(command.name()) ?? 'More'}:`);
+  const order = [...places.keys()];
+  const rankOf = (command: Command): number => (places.has(command.name()) ? order.indexOf(command.name()) : order.length);
+  for (const command of program.commands) command.helpGroup(`${places.get(command.name())?.group ?? 'More'}:`);
   program.configureHelp({
     visibleCommands: (command) => {
       const shown = plain.visibleCommands(command);

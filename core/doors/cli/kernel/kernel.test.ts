@@ -3,7 +3,10 @@
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
 import { atTerminal, fakeParts, runCommand, type Ran } from '../../../../tests/doubles/fake-terminal.ts';
-import type { OpResult } from '../../../contracts/ops.ts';
+import * as z from 'zod';
+import type { RowsForm } from '../../../contracts/command-form.ts';
+import { opForms } from '../../../contracts/op-forms.ts';
+import { opTable, type OpName, type OpResult } from '../../../contracts/ops.ts';
 import { closest } from './closest.ts';
 
 type Info = OpResult<'session.list'>['sessions'][number];
@@ -77,4 +80,37 @@ test('what deletes asks first: no without a terminal, and only a yes is a yes', 
     terminal.type(answer);
     expect([await finish, deleted()]).toEqual([code, count]);
   }
+});
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+}
+
+const fieldsIn = (text: string): string[] => (text.includes('{') ? [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name) : [text]);
+
+/** The fields that a form names and its operation does not have. */
+function unknownFields(name: OpName, shows: string | RowsForm): readonly string[] {
+  const { params, result } = opTable[name];
+  const shape = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
+    z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
+  const given = shape(params, 'input').properties ?? {};
+  const answered = shape(result, 'output').properties ?? {};
+  if (typeof shows === 'string') return fieldsIn(`{}${shows}`).filter((field) => !(field in answered) && !(field in given));
+  const row = answered[shows.each]?.items?.properties ?? {};
+  return Object.values(shows.columns)
+    .flatMap(fieldsIn)
+    .filter((field) => !(field in row));
+}
+
+test('a form shows fields that the result has', () => {
+  const shown = Object.entries(opForms).flatMap(([name, { shows, commands = {} }]) =>
+    [shows, ...Object.values(commands).map((one) => one.shows)].flatMap((one) =>
+      one === undefined ? [] : [[name as OpName, one] as const],
+    ),
+  );
+  expect(shown.length).toBeGreaterThan(40);
+  expect(shown.flatMap(([name, one]) => unknownFields(name, one).map((field) => `${name} ${field}`))).toEqual([]);
+  expect(unknownFields('session.delete', 'Deleted {sessionid}.')).toEqual(['sessionid']);
+  expect(unknownFields('task.list', { each: 'tasks', columns: { WHAT: 'texts' }, none: '' })).toEqual(['texts']);
 });

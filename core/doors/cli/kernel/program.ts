@@ -6,7 +6,7 @@ import { isPlainObject } from '../../../base/json.ts';
 import type { CommandContext, Run } from '../command-context.ts';
 import { ownEntries } from '../own-commands.ts';
 import { opEntries, takenBy, type Entry, type Given } from './entries.ts';
-import { families, groupForHelp } from './families.ts';
+import { aboutFamily, groupForHelp } from './families.ts';
 import { argumentsOf, optionsOf, type Fields } from './options.ts';
 
 export interface ProgramOptions {
@@ -53,11 +53,12 @@ function isNamed({ path, form }: Entry, words: readonly string[] | undefined): b
 }
 
 function commandAt(program: Commander.Command, { path }: Entry): Commander.Command {
-  const [family = '', name] = path;
-  const known = program.commands.find((command) => command.name() === family);
-  if (name === undefined) return known ?? program.command(family);
-  const parent = known ?? program.command(family).description(families.get(family) ?? '');
-  return parent.command(name);
+  return path.reduce((parent, name, at) => {
+    const known = parent.commands.find((command) => command.name() === name);
+    if (known !== undefined) return known;
+    const words = path.slice(0, at + 1).join(' ');
+    return parent.command(name).description(aboutFamily(words));
+  }, program);
 }
 
 function addDetails({ Argument, Option }: typeof Commander, command: Commander.Command, [entry, fields]: readonly [Entry, Fields]): void {

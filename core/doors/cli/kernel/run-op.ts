@@ -12,6 +12,7 @@ import { findView } from '../views/views.ts';
 import { takenBy, type Entry, type Given } from './entries.ts';
 import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
+import { shownBy } from './shown.ts';
 
 /** After this time the command tells a person at a terminal that it takes a while. */
 const SLOW_MS = 3_000;
@@ -26,7 +27,10 @@ export async function runOperation(context: CommandContext, entry: Entry, given:
     const { runTurn } = await import('../ask.ts');
     return runTurn(context, (claw) => claw.op(op as 'turn.retry', read as OpParams<'turn.retry'>, cliCaller));
   }
-  const view = await findView(op);
+  const shows = form.shows ?? opForm.shows;
+  const byHand = await findView(op);
+  const view = shows === undefined ? byHand : { ...shownBy<typeof op>(shows), ...byHand };
+  if (view === null) throw new AppError('internal', `The operation ${op} has no view.`);
   const params = view.params === undefined ? (read as OpParams<typeof op>) : await view.params(read, { given, context });
   if (form.confirm !== undefined && !(await isConfirmed(context, entry, given))) return exitCodes.failed;
   if ('perform' in view) return view.perform(context, params, given);

@@ -1,6 +1,6 @@
 // The view of an operation's result. One for each operation that is a command; the types tie views to the forms.
 
-import type { CommandOp } from '../../../contracts/op-forms.ts';
+import type { CommandOp, ViewedOp } from '../../../contracts/op-forms.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Paint } from '../output.ts';
@@ -18,7 +18,7 @@ export interface Showing<N extends OpName> {
   readonly isRunning: boolean;
 }
 
-interface Shown<N extends OpName> {
+export interface Shown<N extends OpName> {
   /** The value that --json prints; by default the result itself. */
   readonly json?: (result: OpResult<N>, params: OpParams<N>) => unknown;
   /** The text for people. */
@@ -46,7 +46,9 @@ export type View<N extends OpName> =
       readonly perform: (context: CommandContext, params: OpParams<N>, given: Given) => Promise<number>;
     };
 
-/** The views of a family of operations. */
-export type ViewsOf<Family extends string> = { readonly [N in CommandOp as N extends `${Family}.${string}` ? N : never]: View<N> };
+/** The views of a family of operations; where the form of one shows its result, only how its parameters are made. */
+export type ViewsOf<Family extends string> = { readonly [N in ViewedOp as N extends `${Family}.${string}` ? N : never]: View<N> } & {
+  readonly [N in Exclude<CommandOp, ViewedOp> as N extends `${Family}.${string}` ? N : never]?: { readonly params: Reading<N> };
+};
 
 export type FamilyOf<N extends string> = N extends `${infer Family}.${string}` ? Family : never;

@@ -5,20 +5,7 @@ import type { DeadLetter } from '../../../contracts/features/dead-letters.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { Paint } from '../output.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { money, size, table, when } from '../table.ts';
-
-export const activityViews: ViewsOf<'activity'> = {
-  'activity.search': {
-    json: ({ hits }) => hits,
-    show: ({ hits }) =>
-      table(
-        ['WHEN', 'TURN', 'KIND', 'OUTCOME', 'WHAT'],
-        hits.map((one) => [when(one.atMs), one.turnId ?? '', one.kind, one.outcome ?? '', one.excerpt]),
-        'Nothing found.',
-      ),
-    next: ({ nextBefore }) => (nextBefore === null ? null : `--before ${nextBefore}`),
-  },
-};
+import { money, table, when } from '../table.ts';
 
 export const auditViews: ViewsOf<'audit'> = {
   'audit.verify': { show: (result, { paint }) => describeAudit(result, paint) },
@@ -52,21 +39,10 @@ export const deadLetterViews: ViewsOf<'dlq'> = {
       if ((letterId === undefined) === (given['all'] === true)) return letterId === undefined ? {} : { letterId };
       throw new AppError('invalid_params', 'Name a dead letter, or say --all.', { data: { hint: 'See: trayclaw dlq list' } });
     },
-    show: ({ cleared }) => `Cleared: ${cleared}.`,
   },
 };
 
 export const backupViews: ViewsOf<'backup'> = {
-  'backup.create': { show: ({ file, sizeBytes, events }) => `${file} (${size(sizeBytes)}, ${events} events)` },
-  'backup.list': {
-    json: ({ backups }) => backups,
-    show: ({ backups }) =>
-      table(
-        ['MADE', 'SIZE', 'FILE'],
-        backups.map((one) => [when(one.createdAtMs), size(one.sizeBytes), one.file]),
-        'No backups.',
-      ),
-  },
   'backup.verify': { show: ({ ok, detail, events }) => `${ok ? 'Intact' : 'Damaged'}: ${detail} (${events} events)` },
 };
 

@@ -37,7 +37,6 @@ export const outboxViews: ViewsOf<'outbox'> = {
     json: ({ items }) => items,
     show: ({ items }) => table(['MESSAGE', 'STATE', 'CHAT', 'WHEN', 'WHY', 'TEXT'], items.map(itemRow), 'Nothing is on its way.'),
   },
-  'outbox.settle': { show: ({ state }, { params }) => `Settled: ${params.outboundId} is ${state} now.` },
 };
 
 type Of<N extends OpName> = OpResult<N>;

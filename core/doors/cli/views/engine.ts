@@ -15,5 +15,4 @@ const states: Readonly<Record<EngineState['state'], (engine: EngineState) => str
 
 export const engineViews: ViewsOf<'engine'> = {
   'engine.get': { show: (engine) => states[engine.state](engine) },
-  'engine.remove': { show: () => 'The engine was removed. Your model files stay.' },
 };

@@ -26,7 +26,6 @@ export const grantViews: ViewsOf<'grant'> = {
     json: ({ grants }) => grants,
     show: ({ grants }) => table(['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'], grants.map(grantRow), 'No grants.'),
   },
-  'grant.revoke': { show: ({ covers }) => `Revoked: ${covers}` },
   'grant.preview': {
     params: ({ match: given, ...others }) => ({
       match: parseGiven(grantMatchSchema, given, { says: 'The match does not fit', whole: 'it' }),
@@ -40,19 +39,6 @@ export const grantViews: ViewsOf<'grant'> = {
         '',
       ),
   },
-};
-
-export const outcomeViews: ViewsOf<'outcome'> = {
-  'outcome.list': {
-    json: ({ outcomes }) => outcomes,
-    show: ({ outcomes }) =>
-      table(
-        ['CALL', 'TOOL', 'WHEN', 'WHY', 'ARGUMENTS'],
-        outcomes.map((one) => [one.callId, one.tool, when(one.atMs), one.reason, one.args]),
-        'None.',
-      ),
-  },
-  'outcome.settle': { show: ({ callId }, { params }) => `Settled: ${callId} (${params.answer})` },
 };
 
 const requestSchema = z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() });

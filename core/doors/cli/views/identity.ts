@@ -24,7 +24,6 @@ export const identityViews: ViewsOf<'identity'> = {
 
 export const promptViews: ViewsOf<'prompt'> = {
   'prompt.list': { json: ({ prompts }) => prompts, show: ({ prompts }) => describePrompts(prompts) },
-  'prompt.get': { show: ({ text }) => text },
   'prompt.versions': { json: ({ versions }) => versions, show: ({ versions }) => describeMade(versions) },
   'prompt.diff': { show: describeDiff },
   'prompt.set': {

@@ -50,10 +50,6 @@ export const knowledgeViews: ViewsOf<'knowledge'> = {
         ? 'Nothing was found in the documents.'
         : evidence.map(({ citation, heading, text }) => `[${citation}]${heading === '' ? '' : ` ${heading}`}\n${text}`).join('\n\n'),
   },
-  'knowledge.reindex': {
-    show: ({ documents, changed, removed, failed }) =>
-      `${documents} documents: ${changed} read, ${removed} taken out, ${failed} could not be read.`,
-  },
 };
 
 function add(context: CommandContext, params: OpParams<'knowledge.add'>, { wait }: Given): Promise<number> {

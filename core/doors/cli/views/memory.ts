@@ -18,17 +18,13 @@ export const memoryViews: ViewsOf<'memory'> = {
   'memory.recall': { show: ({ hits }) => table(headings, hits.map(row), 'Nothing was remembered about that.') },
   'memory.add': { show: (view) => [`Remembered as ${view.memoryId}.`, ...openOf(view)].join('\n') },
   'memory.promote': { show: (view) => [`Kept ${view.memoryId}.`, ...openOf(view)].join('\n') },
-  'memory.reject': { show: ({ memoryId }) => `Dropped ${memoryId}.` },
   'memory.pin': { show: ({ memoryId, pinned }) => `${memoryId} is ${pinned ? 'pinned' : 'no longer pinned'}.` },
-  'memory.forget': { show: ({ memoryId }) => `Forgot ${memoryId}.` },
-  'memory.settle': { show: ({ kept }) => `Kept: ${kept.join(', ')}.` },
   'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? resolve(context.io.cwd, out) : null) },
   'memory.import': {
     params: async (params, { given, context }) => {
       const file = String(given['file']);
       return { ...params, text: file === '-' ? await context.readStdin() : readText(resolve(context.io.cwd, file)) };
     },
-    show: ({ added, known }) => `Read in ${added}; ${known} were known.`,
   },
 };
 

@@ -20,6 +20,5 @@ export const pluginViews: ViewsOf<'plugin'> = {
         'There are no plugins.',
       ),
   },
-  'plugin.approve': { show: ({ path }) => `Approved ${path} as it is now. It is loaded from the next start on.` },
   'plugin.call': { json: ({ result }) => result, show: ({ result }) => JSON.stringify(result, null, 2) ?? 'It answered nothing.' },
 };

@@ -37,8 +37,6 @@ export const scheduleViews: ViewsOf<'schedule'> = {
     show: (view) => `Added ${view.scheduleId}; next: ${nextWords(view)}.`,
   },
   'schedule.update': { show: (view) => (view.enabled ? `Resumed; next: ${nextWords(view)}.` : `Paused ${view.name}.`) },
-  'schedule.remove': { show: ({ scheduleId }) => `Removed ${scheduleId}.` },
-  'schedule.run': { show: ({ turnId }) => `Started turn ${turnId}.` },
   'schedule.preview': {
     params: (params, { given }) => ({ ...params, spec: specOf(given) }),
     show: ({ nextMs }) => nextMs.map(when).join('\n'),
@@ -48,20 +46,6 @@ export const scheduleViews: ViewsOf<'schedule'> = {
 export const heartbeatViews: ViewsOf<'heartbeat'> = {
   'heartbeat.get': { show: describeHeartbeat },
   'heartbeat.run': { show: describeHeartbeat },
-};
-
-export const taskViews: ViewsOf<'task'> = {
-  'task.list': {
-    json: ({ tasks }) => tasks,
-    show: ({ tasks }) =>
-      table(
-        ['TASK', 'STATE', 'SINCE', 'BY', 'WHAT'],
-        tasks.map((task) => [task.taskId, task.state, when(task.createdAtMs), task.by, task.text]),
-        'Nothing is open.',
-      ),
-  },
-  'task.add': { show: ({ taskId }) => `Added ${taskId}.` },
-  'task.close': { show: ({ text, state }) => `${state}: ${text}` },
 };
 
 /** Fails with `invalid_params` unless exactly one way is named. */

@@ -6,27 +6,6 @@ import type { ViewsOf } from '../kernel/view.ts';
 import { table, when } from '../table.ts';
 
 export const sessionViews: ViewsOf<'session'> = {
-  'session.list': {
-    json: ({ sessions }) => sessions,
-    show: ({ sessions }) =>
-      table(
-        ['SESSION', 'CHANGED', 'STATUS', 'TITLE'],
-        sessions.map((one) => [one.sessionId, when(one.updatedAtMs), one.status ?? '-', one.title]),
-        'No sessions.',
-      ),
-    next: ({ nextCursor }) => (nextCursor === null ? null : `--cursor ${nextCursor}`),
-    others: {
-      history: {
-        json: ({ sessions }) => sessions,
-        show: ({ sessions }) =>
-          table(
-            ['WHEN', 'SESSION', 'STATUS', 'TITLE', 'LAST WORDS'],
-            sessions.map((one) => [when(one.updatedAtMs), one.sessionId, one.status ?? '-', one.title, one.lastText]),
-            'Nothing was said yet.',
-          ),
-      },
-    },
-  },
   'session.get': {
     show: ({ session, events }) =>
       `${sessionLine(session)}\n\n` +
@@ -37,9 +16,6 @@ export const sessionViews: ViewsOf<'session'> = {
       ),
     next: ({ earlierBefore }) => (earlierBefore === null ? null : `--before ${earlierBefore}`),
   },
-  'session.rename': { show: sessionLine },
-  'session.pin': { show: sessionLine },
-  'session.seen': { show: sessionLine },
   'session.configure': {
     // The typed word for no model.
     params: ({ sessionId = '', model, ...others }) => ({
@@ -49,19 +25,7 @@ export const sessionViews: ViewsOf<'session'> = {
     }),
     show: sessionLine,
   },
-  'session.search': {
-    json: ({ hits }) => hits,
-    show: ({ hits }) =>
-      table(
-        ['SESSION', 'WHEN', 'WHAT'],
-        hits.map((one) => [one.sessionId, when(one.atMs), one.excerpt]),
-        'Nothing found.',
-      ),
-  },
-  'session.fork': { show: sessionLine },
-  'session.export': { show: ({ text }) => text },
   'session.archive': { show: sessionLine },
-  'session.delete': { show: ({ sessionId, events }) => `Deleted ${sessionId} (${events} events).` },
   'session.compact': { show: describeCompacted },
 };
 

@@ -22,7 +22,6 @@ export const modelViews: ViewsOf<'model'> = {
   'model.route': { show: describeRoute },
   'model.test': { show: describeTest },
   'model.opinion': { show: describeOpinion },
-  'model.presets': { json: ({ presets }) => presets, show: describePresets },
 };
 
 const moments = { now: 'It holds from now on.', 'next-start': 'It holds from the next start on.' } as const;
@@ -45,7 +44,6 @@ export const secretViews: ViewsOf<'secret'> = {
   'secret.set': { perform: (context, { name }) => setSecret(context, name) },
   'secret.list': { json: ({ names }) => names, show: ({ names }) => names.join('\n') || 'No secrets.' },
   'secret.delete': { show: ({ name, deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`) },
-  'secret.status': { show: ({ detail }) => detail },
   'secret.unlock': { perform: (context) => context.withClaw('any', (connection) => unlock(context, connection)) },
 };
 
@@ -60,14 +58,6 @@ function price({ inputUsdPerMillion: input, outputUsdPerMillion: output }: Listi
 
 function source({ source: from, missing }: Listing): string {
   return missing === true ? `${from}, but its server does not offer it` : from;
-}
-
-function describePresets({ presets }: OpResult<'model.presets'>): string {
-  return table(
-    ['NAME', 'PROVIDER', 'KEY VARIABLE', 'ADDRESS', 'KEYS'],
-    presets.map((one) => [one.id, one.title, one.keyVariable ?? '-', one.baseUrl ?? '-', one.keyUrl ?? '-']),
-    'None.',
-  );
 }
 
 function describeRoute({ ref, tokens, candidates, chosen, reason }: OpResult<'model.route'>): string {

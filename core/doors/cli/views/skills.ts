@@ -6,6 +6,7 @@ import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/f
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table } from '../table.ts';
+import { skillStoreViews } from './skill-store.ts';
 
 export const skillViews: ViewsOf<'skill'> = {
   'skill.list': { show: describeAll },
@@ -28,6 +29,7 @@ export const skillViews: ViewsOf<'skill'> = {
   'skill.trust': { json: ({ skills }) => skills, show: ({ skills }) => rows(skills) },
   'skill.configure': { show: (skill) => rows([skill]) },
   'skill.reload': { show: describeReload },
+  ...skillStoreViews,
 };
 
 function describeAll({ skills, refused }: OpResult<'skill.list'>): string {

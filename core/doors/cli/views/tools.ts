@@ -8,32 +8,11 @@ import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { facts, size, table } from '../table.ts';
+import { facts, size } from '../table.ts';
 
 const artifactChunkBytes = 1_000_000;
 
-export const toolViews: ViewsOf<'tool'> = {
-  'tool.list': {
-    json: ({ tools }) => tools,
-    show: ({ tools }) =>
-      table(
-        ['TOOL', 'CLASS', 'WHAT IT DOES'],
-        tools.map((tool) => [tool.name, tool.class, tool.description]),
-        'No tools.',
-      ),
-  },
-};
-
 export const artifactViews: ViewsOf<'artifact'> = {
-  'artifact.list': {
-    json: ({ artifacts }) => artifacts,
-    show: ({ artifacts }) =>
-      table(
-        ['SHA-256', 'SIZE', 'TYPE', 'NAME'],
-        artifacts.map((one) => [one.sha256, size(one.sizeBytes), one.mediaType, one.name]),
-        'No artifacts.',
-      ),
-  },
   'artifact.get': { perform: (context, params, { out }) => getArtifact(context, params, typeof out === 'string' ? out : undefined) },
 };
 
@@ -62,7 +41,7 @@ function saveArtifact(context: CommandContext, file: string, content: { readonly
   try {
     writeFileSync(file, content.bytes, { flag: 'wx', mode: 0o600 });
   } catch (cause) {
-    throw new AppError('conflict', `Can not write the new file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new AppError('conflict', `Cannot write the new file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }

@@ -1,6 +1,6 @@
 // The title of a new session: the beginning of its first message.
 
-import type { Redacted } from '../../base/redacted.ts';
+import type { Redacted } from './redacted.ts';
 
 const TITLE_MAX = 60;
 

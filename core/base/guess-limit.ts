@@ -1,0 +1,29 @@
+// A lockout after too many wrong tokens. It never applies to a right one, so guessing cannot lock a person out; it makes guessing noticeable
+// and slow.
+
+import type { Clock } from './clock.ts';
+
+const FAILURES_MAX = 10;
+const WINDOW_MS = 60_000;
+
+export class GuessLimit {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** Times of the newest wrong tokens, oldest first; at most `FAILURES_MAX`. */
+  #failuresMs: number[] = [];
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Counts a wrong token; returns the seconds until wrong ones are judged again, or null. */
+  count(isGuess: boolean): number | null {
+    const nowMs = this.#clock.monotonicMs();
+    this.#failuresMs = this.#failuresMs.filter((atMs) => nowMs - atMs < WINDOW_MS);
+    const oldestMs = this.#failuresMs[0];
+    if (this.#failuresMs.length >= FAILURES_MAX && oldestMs !== undefined) {
+      return Math.max(1, Math.ceil((oldestMs + WINDOW_MS - nowMs) / 1000));
+    }
+    if (isGuess) this.#failuresMs.push(nowMs);
+    return null;
+  }
+}

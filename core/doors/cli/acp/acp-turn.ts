@@ -1,0 +1,223 @@
+// One prompt of an editor: its turn, told as it happens. An approval is asked for in the editor and stays open at every other door; the first
+// answer decides, and the question disappears elsewhere.
+
+import { methods, type AgentContext, type RequestPermissionRequest, type SessionUpdate, type StopReason } from '@agentclientprotocol/sdk';
+import { overlap } from '../../../base/overlap.ts';
+import type { Claw } from '../../../contracts/claw.ts';
+import { AppError, isAppError } from '../../../contracts/errors.ts';
+import type { AnyEvent, DeltaNotice, EventBodies } from '../../../contracts/events.ts';
+import type { Approval } from '../../../contracts/policy.ts';
+import { cliCaller } from '../caller.ts';
+import { callTitle, decisionOf, diffContent, permissionOptions, stopReasonOf, toolKind, type Prompt } from './acp-words.ts';
+
+export interface AcpTurnDeps {
+  readonly claw: Claw;
+  readonly client: AgentContext;
+  readonly sessionId: string;
+}
+
+type PlanStep = { content: string; priority: 'medium'; status: 'pending' | 'in_progress' | 'completed' };
+
+export class AcpTurn {
+  readonly #deps: AcpTurnDeps;
+  readonly #over = new AbortController();
+  /** The requests for permission that are open in the editor. */
+  readonly #asked = new Map<string, AbortController>();
+  readonly #titles = new Map<string, string>();
+  readonly #plan = new Map<string, PlanStep>();
+  readonly #early: DeltaNotice[] = [];
+  #turnId: string | null = null;
+  #isCancelled = false;
+  #said = '';
+  /** The model request whose text was sent last. */
+  #requestId: string | undefined;
+  #size = 0;
+  #used = 0;
+
+  constructor(deps: AcpTurnDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails with what the turn failed with. */
+  async run(prompt: Prompt): Promise<StopReason> {
+    const { claw, sessionId } = this.#deps;
+    const stopDeltas = claw.onDelta((delta) => this.#hear(delta));
+    // Before the message, so that no event of its turn is missed.
+    const events = claw.events({ after: 'latest', sessionId, signal: this.#over.signal });
+    try {
+      const { text, attachments } = prompt;
+      const message = { text, sessionId, ...(attachments.length === 0 ? {} : { attachments: [...attachments] }) };
+      const { turnId } = await claw.op('message.send', message, cliCaller);
+      this.#turnId = turnId;
+      if (this.#isCancelled) await this.#cancelTurn(turnId);
+      for (const delta of this.#early.splice(0)) this.#hear(delta);
+      for await (const event of events) {
+        if (event.type === 'session.renamed') await this.#tell({ sessionUpdate: 'session_info_update', title: event.body.title });
+        if (event.turnId !== turnId) continue;
+        await this.#show(event);
+        if (event.type === 'turn.finished') return await this.#end(event.body);
+      }
+      throw new AppError('shutting_down', 'TrayClaw ended before the turn did. The turn continues when it runs again.');
+    } finally {
+      stopDeltas();
+      this.#over.abort();
+      for (const asked of this.#asked.values()) asked.abort();
+    }
+  }
+
+  async cancel(): Promise<void> {
+    this.#isCancelled = true;
+    if (this.#turnId !== null) await this.#cancelTurn(this.#turnId);
+  }
+
+  async #cancelTurn(turnId: string): Promise<void> {
+    try {
+      await this.#deps.claw.op('turn.cancel', { turnId }, cliCaller);
+    } catch (cause) {
+      // It ended at the same moment.
+      if (!isAppError(cause)) throw cause;
+    }
+  }
+
+  #tell(update: SessionUpdate): Promise<void> {
+    return this.#deps.client.notify(methods.client.session.update, { sessionId: this.#deps.sessionId, update });
+  }
+
+  #hear(delta: DeltaNotice): void {
+    if (delta.sessionId !== this.#deps.sessionId || this.#over.signal.aborted) return;
+    if (this.#turnId === null) this.#early.push(delta);
+    else if (delta.turnId === this.#turnId && delta.kind !== 'output') this.#piece(delta.kind, delta);
+  }
+
+  /** An answer is set apart from that of the step before. The delta says which it belongs to: events come by a stream that may be behind. */
+  #piece(kind: 'text' | 'reasoning', { text, requestId }: DeltaNotice): void {
+    if (kind === 'reasoning') return this.#chunk('agent_thought_chunk', text);
+    const isApart = this.#said !== '' && requestId !== this.#requestId;
+    this.#requestId = requestId;
+    this.#say(text, isApart);
+  }
+
+  #say(text: string, isApart: boolean): void {
+    this.#said += text;
+    this.#chunk('agent_message_chunk', isApart ? `\n\n${text}` : text);
+  }
+
+  #chunk(sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk', text: string): void {
+    // A connection that broke ends the prompt elsewhere.
+    this.#tell({ sessionUpdate, content: { type: 'text', text } }).catch(() => this.#over.abort());
+  }
+
+  async #show(event: AnyEvent): Promise<void> {
+    switch (event.type) {
+      case 'pack.built':
+        this.#size = event.body.budgetTokens;
+        return;
+      case 'model.finished':
+        this.#used = event.body.usage.inputTokens + event.body.usage.outputTokens;
+        for (const { callId, tool, args } of event.body.calls) this.#titles.set(callId, callTitle(tool, args));
+        return;
+      case 'plan.drafted':
+        return this.#draft(event.body);
+      case 'policy.decided':
+        return this.#newCall(event.body);
+      case 'approval.requested':
+        // Not waited for: the turn may be answered at another door, or be cancelled.
+        this.#ask(event.body.approval).catch(() => undefined);
+        return;
+      case 'approval.decided':
+        return this.#decided(event.body);
+      case 'tool.requested':
+        await this.#tell({ sessionUpdate: 'tool_call_update', toolCallId: event.body.callId, status: 'in_progress' });
+        return this.#step(event.body.callId, 'in_progress');
+      case 'tool.finished':
+        await this.#finishCall(event.body);
+        return this.#step(event.body.callId, 'completed');
+      default:
+        return;
+    }
+  }
+
+  #draft({ calls }: EventBodies['plan.drafted']): Promise<void> {
+    for (const { callId, tool } of calls)
+      this.#plan.set(callId, { content: this.#titles.get(callId) ?? tool, priority: 'medium', status: 'pending' });
+    return this.#tellPlan();
+  }
+
+  async #newCall({ callId, tool, facts, decision, reason }: EventBodies['policy.decided']): Promise<void> {
+    const title = this.#titles.get(callId) ?? tool;
+    const locations = facts.paths.map(({ real }) => ({ path: real }));
+    await this.#tell({ sessionUpdate: 'tool_call', toolCallId: callId, title, kind: toolKind(facts.class), status: 'pending', locations });
+    if (decision === 'deny') await this.#refuse(callId, reason);
+  }
+
+  async #decided({ approvalId, callId, decision, reason }: EventBodies['approval.decided']): Promise<void> {
+    this.#asked.get(approvalId)?.abort();
+    if (decision !== 'approve') await this.#refuse(callId, reason ?? 'It was not approved.');
+  }
+
+  async #finishCall({ callId, outcome, forUser }: EventBodies['tool.finished']): Promise<void> {
+    const { files } = await this.#deps.claw.op('checkpoint.diff', { callId }, cliCaller).catch(() => ({ files: [] }));
+    const content = [
+      ...files.flatMap(diffContent),
+      ...(forUser === '' ? [] : [{ type: 'content' as const, content: { type: 'text' as const, text: forUser } }]),
+    ];
+    await this.#tell({ sessionUpdate: 'tool_call_update', toolCallId: callId, status: outcome === 'ok' ? 'completed' : 'failed', content });
+  }
+
+  /** A call that is not made. */
+  #refuse(toolCallId: string, why: string): Promise<void> {
+    const content = [{ type: 'content' as const, content: { type: 'text' as const, text: why } }];
+    return this.#tell({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed', content });
+  }
+
+  async #step(callId: string, status: PlanStep['status']): Promise<void> {
+    const step = this.#plan.get(callId);
+    if (step === undefined) return;
+    step.status = status;
+    await this.#tellPlan();
+  }
+
+  #tellPlan(): Promise<void> {
+    return this.#plan.size === 0 ? Promise.resolve() : this.#tell({ sessionUpdate: 'plan', entries: [...this.#plan.values()] });
+  }
+
+  async #ask(approval: Approval): Promise<void> {
+    const { claw, client, sessionId } = this.#deps;
+    const { approvalId, callId, summary, tool, risk } = approval;
+    const asked = new AbortController();
+    this.#asked.set(approvalId, asked);
+    try {
+      const { files } = await claw.op('approval.diff', { approvalId }, cliCaller).catch(() => ({ files: [] }));
+      const about = { type: 'content' as const, content: { type: 'text' as const, text: risk } };
+      const toolCall = {
+        toolCallId: callId,
+        title: summary === '' ? tool : summary,
+        content: [...files.flatMap(diffContent), ...(risk === '' ? [] : [about])],
+      };
+      const asking: RequestPermissionRequest = { sessionId, toolCall, options: permissionOptions(approval) };
+      const waiting = { cancellationSignal: asked.signal, stopWaitingOnCancel: true };
+      const { outcome } = await client.request(methods.client.session.requestPermission, asking, waiting);
+      const decided = outcome.outcome === 'selected' ? decisionOf(outcome.optionId) : null;
+      if (decided !== null && !asked.signal.aborted) await claw.op('approval.decide', { approvalId, ...decided }, cliCaller);
+    } finally {
+      this.#asked.delete(approvalId);
+    }
+  }
+
+  /** Deltas may be lost or late: what is missing of the final text is sent here. */
+  async #end(finished: EventBodies['turn.finished']): Promise<StopReason> {
+    const { text, costUsd } = finished;
+    const wanted = text.trim();
+    const sent = this.#said.trimEnd();
+    if (!sent.endsWith(wanted)) {
+      const known = overlap(sent, wanted);
+      this.#say(wanted.slice(known), known === 0 && sent !== '');
+    }
+    if (this.#size > 0) {
+      const cost = costUsd === null ? {} : { cost: { amount: costUsd, currency: 'USD' } };
+      await this.#tell({ sessionUpdate: 'usage_update', used: this.#used, size: this.#size, ...cost });
+    }
+    if (finished.status !== 'done' && this.#isCancelled) return 'cancelled';
+    return stopReasonOf(finished);
+  }
+}

@@ -1,0 +1,126 @@
+// Prompts, calls, approvals and sessions in the forms of the Agent Client Protocol. Pure.
+
+import type * as Acp from '@agentclientprotocol/sdk';
+import { isPlainObject, parseJson } from '../../../base/json.ts';
+import type { Attachment } from '../../../contracts/attachments.ts';
+import type { FileDiff } from '../../../contracts/checkpoints.ts';
+import type { AgentListing } from '../../../contracts/agents.ts';
+import { AppError } from '../../../contracts/errors.ts';
+import type { EventBodies } from '../../../contracts/events.ts';
+import type { SessionInfo } from '../../../contracts/op-results.ts';
+import type { Approval, GrantScope } from '../../../contracts/policy.ts';
+
+const kindsByClass: Readonly<Record<string, Acp.ToolKind>> = {
+  read: 'read',
+  write: 'edit',
+  destructive: 'delete',
+  exec: 'execute',
+  network: 'fetch',
+};
+
+export function toolKind(toolClass: string): Acp.ToolKind {
+  return kindsByClass[toolClass] ?? 'other';
+}
+
+/** A tool and what it works on, from the arguments people recognise. */
+export function callTitle(tool: string, args: string): string {
+  const parsed = parseJson(args);
+  const given = parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
+  const target = ['path', 'command', 'url', 'query', 'expression'].map((key) => given[key]).find((value) => typeof value === 'string');
+  return target === undefined ? tool : `${tool}: ${target.slice(0, 200)}`;
+}
+
+export interface Prompt {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+}
+
+/** Files an editor embeds are attached, so their content is not taken for the person's words. */
+export function readPrompt(blocks: readonly Acp.ContentBlock[]): Prompt {
+  const texts: string[] = [];
+  const attachments: Attachment[] = [];
+  for (const block of blocks) {
+    if (block.type === 'text') texts.push(block.text);
+    if (block.type === 'resource_link') texts.push(`${block.name}: ${block.uri}`);
+    if (block.type === 'image')
+      attachments.push({ name: `image-${attachments.length + 1}`, mediaType: block.mimeType, base64: block.data });
+    if (block.type === 'resource') attachments.push(attached(block.resource));
+  }
+  return { text: texts.join('\n'), attachments };
+}
+
+function attached(resource: Acp.EmbeddedResource['resource']): Attachment {
+  const name = (resource.uri.split('/').at(-1) ?? '').slice(-200) || 'resource';
+  const mediaType = resource.mimeType === null || resource.mimeType === undefined ? {} : { mediaType: resource.mimeType };
+  if ('text' in resource) return { name, ...mediaType, base64: Buffer.from(resource.text, 'utf8').toString('base64') };
+  return { name, ...mediaType, base64: resource.blob };
+}
+
+/** The changed parts of a file with the lines around them: the two sides of its unified difference. */
+export function diffContent({ path, change, diff }: FileDiff): Acp.ToolCallContent[] {
+  if (diff === null) return [];
+  const sides: { old: string[]; now: string[] } = { old: [], now: [] };
+  for (const line of diff.split('\n')) {
+    if (/^(---|\+\+\+|@@|\\)/.test(line)) continue;
+    const text = line.slice(1);
+    if (!line.startsWith('+')) sides.old.push(text);
+    if (!line.startsWith('-')) sides.now.push(text);
+  }
+  return [{ type: 'diff', path, oldText: change === 'created' ? null : sides.old.join('\n'), newText: sides.now.join('\n') }];
+}
+
+const scopes: Readonly<Record<string, GrantScope>> = { once: { kind: 'once' }, session: { kind: 'session' }, always: { kind: 'always' } };
+
+export function permissionOptions({ widerScope }: Approval): Acp.PermissionOption[] {
+  const wider: Acp.PermissionOption[] =
+    widerScope === null
+      ? []
+      : [
+          { optionId: 'session', name: 'Approve for this session', kind: 'allow_always' },
+          { optionId: 'always', name: 'Approve until revoked', kind: 'allow_always' },
+        ];
+  return [
+    { optionId: 'once', name: 'Approve once', kind: 'allow_once' },
+    ...wider,
+    { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
+  ];
+}
+
+/** Null for an option that was not offered. */
+export function decisionOf(optionId: string): { readonly decision: 'approve' | 'deny'; readonly scope?: GrantScope } | null {
+  if (optionId === 'deny') return { decision: 'deny' };
+  const scope = Object.hasOwn(scopes, optionId) ? scopes[optionId] : undefined;
+  return scope === undefined ? null : { decision: 'approve', scope };
+}
+
+/** Agents are the modes of a session: each has its own tools, bounds and identity. */
+export function modesOf(agents: readonly AgentListing[], currentModeId: string): Acp.SessionModeState {
+  return {
+    currentModeId,
+    availableModes: agents.map(({ agentId, name, description }) => ({ id: agentId, name, ...(description === '' ? {} : { description }) })),
+  };
+}
+
+export function sessionOf({ sessionId, title, updatedAtMs, workspace }: SessionInfo, configured: string): Acp.SessionInfo {
+  return { sessionId, cwd: workspace ?? configured, title, updatedAt: new Date(updatedAtMs).toISOString() };
+}
+
+const endReasons: Readonly<Record<string, Acp.StopReason>> = {
+  done: 'end_turn',
+  cancelled: 'cancelled',
+  stopped: 'cancelled',
+  over_budget: 'max_turn_requests',
+};
+const limitReasons: Readonly<Record<string, Acp.StopReason>> = {
+  step_limit: 'max_turn_requests',
+  model_cut_off: 'max_tokens',
+  model_context_overflow: 'max_tokens',
+};
+
+/** Fails with what the turn failed with, where the protocol has no word for it. */
+export function stopReasonOf({ status, error }: EventBodies['turn.finished']): Acp.StopReason {
+  const reason = endReasons[status] ?? limitReasons[error?.code ?? ''];
+  if (reason !== undefined) return reason;
+  const { code = 'internal', message = 'The turn failed.', hint } = error ?? {};
+  throw new AppError(code, message, hint === undefined ? {} : { data: { hint } });
+}

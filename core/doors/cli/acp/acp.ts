@@ -1,0 +1,145 @@
+// `trayclaw acp`: TrayClaw inside an editor, over the Agent Client Protocol on standard input and output; nothing else is written there. With a
+// running instance this process is only its client.
+
+import { Readable, Writable } from 'node:stream';
+import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentApp, type AgentContext } from '@agentclientprotocol/sdk';
+import type { Claw } from '../../../contracts/claw.ts';
+import { toAppError } from '../../../contracts/errors.ts';
+import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
+import { exitCodes } from '../exit-code.ts';
+import { isInsideTool, refusedInsideTool } from '../person-only.ts';
+import { AcpTurn } from './acp-turn.ts';
+import { modesOf, readPrompt, sessionOf } from './acp-words.ts';
+
+const SESSIONS_LISTED = 50;
+const TURNS_LOADED = 50;
+
+export async function acp(context: CommandContext): Promise<number> {
+  // It answers approvals.
+  if (isInsideTool(context.io.env)) throw refusedInsideTool('acp');
+  return context.withClaw('live', async ({ claw }) => {
+    const door = new AcpDoor(claw, context.parts.version);
+    const { stdin, stdout } = context.io;
+    const input = Readable.toWeb(stdin) as ReadableStream<Uint8Array>;
+    const connection = door.app().connect(ndJsonStream(Writable.toWeb(stdout) as WritableStream<Uint8Array>, input));
+    const stopListening = context.io.onInterrupt(() => connection.close());
+    await connection.closed;
+    stopListening();
+    await door.cancelAll();
+    return exitCodes.done;
+  });
+}
+
+class AcpDoor {
+  readonly #claw: Claw;
+  readonly #version: string;
+  readonly #turns = new Map<string, AcpTurn>();
+
+  constructor(claw: Claw, version: string) {
+    this.#claw = claw;
+    this.#version = version;
+  }
+
+  app(): AgentApp {
+    const { session } = methods.agent;
+    return agent({ name: 'trayclaw' })
+      .onRequest(methods.agent.initialize, ({ params }) => ({
+        protocolVersion: Math.min(params.protocolVersion, PROTOCOL_VERSION),
+        agentInfo: { name: 'trayclaw', title: 'TrayClaw', version: this.#version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          sessionCapabilities: { list: {}, resume: {}, close: {} },
+        },
+        authMethods: [],
+      }))
+      .onRequest(session.new, async ({ params }) => {
+        const { sessionId, agentId } = await this.#op('session.create', { workspace: params.cwd });
+        return { sessionId, modes: await this.#modes(agentId) };
+      })
+      .onRequest(session.list, ({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined))
+      .onRequest(session.load, async ({ params, client }) => {
+        const agentId = await this.#replay(params.sessionId, client);
+        return { modes: await this.#modes(agentId) };
+      })
+      .onRequest(session.resume, async ({ params }) => {
+        const { session: found } = await this.#op('session.get', { sessionId: params.sessionId, limit: 1 });
+        return { modes: await this.#modes(found.agentId) };
+      })
+      .onRequest(session.close, async ({ params }) => {
+        await this.#turns.get(params.sessionId)?.cancel();
+        return {};
+      })
+      .onRequest(session.setMode, async ({ params }) => {
+        await this.#op('session.configure', { sessionId: params.sessionId, agentId: params.modeId });
+        return {};
+      })
+      .onRequest(session.prompt, ({ params, client }) => this.#prompt(params.sessionId, readPrompt(params.prompt), client))
+      .onNotification(session.cancel, ({ params }) => this.#turns.get(params.sessionId)?.cancel());
+  }
+
+  /** The editor is gone, and with it the person who asked. */
+  async cancelAll(): Promise<void> {
+    await Promise.all([...this.#turns.values()].map((turn) => turn.cancel()));
+  }
+
+  async #prompt(sessionId: string, prompt: Parameters<AcpTurn['run']>[0], client: AgentContext) {
+    if (prompt.text.trim() === '') throw RequestError.invalidParams({ sessionId }, 'The prompt has no text.');
+    if (this.#turns.has(sessionId)) throw RequestError.invalidParams({ sessionId }, 'The session is still answering; cancel that first.');
+    // A session that is named must be there: a slip begins no new one.
+    await this.#op('session.get', { sessionId, limit: 1 });
+    const turn = new AcpTurn({ claw: this.#claw, client, sessionId });
+    this.#turns.set(sessionId, turn);
+    try {
+      return { stopReason: await turn.run(prompt) };
+    } catch (cause) {
+      throw outward(cause);
+    } finally {
+      this.#turns.delete(sessionId);
+    }
+  }
+
+  async #list(workspace: string | undefined, cursor: string | undefined) {
+    const { configured } = await this.#op('workspace.list', {});
+    const inFolder = workspace === undefined ? {} : { workspace: workspace === configured ? null : workspace };
+    const page = { limit: SESSIONS_LISTED, ...inFolder, ...(cursor === undefined ? {} : { cursor }) };
+    const { sessions, nextCursor } = await this.#op('session.list', page);
+    return { sessions: sessions.map((one) => sessionOf(one, configured)), nextCursor };
+  }
+
+  /** Sends the messages of a session to the editor. */
+  async #replay(sessionId: string, client: AgentContext): Promise<string> {
+    const { session, events } = await this.#op('session.get', { sessionId, turns: TURNS_LOADED, types: ['user.message', 'turn.finished'] });
+    for (const { type, body } of events) {
+      const text = (body as { text?: unknown }).text;
+      if (typeof text !== 'string' || text === '') continue;
+      const sessionUpdate = type === 'user.message' ? ('user_message_chunk' as const) : ('agent_message_chunk' as const);
+      await client.notify(methods.client.session.update, { sessionId, update: { sessionUpdate, content: { type: 'text', text } } });
+    }
+    return session.agentId;
+  }
+
+  async #modes(agentId: string) {
+    const { agents } = await this.#op('agent.list', {});
+    return modesOf(agents, agentId);
+  }
+
+  async #op<N extends OpName>(name: N, params: OpParams<N>): Promise<OpResult<N>> {
+    try {
+      return await this.#claw.op(name, params, cliCaller);
+    } catch (cause) {
+      throw outward(cause);
+    }
+  }
+}
+
+function outward(cause: unknown): RequestError {
+  if (cause instanceof RequestError) return cause;
+  const error = toAppError(cause);
+  const { code } = error;
+  const text = error.told();
+  const isAsked = code === 'invalid_params' || code === 'not_found' || code === 'forbidden' || code === 'conflict';
+  return isAsked ? RequestError.invalidParams({ code }, text) : RequestError.internalError({ code }, text);
+}

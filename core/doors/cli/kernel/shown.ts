@@ -1,0 +1,60 @@
+// The view of an operation whose form says how its result is shown: a sentence, or a table of the rows of a list. A view by hand is for what
+// needs more than that.
+
+import { isPlainObject } from '../../../base/json.ts';
+import type { RowsForm } from '../../../contracts/command-form.ts';
+import type { OpName, OpResult } from '../../../contracts/ops.ts';
+import { money, size, table, when } from '../table.ts';
+import { kebab } from './options.ts';
+import type { Shown } from './view.ts';
+
+/** The field that leads to the next page is named after its option: `nextCursor` and `--cursor`. */
+const nextField = /^next([A-Z]\w*)$/;
+
+export function shownBy<N extends OpName>(shows: string | RowsForm): Shown<N> {
+  if (typeof shows === 'string') return { show: (result, { params }) => filled(shows, { ...recordOf(params), ...recordOf(result) }) };
+  const { each, columns, none } = shows;
+  const rowsOf = (result: OpResult<N>): readonly unknown[] => {
+    const rows = recordOf(result)[each];
+    return Array.isArray(rows) ? rows : [];
+  };
+  const cells = (row: unknown): string[] => Object.values(columns).map((column) => cell(column, recordOf(row)));
+  return {
+    json: rowsOf,
+    show: (result) => table(Object.keys(columns), rowsOf(result).map(cells), none),
+    next: (result) => nextOf(recordOf(result)),
+  };
+}
+
+function nextOf(result: Readonly<Record<string, unknown>>): string | null {
+  for (const [name, value] of Object.entries(result)) {
+    const [, option] = nextField.exec(name) ?? [];
+    if (option !== undefined && value !== null)
+      return `--${kebab(`${option[0]?.toLowerCase() ?? ''}${option.slice(1)}`)} ${textOf('', value)}`;
+  }
+  return null;
+}
+
+function cell(column: string, row: Readonly<Record<string, unknown>>): string {
+  return column.includes('{') ? filled(column, row) : textOf(column, row[column]);
+}
+
+function filled(text: string, values: Readonly<Record<string, unknown>>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => textOf(name, values[name]));
+}
+
+/** The name of a field says what a number in it is. */
+function textOf(name: string, value: unknown): string {
+  if (name.endsWith('Usd')) return money(typeof value === 'number' ? value : null);
+  if (value === null || value === undefined) return '-';
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return JSON.stringify(value);
+  if (name === 'atMs' || name.endsWith('AtMs')) return when(value);
+  return name.endsWith('Bytes') ? size(value) : String(value);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isPlainObject(value) ? value : {};
+}

@@ -1,0 +1,100 @@
+// How pipelines and comparisons are shown.
+
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { PipelineView } from '../../../contracts/features/pipelines.ts';
+import type { OpParams, OpResult } from '../../../contracts/ops.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { Given } from '../kernel/entries.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { table } from '../table.ts';
+
+export const pipelineViews: ViewsOf<'pipeline'> = {
+  'pipeline.run': { perform: runPipeline },
+  'pipeline.get': { show: (view, { program }) => describePipeline(view, program) },
+  'pipeline.wait': { show: (view, { program }) => describePipeline(view, program), exitCode: exitCodeOf },
+  'pipeline.compare': { show: describeComparison },
+};
+
+/** Names each node as it ends, on standard error; the writer's text as it is written, where a person reads it. */
+async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
+  const file = typeof given['output'] === 'string' ? resolve(context.io.cwd, given['output']) : null;
+  return context.withClaw('live', async ({ claw }) => {
+    const gone = new AbortController();
+    const over = new AbortController();
+    const stopListening = context.io.onInterrupt(() => gone.abort());
+    const telling = tellNodes(context, claw.events({ after: 'latest', signal: over.signal }));
+    try {
+      const view = await claw.op('pipeline.run', params, { ...cliCaller, signal: gone.signal });
+      if (file !== null && view.status === 'done') await writeFile(file, `${view.text}\n`);
+      context.output.result(view, () => (file === null ? describePipeline(view, context.program) : `Written to ${file}.`));
+      return exitCodeOf(view);
+    } catch (cause) {
+      if (gone.signal.aborted) return exitCodes.interrupted;
+      throw cause;
+    } finally {
+      over.abort();
+      stopListening();
+      await telling;
+    }
+  });
+}
+
+async function tellNodes(
+  { output, hasPerson }: CommandContext,
+  events: AsyncIterable<{ readonly type: string; readonly body: unknown }>,
+): Promise<void> {
+  if (!hasPerson) return;
+  try {
+    for await (const event of events) {
+      const body = event.body as { readonly node?: string; readonly status?: string; readonly score?: number };
+      if (event.type === 'pipeline.node_started') output.note(`${body.node ?? ''} …`);
+      if (event.type === 'pipeline.node_finished')
+        output.note(`${body.node ?? ''}: ${body.status ?? ''}${body.score === undefined ? '' : ` (${Math.round(body.score * 100)} %)`}`);
+    }
+  } catch {
+    // A lost subscription costs progress lines only; the result itself comes from the operation.
+  }
+}
+
+function describePipeline(view: PipelineView, program: string): string {
+  const { pipelineId, status, text, reason, nodes, quality, tokens, modelCalls, toolCalls, costUsd, waitsFor } = view;
+  const cost = costUsd === null ? '' : `, ${costUsd.toFixed(4)} US dollars`;
+  const judged = quality === null ? '' : `, quality ${Math.round(quality * 100)} %`;
+  return [
+    ...(text === '' ? [] : [text, '']),
+    ...(reason === '' ? [] : [reason]),
+    table(
+      ['NODE', 'STATUS', 'ROUNDS'],
+      nodes.map((one) => [one.node, one.status, String(one.rounds)]),
+      '',
+    ),
+    `${pipelineId}: ${status}, ${modelCalls} model calls, ${toolCalls} tool calls, ${tokens} tokens${cost}${judged}`,
+    ...waitsFor.map((one) => `Waits for approval: ${one.text}\n  ${program} approvals approve ${one.approvalId} --scope once`),
+    ...(waitsFor.length === 0 ? [] : [`Then: ${program} pipeline continue ${pipelineId}`]),
+  ].join('\n');
+}
+
+function exitCodeOf({ status }: Pick<PipelineView, 'status'>): number {
+  if (status === 'done') return exitCodes.done;
+  return status === 'failed' ? exitCodes.failed : exitCodes.waiting;
+}
+
+function describeComparison({ rows }: OpResult<'pipeline.compare'>): string {
+  return table(
+    ['', 'STATUS', 'STEPS', 'CALLS', 'TOKENS', 'TIME', 'COST', 'QUALITY'],
+    rows.map((one) => [
+      one.name,
+      one.status,
+      String(one.steps),
+      String(one.calls),
+      String(one.tokens),
+      `${(one.tookMs / 1000).toFixed(1)} s`,
+      one.costUsd === null ? 'unknown' : `$${one.costUsd.toFixed(4)}`,
+      one.quality === null ? '-' : `${Math.round(one.quality * 100)} %`,
+    ]),
+    'Nothing was compared.',
+  );
+}

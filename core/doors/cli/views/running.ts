@@ -1,0 +1,26 @@
+// How what is at work now is shown.
+
+import type { OpResult } from '../../../contracts/ops.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { table, when } from '../table.ts';
+
+export const runningViews: ViewsOf<'running'> = {
+  'running.list': { show: (atWork, { program }) => [describeTurns(atWork), ...describeCommands(atWork, program)].join('\n\n') },
+};
+
+function describeTurns({ turns }: OpResult<'running.list'>): string {
+  const rows = turns.map(({ turnId, status, sinceMs, title, calls }) => [
+    turnId,
+    status,
+    when(sinceMs),
+    title,
+    calls.map(({ tool }) => tool).join(', ') || '-',
+  ]);
+  return table(['TURN', 'STATUS', 'SINCE', 'SESSION', 'CALLS'], rows, 'No turn is at work.');
+}
+
+function describeCommands({ commands }: OpResult<'running.list'>, program: string): string[] {
+  if (commands.length === 0) return [];
+  const rows = commands.map(({ commandId, sinceMs, title, command }) => [commandId, when(sinceMs), title, command]);
+  return [table(['COMMAND IN THE BACKGROUND', 'SINCE', 'SESSION', 'LINE'], rows, ''), `To end one: ${program} running stop COMMAND`];
+}

@@ -1,0 +1,53 @@
+// How work with criteria is shown.
+
+import type { WorkView } from '../../../contracts/features/work.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { table } from '../table.ts';
+
+const view = { show: describeWork, exitCode: exitCodeOfWork } as const;
+
+export const workViews: ViewsOf<'work'> = {
+  'work.run': view,
+  'work.wait': view,
+  'work.decide': { show: describeWork },
+  'work.cancel': { show: describeWork },
+  'work.get': { show: describeWork },
+};
+
+const verdicts = { pass: 'PASS', fail: 'FAIL', error: 'ERROR', waiting: 'waits', unchecked: '-' } as const;
+
+function describeWork(work: WorkView, { program }: { readonly program: string }): string {
+  const { taskId, status, criteria, candidates, chosen, reason, waitsFor, text } = work;
+  const head = status === 'pass' || status === 'fail' ? `${status.toUpperCase()}: ${reason}` : `The task is ${status}.`;
+  const cost = work.costUsd === null ? '' : `, ${work.costUsd.toFixed(4)} US dollars`;
+  return [
+    ...(text === '' ? [] : [text, '']),
+    `${head} (${taskId}, attempt ${work.attempts}, ${work.tokens} tokens${cost})`,
+    table(
+      ['', 'CRITERION', 'EVIDENCE'],
+      criteria.map((one) => [verdicts[one.verdict], one.text, shorten(one.evidence)]),
+      'It has no criteria.',
+    ),
+    ...candidates.map((one) =>
+      `Candidate ${one.candidate}: ${one.status}${one.candidate === chosen ? ' *' : ''} ${one.sessionId ?? ''}`.trimEnd(),
+    ),
+    ...waitsFor.map((one) => waitLine(program, taskId, one)),
+    ...(waitsFor.length === 0 ? [] : [`Then: ${program} work continue ${taskId}`]),
+  ].join('\n');
+}
+
+function waitLine(program: string, taskId: string, { approvalId, text }: WorkView['waitsFor'][number]): string {
+  if (approvalId !== null) return `Waits for approval: ${text}\n  ${program} approvals approve ${approvalId} --scope once`;
+  return `Waits for you: ${text}\n  ${program} work accept ${taskId}, or work reject, or work choose`;
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= 100 ? line : `${line.slice(0, 99)}…`;
+}
+
+function exitCodeOfWork({ status }: Pick<WorkView, 'status'>): number {
+  if (status === 'pass') return exitCodes.done;
+  return status === 'fail' ? exitCodes.failed : exitCodes.waiting;
+}

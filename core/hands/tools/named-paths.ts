@@ -1,0 +1,60 @@
+// The protected places that any argument of a call names, for tools whose arguments mean whatever their own program makes of them. Everything
+// that could be a path counts as one; changes nothing.
+
+import { isAbsolute } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FactContext, PathFact } from '../../contracts/tools.ts';
+import { realPathFileSystem } from './file-system-port.ts';
+import { PathFacts } from './path-facts.ts';
+
+const STRINGS_MAX = 500;
+const PATH_CHARS_MAX = 4096;
+
+/** Those of all texts in the arguments that lead to a protected place; `base` is where the program resolves relative ones. */
+export type NamedPlaces = (args: unknown, base: string, context: FactContext) => PathFact[];
+
+export function createNamedPlaces(userHome: string): NamedPlaces {
+  const facts = new PathFacts({ files: realPathFileSystem, userHome });
+  return (args, base, context) => {
+    const look = facts.forOneLook();
+    const texts = new Set<string>();
+    collect(args, texts);
+    return [...texts].flatMap((text) =>
+      pathsIn(text)
+        .map((path) => look.of(path, 'write', isAbsolute(path) || path.startsWith('~') ? context : { ...context, workspace: base }))
+        .filter(({ protectedBy }) => protectedBy !== null)
+        .slice(0, 1),
+    );
+  };
+}
+
+function collect(value: unknown, into: Set<string>): void {
+  if (into.size >= STRINGS_MAX) return;
+  if (typeof value === 'string') {
+    if (value !== '' && value.length <= PATH_CHARS_MAX) into.add(value);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, below] of Object.entries(value)) {
+      if (!Array.isArray(value)) into.add(key);
+      collect(below, into);
+    }
+  }
+}
+
+/** The text itself where it looks like a path, the path of a file address, and every absolute path between spaces or quotes. */
+function pathsIn(text: string): string[] {
+  const found = /^(~|\.{1,2}[\\/]|[A-Za-z]:[\\/])|[\\/]/.test(text) && !/[\n\0]/.test(text) && !text.includes('://') ? [text] : [];
+  for (const [word] of text.matchAll(/(?:file:\/\/|~?[\\/])[^\s"'`<>|;]+/g)) {
+    const path = word.startsWith('file:') ? fromAddress(word) : word;
+    if (path !== null && path !== text) found.push(path);
+  }
+  return found.slice(0, 20);
+}
+
+function fromAddress(address: string): string | null {
+  try {
+    return fileURLToPath(address);
+  } catch {
+    // Not a file on this machine.
+    return null;
+  }
+}

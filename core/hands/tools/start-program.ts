@@ -1,0 +1,98 @@
+// Starts a program that keeps running for the runtime itself and is spoken to over its standard input and output: confined, marked and
+// registered like every command, so that the panic stop finds it. Knows nothing of its purpose.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { childEnvironment } from './child-environment.ts';
+import { wrapCommand } from './confined-start.ts';
+import type { EnvironmentMarker } from './process-trees.ts';
+import type { ProgramDeps } from './run-program.ts';
+import { settlesWithin } from './settles-within.ts';
+
+export interface ProgramStart {
+  /** A program and its arguments; no shell reads them. */
+  readonly argv: readonly string[];
+  /** Real path of a folder. */
+  readonly cwd: string;
+  /** Variables besides the few that every command gets. */
+  readonly sets: Readonly<Record<string, string>>;
+  readonly marker: EnvironmentMarker;
+  /** A person approved exactly this program; otherwise it runs in the sandbox of commands. */
+  readonly attended: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface RunningProgram {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** How it ended: "it ended with code 1". Never rejects. */
+  readonly ended: Promise<string>;
+  /** Closes its input, gives it a moment to end, then kills it and everything it started. */
+  end(): Promise<void>;
+}
+
+const GRACE_MS = 500;
+
+/** Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not be as it is. */
+export async function startProgram(deps: ProgramDeps, start: ProgramStart): Promise<RunningProgram> {
+  const [file = '', ...args] = start.argv;
+  const { cwd, marker, sets, attended, signal } = start;
+  const environment = childEnvironment(deps.environment, marker, deps.platform);
+  const place = { cwd, environment, sets, marker, attended, reads: null, needsWholeMachine: false, signal };
+  const wrapped = await wrapCommand(deps.sandbox, { file, args }, place);
+  let child: ChildProcess | null = null;
+  try {
+    signal.throwIfAborted();
+    child = spawn(wrapped.file, wrapped.args, {
+      cwd,
+      env: wrapped.environment,
+      detached: deps.platform !== 'win32',
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    return await supervised(deps, start, child, () => wrapped.dispose());
+  } catch (cause) {
+    if (child?.pid === undefined) await wrapped.dispose();
+    throw cause;
+  }
+}
+
+async function supervised(
+  deps: ProgramDeps,
+  { argv, marker }: ProgramStart,
+  child: ChildProcess,
+  dispose: () => Promise<unknown>,
+): Promise<RunningProgram> {
+  const { pid, stdin, stdout, stderr } = child;
+  if (pid === undefined || stdin === null || stdout === null || stderr === null) {
+    const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+    throw new AppError('tool_failed', `${argv[0] ?? ''} could not be started: ${cause.message}.`, { cause });
+  }
+  const untrack = deps.trees.track({ ...deps.trees.recordOf(pid), marker });
+  const exited = new Deferred<string>();
+  child.on('error', () => undefined);
+  child.once('exit', (code, signal) => exited.resolve(signal === null ? `it ended with code ${code ?? 0}` : `it was ended by ${signal}`));
+  // It may end at any moment; the end itself is the news.
+  stdin.on('error', () => undefined);
+  const release = async (): Promise<void> => {
+    if (deps.trees.hasGroup(pid)) await deps.trees.kill(pid);
+    untrack();
+    for (const stream of [stdin, stdout, stderr]) stream.destroy();
+    await dispose();
+  };
+  const released = exited.promise.then(release, release);
+  return {
+    stdin,
+    stdout,
+    stderr,
+    ended: exited.promise,
+    end: async () => {
+      stdin.end();
+      if (!(await settlesWithin(exited.promise, GRACE_MS))) await deps.trees.kill(pid);
+      await released;
+    },
+  };
+}

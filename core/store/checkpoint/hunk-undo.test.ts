@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { undoHunks } from './hunk-undo.ts';
+import { lineHunks } from './line-diff.ts';
+
+const numbered = (changes: Readonly<Record<number, string>> = {}, count = 40): string =>
+  Array.from({ length: count }, (_, index) => `${changes[index + 1] ?? `line ${index + 1}`}\n`).join('');
+
+test('one hunk goes, the other stays', () => {
+  const before = numbered();
+  const after = numbered({ 5: 'five', 30: 'thirty' });
+  expect(undoHunks({ before, after, now: after }, [0])).toEqual({ kind: 'text', text: numbered({ 30: 'thirty' }) });
+  expect(undoHunks({ before, after, now: after }, [1])).toEqual({ kind: 'text', text: numbered({ 5: 'five' }) });
+  expect(undoHunks({ before, after, now: after }, [1, 0, 1])).toEqual({ kind: 'text', text: before });
+  expect(undoHunks({ before, after, now: after }, [2])).toMatchObject({ kind: 'refuse' });
+});
+
+test('a later change elsewhere is kept, one in the same lines refuses', () => {
+  const before = numbered();
+  const after = numbered({ 5: 'five', 30: 'thirty' });
+  const later = `a new first line\n${numbered({ 5: 'five', 20: 'mine', 30: 'thirty' })}`;
+  expect(undoHunks({ before, after, now: later }, [0])).toEqual({
+    kind: 'text',
+    text: `a new first line\n${numbered({ 20: 'mine', 30: 'thirty' })}`,
+  });
+  const touched = numbered({ 5: 'five, mine', 30: 'thirty' });
+  expect(undoHunks({ before, after, now: touched }, [0])).toEqual({ kind: 'refuse', reason: 'These lines were changed since.' });
+  expect(undoHunks({ before, after, now: touched }, [1, 0])).toMatchObject({ kind: 'refuse' });
+});
+
+test('lines that are there twice after a later change are not guessed at', () => {
+  const now = `${numbered({ 5: 'five' })}${numbered({ 5: 'five' })}`;
+  expect(undoHunks({ before: numbered(), after: numbered({ 5: 'five' }), now }, [0])).toMatchObject({ kind: 'refuse' });
+});
+
+test('all hunks of any change lead back to the text before, with or without an end of the last line', () => {
+  const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'end'), { maxLength: 60 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const all = lineHunks(before, after).map((_, index) => index);
+      expect(undoHunks({ before, after, now: after }, all)).toEqual({ kind: 'text', text: before });
+    }),
+    { numRuns: 300 },
+  );
+});

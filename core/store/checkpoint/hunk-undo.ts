@@ -1,0 +1,40 @@
+// Takes single hunks of a change back out of a text that may have changed since: only where the lines are still as the change left them.
+// Pure; reads no file.
+
+import { joinLines, lineHunks, splitLines, type LineHunk } from './line-diff.ts';
+
+export type HunkUndo = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refuse'; readonly reason: string };
+
+interface Texts {
+  readonly before: string;
+  readonly after: string;
+  readonly now: string;
+}
+
+/** `hunks` counts from 0, in the order `diffLines` shows them. All of them, or none. */
+export function undoHunks({ before, after, now }: Texts, hunks: readonly number[]): HunkUndo {
+  const all = lineHunks(before, after);
+  const lines = splitLines(now);
+  const isAsLeft = now === after;
+  // From the last one up, so that the numbers of the lines above stay right.
+  for (const index of [...new Set(hunks)].sort((a, b) => b - a)) {
+    const hunk = all[index];
+    if (hunk === undefined) return { kind: 'refuse', reason: `There is no change ${index + 1} in it.` };
+    const places = isAsLeft ? [hunk.newFrom] : findPlaces(lines, hunk);
+    const [place] = places;
+    if (place === undefined) return { kind: 'refuse', reason: 'These lines were changed since.' };
+    if (places.length > 1) return { kind: 'refuse', reason: 'The file was changed since, and these lines are in it more than once now.' };
+    lines.splice(place, hunk.newLines.length, ...hunk.oldLines);
+  }
+  return { kind: 'text', text: joinLines(lines) };
+}
+
+/** Up to two; the second one already makes it ambiguous. A hunk that left no lines cannot be located. */
+function findPlaces(lines: readonly string[], { newLines }: LineHunk): number[] {
+  const places: number[] = [];
+  if (newLines.length === 0) return places;
+  for (let at = 0; at + newLines.length <= lines.length && places.length < 2; at++) {
+    if (newLines.every((line, offset) => lines[at + offset] === line)) places.push(at);
+  }
+  return places;
+}

@@ -1,0 +1,33 @@
+// A change of one path with what is there now and whether it may be taken back, and what holds for several of them together. Pure.
+
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import type { FileImage } from '../../contracts/checkpoints.ts';
+import type { Glance } from './file-look.ts';
+import type { PathChange, Verdict } from './restore-plan.ts';
+
+export interface Judged {
+  readonly change: PathChange;
+  readonly glance: Glance;
+  readonly image: FileImage;
+  readonly verdict: Verdict;
+}
+
+/** Names the difference that is shown of a change: another as soon as one of its sides is another. */
+export function versionOf({ before, after }: PathChange): string {
+  return hash('sha256', JSON.stringify([before, after]), 'hex').slice(0, 16);
+}
+
+/** A folder goes only when nothing else is in it than what goes as well. */
+export function withFolders(judged: readonly Judged[], namesIn: (folder: string) => readonly string[]): Judged[] {
+  const goes = new Set(
+    judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),
+  );
+  return judged.map((item) => {
+    if (item.verdict.kind !== 'restore' || item.glance.kind !== 'folder' || item.change.before.kind === 'folder') return item;
+    const { path } = item.change;
+    const stays = namesIn(path).find((name) => !goes.has(join(path, name)));
+    if (stays === undefined) return item;
+    return { ...item, verdict: { kind: 'refuse', reason: `It is a folder that holds ${stays}, which was not put there by this.` } };
+  });
+}
