@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import { budgetOffer as offer } from './budget-offer.ts';
-import { english } from './i18n/english/english.ts';
+import { english } from './i18n/english/whole.ts';
 import { Formats } from './i18n/formats.ts';
 
 const wording = { words: english, format: new Formats('en-GB', english.common) };

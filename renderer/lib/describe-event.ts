@@ -5,6 +5,7 @@ import type { RouteNote } from '../../core/contracts/model-routes.ts';
 import { isUnreadable } from '../../core/contracts/turn-view-fold.ts';
 import { nameActor, nameChannel } from './channels.ts';
 import { skillLines } from './describe-skills.ts';
+import { channelLines } from './describe-channel.ts';
 import { telegramLines } from './describe-telegram.ts';
 import { line, lines, type EventLine, type Lines, type Telling } from './event-line.ts';
 import { oneLine } from './format.ts';
@@ -21,12 +22,14 @@ function routeLines({ name, reason, passed }: RouteNote, e: Words['activity']['e
 }
 
 const verifyTones = { pass: 'good', ask: 'wait', deny: 'bad' } as const;
+const workTones = { pass: 'good', fail: 'bad', error: 'bad' } as const;
 const opinionTones = { accept: 'good', revise: 'wait', ask: 'wait' } as const;
 const hookTones = { passed: 'plain', denied: 'bad', asked: 'wait', failed: 'bad', skipped: 'wait' } as const;
 const signalTones = { recorded: 'plain', queued: 'plain', run: 'good', steered: 'good', limited: 'wait', refused: 'bad' } as const;
 const gateTones = { allow: 'good', ask: 'wait', deny: 'bad' } as const;
 
 const tell: Lines = {
+  ...channelLines,
   ...telegramLines,
   ...skillLines,
   'user.message': ({ body }, { e, words }) => {
@@ -110,7 +113,9 @@ const tell: Lines = {
   'approval.decided': ({ body }, { e, words }) =>
     line(
       e.answers[body.decision](nameActor(body.by, words.approvals.actors)),
-      body.scope === null ? '' : e.scope(e.grantScopes[body.scope.kind]),
+      [body.scope === null ? '' : e.scope(e.grantScopes[body.scope.kind]), body.edited === undefined ? '' : e.changed(body.edited.args)]
+        .filter(Boolean)
+        .join('\n'),
       body.decision === 'approve' ? 'good' : 'wait',
     ),
   'grant.created': ({ body }, { e }) => line(e.grantGiven, body.grant.covers),
@@ -191,7 +196,39 @@ const tell: Lines = {
     line(e.valueGiven(body.model), body.error ?? JSON.stringify(body.value, null, 2), body.error === undefined ? 'plain' : 'bad'),
   'opinion.judged': ({ body }, { e }) =>
     line(e.opinionJudged[body.verdict], lines(body.reason, body.error ?? ''), opinionTones[body.verdict]),
+  'eval.started': ({ body }, { e }) => line(e.eval.started(body.cases, body.by), body.path),
+  'eval.case_finished': ({ body: { result } }, { e }) =>
+    line(e.eval.ended[result.verdict](result.name), result.error ?? result.text, workTones[result.verdict]),
+  'eval.finished': ({ body }, { e }) => line(e.eval.finished(body.passed, body.failed, body.errors)),
+  'pipeline.started': ({ body }, { e }) => line(e.pipeline.started(body.name, body.by), body.input),
+  'pipeline.node_started': ({ body }, { e }) => line(e.pipeline.begun(body.node)),
+  'pipeline.node_finished': ({ body }, { e }) =>
+    line(e.pipeline.ended[body.status](body.node), body.error ?? body.text, body.status === 'failed' ? 'bad' : 'plain'),
+  'pipeline.finished': ({ body }, { e }) =>
+    line(e.pipeline.finished[body.status], lines(body.reason, body.text), body.status === 'done' ? 'good' : 'bad'),
+  'peer.task_accepted': ({ body }, { e }) => line(e.peer.accepted(body.client), body.sessionId),
+  'peer.sent': ({ body }, { e }) => line(e.peer.sent(body.peer)),
+  'peer.followed': (_event, { e }) => line(e.peer.followed),
+  'peer.ended': ({ body }, { e }) => line(e.peer.ended[body.state], '', body.state === 'completed' ? 'good' : 'bad'),
+  'work.started': ({ body }, { e }) => line(e.work.started(body.by), body.goal),
+  'work.copied': ({ body }, { e }) => line(e.work.copied(body.candidate), body.folder),
+  'work.attempted': ({ body }, { e }) => line(e.work.attempted(body.attempt), body.text, body.status === 'done' ? 'plain' : 'bad'),
+  'work.checked': ({ body }, { e }) => line(e.work.checked[body.verdict](body.text), body.evidence, workTones[body.verdict]),
+  'work.chosen': ({ body }, { e }) => line(e.work.chosen(body.candidate, body.by), body.reason),
+  'work.finished': ({ body }, { e }) => line(e.work.finished[body.status], body.reason, workTones[body.status]),
+  'door.token_created': ({ body }, { e }) => line(e.doorTokenCreated(body.name, body.by), body.scopes.join('\n')),
+  'door.token_revoked': ({ body }, { e }) => line(e.doorTokenRevoked(body.by), body.tokenId),
+  'door.answered': ({ body }, { e }) =>
+    line(e.doorAnswered(body.model, body.client), body.error ?? body.calls.join('\n'), body.error === undefined ? 'plain' : 'bad'),
+  'project.accepted': ({ body }, { e }) => line(e.projectAccepted(body.by), body.path),
+  'project.withdrawn': ({ body }, { e }) => line(e.projectWithdrawn(body.by), body.path),
+  'saved.written': ({ body }, { e }) => line(e.promptSaved(body.name, body.by), body.text),
+  'saved.removed': ({ body }, { e }) => line(e.promptRemoved(body.name, body.by)),
   'plugin.approved': ({ body }, { e }) => line(e.pluginApproved(body.by), body.path),
+  'mcp.approved': ({ body }, { e }) => line(e.mcpApproved(body.server, body.by), body.tools.map(({ name }) => name).join(', ')),
+  'mcp.removed': ({ body }, { e }) => line(e.mcpRemoved(body.server, body.by)),
+  'mcp.asked': ({ body }, { e }) => line(e.mcpAsked(body.server), body.message, 'wait'),
+  'mcp.answered': ({ body }, { e }) => line(e.mcpAnswered[body.action](body.server, body.by), body.fields.join(', ')),
   'plugin.recorded': ({ body }, { e }) => line(e.pluginRecorded(body.plugin, body.name)),
   'hook.ran': ({ body }, { e }) => line(e.hookRan(body.name, body.on, e.hookOutcomes[body.outcome]), body.reason, hookTones[body.outcome]),
   'schedule.created': ({ body }, { e }) => line(e.schedule.created(body.schedule.createdBy), body.schedule.name),

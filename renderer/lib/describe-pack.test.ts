@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { packAddenda, packReasons, packSectionOrder } from '../../core/contracts/pack-words.ts';
 import type { Wording } from './describe-note.ts';
 import { describeReason, measurePack, sectionRows, type PackView } from './describe-pack.ts';
-import { english } from './i18n/english/english.ts';
+import { english } from './i18n/english/whole.ts';
 import { Formats } from './i18n/formats.ts';
 
 const said: Wording = { words: english, format: new Formats('en-GB', english.common) };

@@ -23,6 +23,15 @@ export const skillLines: Pick<Lines, SkillEvent> = {
   'skill.configured': ({ body }, { e }) => line(e.skillSwitched[body.enabled ? 'on' : 'off'](body.name, body.by)),
   'skill.imported': ({ body }, { e }) => line(e.skillImported(body.name, body.by), body.from),
   'skill.removed': ({ body }, { e }) => line(e.skillRemoved(body.name, body.by), body.path),
+  'skill.installing': ({ body }, { e }) => line(e.skillsInstalling(namesOf(body.moves), body.by)),
+  'skill.installed': ({ body }, { e }) =>
+    line(e.skillsInstalled(namesOf(body.skills), body.by), lines(...body.skills.map(({ source }) => source.from))),
+  'skill.install_undone': ({ body }, { e }) => line(e.skillsUndone, body.reason, 'wait'),
+  'skill.pinned': ({ body }, { e }) => line(e.skillPinned[body.isPinned ? 'on' : 'off'](body.name, body.by)),
   'identity.changed': ({ body }, { e }) => line(e.identityChanged(body.agentId, body.version, body.by), body.note ?? ''),
   'prompt.accepted': ({ body }, { e }) => line(e.promptAccepted(body.name, body.version, body.by), body.url ?? ''),
 };
+
+function namesOf(skills: readonly { readonly name: string }[]): string {
+  return skills.map(({ name }) => name).join(', ');
+}

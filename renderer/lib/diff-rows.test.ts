@@ -1,7 +1,7 @@
 // Differences as rows: numbers, pairs of removals and additions, and runs that are left out.
 
 import { expect, test } from 'vitest';
-import { toDiffRows, type DiffRow } from './diff-rows.ts';
+import { toDiffPairs, toDiffRows, type DiffRow } from './diff-rows.ts';
 
 const short = ({ kind, text, old, new: now, skipped }: DiffRow): string => `${kind} ${old ?? '-'} ${now ?? '-'} ${text}${skipped ?? ''}`;
 
@@ -42,4 +42,31 @@ test('sides of different lengths lose nothing, and a difference without numbers 
   expect(rows.filter(({ kind }) => kind === 'cut')).toHaveLength(21);
   expect(rows.filter(({ kind }) => kind === 'add').map(({ text }) => text)).toEqual(['a', 'b']);
   expect(rows.every(({ old, new: now }) => old === null && now === null)).toBe(true);
+});
+
+test('the words that differ are marked, unless nearly all of a line does', () => {
+  const diff = '@@ -1,3 +1,3 @@\n-const total = sum(items);\n-one\n-same end()\n+const total = sum(rows);\n+two\n+other end()\n';
+  const marks = toDiffRows(diff).map(({ kind, text, mark }) => [kind, mark === undefined ? null : text.slice(mark.from, mark.to)]);
+  expect(marks).toEqual([
+    ['cut', 'items'],
+    ['cut', null],
+    ['cut', 'same'],
+    ['add', 'rows'],
+    ['add', null],
+    ['add', 'other'],
+  ]);
+});
+
+test('two columns put lines that replace each other on one level, and each row knows its hunk', () => {
+  const diff = '@@ -1,3 +1,2 @@\n a\n-b\n-c\n+B\n@@ -9,1 +8,2 @@\n i\n+new\n';
+  const rows = toDiffRows(diff);
+  expect(rows.map(({ hunk }) => hunk)).toEqual([0, 0, 0, 0, 1, 1, 1]);
+  expect(toDiffPairs(rows).map(({ left, right }) => [left?.text ?? null, right?.text ?? null])).toEqual([
+    ['a', 'a'],
+    ['b', 'B'],
+    ['c', null],
+    ['', ''],
+    ['i', 'i'],
+    [null, 'new'],
+  ]);
 });

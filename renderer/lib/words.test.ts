@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import { describeCall } from './describe-call.ts';
-import { english } from './i18n/english/english.ts';
+import { english } from './i18n/english/whole.ts';
 import { describeEvent } from './describe-event.ts';
 import { Formats } from './i18n/formats.ts';
 import type { ToolShown } from '../../core/contracts/tools.ts';

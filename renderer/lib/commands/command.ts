@@ -34,6 +34,8 @@ export interface Command {
   readonly asksAgain?: true;
   /** Its keys work while something is typed, and with a dialog open. */
   readonly isAlways?: true;
+  /** Where it is not possible, its keys keep the meaning they have in the browser. */
+  readonly yields?: true;
   /** Repeats while its keys are held. */
   readonly repeats?: true;
 }
@@ -44,6 +46,6 @@ export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, 
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
 /** Focuses the named element, once the change is on the page. */
-export function focusOn(page: Document, name: 'message' | 'session-search'): void {
+export function focusOn(page: Document, name: 'message' | 'session-search' | 'find' | 'find-date'): void {
   page.querySelector<HTMLElement>(`[data-focus="${name}"]`)?.focus();
 }

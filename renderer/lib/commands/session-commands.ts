@@ -3,7 +3,7 @@
 import { tick } from 'svelte';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
-import type { InspectorPart } from '../state/inspector.svelte.ts';
+import type { InspectorPart, SideTab } from '../state/inspector.svelte.ts';
 import { fileNameOf, saveFile } from '../save-file.ts';
 import { everywhere, focusOn, instead, type Command, type CommandContext } from './command.ts';
 
@@ -47,6 +47,17 @@ async function searchSessions({ app, frame, page }: CommandContext): Promise<voi
   focusOn(page, 'session-search');
 }
 
+const isReading = ({ app }: CommandContext): boolean => app.route.place.view === 'chat' && app.route.place.sessionId !== null;
+
+/** Opens the find bar, or moves the focus there; what it opens is loaded first. */
+async function find({ frame, page }: CommandContext, field: 'find' | 'find-date'): Promise<void> {
+  if (frame.isFinding) focusOn(page, field);
+  else frame.findField = field;
+  frame.isFinding = true;
+  if (frame.isNarrow) frame.listShown = false;
+  await tick();
+}
+
 /** The one above or below in the list, round and round. */
 function step({ app }: CommandContext, by: 1 | -1): void {
   const sessions = app.sessions.visible.filter((session) => !session.archived);
@@ -84,6 +95,26 @@ async function inspect(context: CommandContext, part: InspectorPart): Promise<vo
   );
 }
 
+async function showSide({ app, page, ...context }: CommandContext, tab: SideTab): Promise<void> {
+  const session = sessionInView({ app, page, ...context });
+  if (session === undefined) return;
+  if (app.side.shown?.sessionId === session.sessionId && app.route.place.view === 'chat') return app.side.close();
+  if (app.route.place.view !== 'chat') app.route.go('chat', session.sessionId);
+  await tick();
+  const { activeElement } = page;
+  app.inspector.shown = null;
+  app.side.open({ sessionId: session.sessionId, tab }, activeElement instanceof HTMLElement ? activeElement : null);
+}
+
+async function reviewSession({ app, page, ...context }: CommandContext): Promise<void> {
+  const session = sessionInView({ app, page, ...context });
+  if (session === undefined) return;
+  if (app.route.place.view !== 'chat') app.route.go('chat', session.sessionId);
+  await tick();
+  const { activeElement } = page;
+  app.review.open({ sessionId: session.sessionId, turnId: null }, activeElement instanceof HTMLElement ? activeElement : null);
+}
+
 const pin = (context: CommandContext, pinned: boolean): unknown =>
   onSession(context, ({ sessionId }) => context.app.sessions.pin(sessionId, pinned));
 
@@ -103,8 +134,44 @@ export const sessionCommands: readonly Command[] = [
     id: 'search-sessions',
     group: 'session',
     name: (words) => words.searchSessions,
-    keys: instead('Mod+F', 'Alt+Shift+F'),
+    keys: instead('Mod+Shift+F', 'Alt+Shift+F'),
     run: searchSessions,
+  },
+  {
+    id: 'find-in-session',
+    group: 'session',
+    name: (words) => words.findInSession,
+    // The page holds a few turns of the session: the browser's own find would miss the others.
+    keys: everywhere('Mod+F'),
+    isPossible: isReading,
+    yields: true,
+    run: (context) => find(context, 'find'),
+  },
+  {
+    id: 'go-to-date',
+    group: 'session',
+    name: (words) => words.goToDate,
+    keys: everywhere('Alt+Shift+G'),
+    isPossible: isReading,
+    run: (context) => find(context, 'find-date'),
+  },
+  {
+    id: 'go-to-beginning',
+    group: 'session',
+    name: (words) => words.goToBeginning,
+    keys: everywhere('Mod+Home'),
+    isPossible: isReading,
+    yields: true,
+    run: ({ app }) => void (app.reading.goal = { sessionId: app.route.place.sessionId ?? '', to: 'time', atMs: 0 }),
+  },
+  {
+    id: 'go-to-end',
+    group: 'session',
+    name: (words) => words.goToEnd,
+    keys: everywhere('Mod+End'),
+    isPossible: isReading,
+    yields: true,
+    run: ({ app }) => void (app.reading.goal = { sessionId: app.route.place.sessionId ?? '', to: 'end' }),
   },
   {
     id: 'write-message',
@@ -190,6 +257,31 @@ export const sessionCommands: readonly Command[] = [
         const { summaryId, messages } = await app.client.op('session.compact', { sessionId });
         app.notices.inform(summaryId === null ? words.nothingToSumUp : words.summedUp(messages));
       }),
+  },
+  {
+    id: 'review-session',
+    group: 'session',
+    name: (words) => words.reviewSession,
+    keys: everywhere('Alt+Shift+R'),
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: reviewSession,
+  },
+  {
+    id: 'show-side',
+    group: 'session',
+    name: (words) => words.showSide,
+    keys: everywhere('Alt+Shift+A'),
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: (context) => showSide(context, 'artifacts'),
+  },
+  {
+    id: 'saved-prompts',
+    group: 'session',
+    name: (words) => words.savedPrompts,
+    run: async (context) => {
+      await writeMessage(context);
+      context.frame.overlay = 'prompts';
+    },
   },
   {
     id: 'show-rules',

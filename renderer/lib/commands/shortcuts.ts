@@ -46,13 +46,15 @@ export function runShortcut(event: KeyboardEvent, context: CommandContext): void
     isRepeat: event.repeat,
   });
   if (command === undefined) return;
+  const isPossible = command.isPossible?.(context) ?? true;
   // Suppresses the browser's meaning too, even if the command is unavailable.
-  event.preventDefault();
-  if (command.isPossible?.(context) ?? true) void command.run(context);
+  if (isPossible || command.yields !== true) event.preventDefault();
+  if (isPossible) void command.run(context);
 }
 
-/** On a Mac, Option with an arrow moves by paragraphs in a text; everywhere Alt with an arrow opens a select box. */
+/** On a Mac, Option with an arrow moves by paragraphs in a text; everywhere Alt with an arrow opens a select box, and Home and End are of the text. */
 function movesInText(event: KeyboardEvent, focused: Element | null, isMac: boolean): boolean {
+  if ((event.key === 'Home' || event.key === 'End') && takesText(focused)) return true;
   if (!event.altKey || !event.key.startsWith('Arrow')) return false;
   return focused instanceof HTMLSelectElement || (isMac && takesText(focused));
 }

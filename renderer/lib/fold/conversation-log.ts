@@ -171,6 +171,7 @@ function keepLive(turn: TurnView, before: readonly TurnView[]): void {
   if (turn.messages.length === 0) turn.messages.push(...old.messages);
   if (turn.answer !== '') return;
   turn.live = old.live;
+  turn.liveTo = old.liveTo;
   turn.liveReasoning = old.liveReasoning;
   for (const call of Object.values(turn.calls)) call.output = old.calls[call.callId]?.output ?? '';
 }

@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
-import type { AnyEvent, DraftOf, EventType, Phase } from '../../../core/contracts/events.ts';
+import type { AnyEvent, DeltaNotice, DraftOf, EventType, Phase } from '../../../core/contracts/events.ts';
 import { noUsage } from '../../../core/contracts/llm.ts';
 import type { Approval } from '../../../core/contracts/policy.ts';
 import { describeNote } from '../describe-note.ts';
-import { english } from '../i18n/english/english.ts';
+import { english } from '../i18n/english/whole.ts';
 import { Formats } from '../i18n/formats.ts';
-import {
-  applyDelta,
-  applyToConversation,
-  createConversation,
-  markMissing,
-  markUnseen,
-  outputCharsMax,
-  type Conversation,
-} from './conversation.ts';
+import { applyDelta, applyToConversation, createConversation, markMissing, outputCharsMax, type Conversation } from './conversation.ts';
 import { readableEvents } from './readable-events.ts';
 
 class Script {
@@ -144,7 +136,7 @@ test('streamed text changes the live text and nothing else', () => {
   const before = structuredClone(script.turn);
   const { entries, calls, requests } = script.turn;
   applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Do' });
-  expect(script.turn).toEqual({ ...before, live: 'Do' });
+  expect(script.turn).toEqual({ ...before, live: 'Do', liveTo: 2 });
   expect([script.turn.entries === entries, script.turn.calls === calls, script.turn.requests === requests]).toEqual([true, true, true]);
 });
 
@@ -310,19 +302,31 @@ test('calls planned together are under one plan, in the place of the first of th
   expect(script.turn.entries).toHaveLength(2);
 });
 
+test('text that overtakes the event that announces it waits for it; that of a recorded answer is dropped', () => {
+  const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'one' } as const;
+  const script = started();
+  expect(applyDelta(script.conversation, { ...delta, requestId: 'r9' })).toBe(false);
+  expect(applyDelta(script.conversation, { ...delta, turnId: 'trn_2' })).toBe(false);
+  script.add('model.requested', { requestId: 'r9', packId: 'p', model: 'lab/m' });
+  expect(applyDelta(script.conversation, { ...delta, requestId: 'r9' })).toBe(true);
+  expect(script.turn.live).toBe('one');
+  script.add('model.finished', { ...finishedModel, requestId: 'r9', text: 'one two', calls: [], finishReason: 'stop' });
+  expect(applyDelta(script.conversation, { ...delta, requestId: 'r9' })).toBe(true);
+  expect(script.turn.live).toBe('');
+});
+
 test('an answer that began before the window opened says so; a later one does not', () => {
   const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
-  const shown = (script: Script, nowMs: number): string => {
-    markUnseen(script.conversation, nowMs);
-    applyDelta(script.conversation, { ...delta, text: 'two ' });
-    applyDelta(script.conversation, { ...delta, text: 'three' });
+  const shown = (script: Script, more: Partial<DeltaNotice>): string => {
+    applyDelta(script.conversation, { ...delta, text: 'two ', ...more });
+    applyDelta(script.conversation, { ...delta, text: 'three', continues: true });
     return script.turn.live;
   };
-  expect([shown(asking(), 60_000), shown(asking(), 1200)]).toEqual(['… two three', 'two three']);
+  expect([shown(asking(), { continues: true }), shown(asking(), {})]).toEqual(['… two three', 'two three']);
   // No model was asked: what streams is of an answer that is recorded.
-  expect(shown(started(), 60_000)).toBe('');
+  expect(shown(started(), { continues: true })).toBe('');
   const again = asking();
-  shown(again, 60_000);
+  shown(again, { continues: true });
   again.add('model.requested', { requestId: 'r2', packId: 'p', model: 'lab/m' });
   applyDelta(again.conversation, { ...delta, text: 'one' });
   expect(again.turn.live).toBe('one');

@@ -1,6 +1,7 @@
 // Folds one session's events into its conversation: turns in order, messages matched to the turn they began, live text on top.
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
+import type { OpResult } from '../../../core/contracts/ops.ts';
 import { applyToTurnView, userMessageOf } from '../../../core/contracts/turn-view-fold.ts';
 import { markOf, type SummaryMark } from './summaries.ts';
 import { createTurnView, isOpen, type TurnView, type UserMessage } from '../../../core/contracts/turn-view.ts';
@@ -35,13 +36,22 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
   applyToTurnView(turn, event);
 }
 
-/** Adds streamed text. Drops deltas of a finished or unloaded turn, and of a model call whose answer is recorded. */
-export function applyDelta(conversation: Conversation, delta: DeltaNotice): void {
+/**
+ * Adds streamed text. Drops that of a finished turn, and of a model call whose answer is recorded. False for text that came before the event
+ * that announces it, because both ways from the host may overtake each other: it is to be added after that.
+ */
+export function applyDelta(conversation: Conversation, delta: DeltaNotice): boolean {
   const turn = findTurn(conversation, delta.turnId);
-  if (turn === undefined || !isOpen(turn)) return;
-  // The record came first: both ways from the host may overtake each other.
-  if (delta.kind !== 'output' && turn.askedAtMs === null) return;
-  if (delta.kind === 'text') turn.live += turn.missesStart && turn.live === '' ? `${unseen}${delta.text}` : delta.text;
+  if (turn === undefined) return false;
+  const isOfModel = delta.kind !== 'output' && turn.askedAtMs === null;
+  if (isOfModel && isOpen(turn))
+    return delta.requestId === undefined || turn.requests.some(({ requestId }) => requestId === delta.requestId);
+  if (isOpen(turn)) addDelta(turn, delta);
+  return true;
+}
+
+function addDelta(turn: TurnView, delta: DeltaNotice): void {
+  if (delta.kind === 'text') addText(turn, delta);
   else if (delta.kind === 'reasoning') turn.liveReasoning = (turn.liveReasoning + delta.text).slice(-reasoningCharsMax);
   else if (delta.callId !== null) {
     const call = turn.calls[delta.callId];
@@ -49,20 +59,32 @@ export function applyDelta(conversation: Conversation, delta: DeltaNotice): void
   }
 }
 
-/** Marks the place where streamed text was missed. */
-const missing = '\n\n…\n\n';
-/** Precedes text that was already streaming when the window opened. */
-const unseen = '… ';
-/** A model that was asked this long ago has most likely begun. */
-const begunAfterMs = 1000;
+/** `from` says where a piece joins the text that was streamed before. */
+function addText(turn: TurnView, { text, continues, from = turn.liveTo }: DeltaNotice): void {
+  const fresh = text.slice(Math.max(0, turn.liveTo - from));
+  if (fresh === '') return;
+  const missesStart = turn.live === '' && (from > 0 || continues === true);
+  turn.live += missesStart ? `${unseen}${fresh}` : fresh;
+  turn.liveTo = from + text.length;
+}
 
-/** The window opened while models were answering: text that streams from now on lacks its beginning. The recorded text will be complete. */
-export function markUnseen(conversation: Conversation, nowMs: number): void {
-  for (const turn of conversation.turns) {
-    if (isOpen(turn) && turn.live === '' && turn.askedAtMs !== null) turn.missesStart = nowMs - turn.askedAtMs > begunAfterMs;
+/** Lays text that was streamed so far under what streams from now on. */
+export function takeLive(conversation: Conversation, turnId: string, texts: OpResult<'turn.live'>['texts']): void {
+  const turn = findTurn(conversation, turnId);
+  if (turn === undefined || !isOpen(turn)) return;
+  for (const { kind, callId, text } of texts) {
+    const call = callId === null ? undefined : turn.calls[callId];
+    if (kind === 'output' && call?.state === 'running' && call.output === '') call.output = text.slice(-outputCharsMax);
+    if (kind !== 'text' || turn.askedAtMs === null) continue;
+    turn.live = text;
+    turn.liveTo = text.length;
   }
 }
 
+/** Marks the place where streamed text was missed. */
+const missing = '\n\n…\n\n';
+/** Precedes text whose beginning came before the window listened. The recorded text will be complete. */
+const unseen = '… ';
 /** The stream was cut: later text of a running answer does not join the earlier text. The record will be complete. */
 export function markMissing(conversation: Conversation): void {
   for (const turn of conversation.turns) {

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { english } from './english/english.ts';
+import { english } from './english/whole.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 

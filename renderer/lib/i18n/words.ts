@@ -1,6 +1,7 @@
 // The type of a catalogue: every text of the window, with the same parameters as the English one.
 
 import type { english } from './english/english.ts';
+import type { later } from './english/later.ts';
 
 type Translated<T> = {
   readonly [K in keyof T]: T[K] extends string
@@ -10,4 +11,4 @@ type Translated<T> = {
       : Translated<T[K]>;
 };
 
-export type Words = Translated<typeof english>;
+export type Words = Translated<typeof english & typeof later>;

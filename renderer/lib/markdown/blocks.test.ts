@@ -56,3 +56,22 @@ test.each([
 ])('%s is still markdown', (_name, text, expected) => {
   expect(outline(toBlocks(text))).toEqual(expected);
 });
+
+test.each([
+  ['apart', '<details>\n<summary>More</summary>\n\n**bold**\n\n</details>\n\nAfter.'],
+  ['close together', 'Before.\n<details><summary><b>More</b></summary>**bold**</details>\nAfter.'],
+  [
+    'one in another, and a tag in code',
+    '<details>\n<summary>More</summary>\n\n<details><summary>In</summary>x</details>\n\n```\n</details>\n```\n</details>\n\nAfter.',
+  ],
+])('a folded part is one block with its markdown: %s', (_how, text) => {
+  const blocks = toBlocks(text);
+  expect(outline(blocks).at(-1)).toBe('paragraph');
+  expect(blocks.find(({ kind }) => kind === 'details')).toMatchObject({ summary: 'More' });
+  expect(blocks.filter(({ kind }) => kind === 'details').length).toBe(1);
+});
+
+test('a folded part without its end holds the rest; a tag with an attribute is text', () => {
+  expect(toBlocks('<details>\n<summary>More</summary>\n\nSo far')).toEqual([{ kind: 'details', summary: 'More', text: '\nSo far' }]);
+  expect(outline(toBlocks('<details onclick="x">\n<summary>More</summary>\n\nSo far\n</details>'))).not.toContain('details');
+});

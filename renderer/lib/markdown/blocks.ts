@@ -2,6 +2,7 @@
 // Never throws: text the parser rejects is shown as plain text.
 
 import { Lexer, type Token } from 'marked';
+import { findDetails, readDetails } from './details.ts';
 import { findFootnote, findFootnoteMark, readFootnote, readFootnoteMark } from './footnotes.ts';
 import { findInlineFormula, readBlockFormula, readInlineFormula } from './maths.ts';
 
@@ -9,6 +10,8 @@ export type Block =
   | { readonly kind: 'markup'; readonly token: Token }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
   | { readonly kind: 'formula'; readonly text: string }
+  /** Folded markdown. */
+  | { readonly kind: 'details'; readonly summary: string; readonly text: string }
   | { readonly kind: 'plain'; readonly text: string };
 
 /** Longer texts are shown as plain text: parsing them would stall the window. */
@@ -78,8 +81,8 @@ function lex(text: string): Token[] {
 const extensions = {
   renderers: {},
   childTokens: {},
-  block: [readBlockFormula, readFootnote],
-  startBlock: [findFootnote],
+  block: [readBlockFormula, readFootnote, readDetails],
+  startBlock: [findFootnote, findDetails],
   inline: [readInlineFormula, readFootnoteMark],
   startInline: [findInlineFormula, findFootnoteMark],
 };
@@ -96,6 +99,7 @@ function toBlock(token: Token): Block[] {
     return [{ kind: 'code', language: language ?? '', text: typeof token['text'] === 'string' ? token['text'] : '' }];
   }
   if (token.type === 'formulaBlock') return [{ kind: 'formula', text: typeof token['text'] === 'string' ? token['text'] : '' }];
+  if (token.type === 'details') return [{ kind: 'details', summary: String(token['summary']), text: String(token['text']) }];
   return [token.raw.length > blockCharsMax ? { kind: 'plain', text: token.raw } : { kind: 'markup', token }];
 }
 

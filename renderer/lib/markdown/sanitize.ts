@@ -1,11 +1,15 @@
-// Turns one markdown block into inert HTML: raw HTML becomes visible text, images become links, and an allowlist filters the result. This
-// and formulas.ts are the only places that produce markup for {@html}; keep them small enough to review at a glance.
+// Turns one markdown block into inert HTML: raw HTML becomes visible text but for a few tags without attributes, images become links, and an
+// allowlist filters the result. This and formulas.ts are the only places that produce markup for {@html}; keep them
+// small enough to review at a glance.
 
 import type { DOMPurify } from 'dompurify';
 import { Parser, Renderer, type Token, type Tokens } from 'marked';
 import type { Words } from '../i18n/words.ts';
 
-const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span sup table thead tbody tr th td'.split(' ');
+const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span sup sub kbd table thead tbody tr th td'.split(' ');
+/** Models write these within a line all day; only without an attribute. */
+const plainTag = /^<(?:br ?\/?|\/?(?:sub|sup|kbd))>$/i;
+const alertHead = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i;
 
 const allowed = {
   ALLOWED_TAGS: allowedTags,
@@ -24,10 +28,10 @@ export interface SafeMarkup {
   toString(): string;
 }
 
-const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula|footnote)$/;
+const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula|footnote|alert|alert-(?:note|tip|important|warning|caution))$/;
 
-/** The text that replaces an image, in the person's language. */
-export type ImageWords = Pick<Words['chat']['document'], 'image' | 'notLoaded' | 'notLoadedFrom'>;
+/** The text that replaces an image, and the titles of alerts, in the person's language. */
+export type ImageWords = Pick<Words['chat']['document'], 'alerts' | 'image' | 'notLoaded' | 'notLoadedFrom'>;
 
 export interface BlockSanitizer {
   toHtml(token: Token): SafeMarkup;
@@ -60,6 +64,8 @@ export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords)
   // Until the library is there, and where it refuses, a formula is its source.
   const extensions = {
     renderers: {
+      // In a list or a quote it is its source.
+      details: ({ raw }: Tokens.Generic) => `<p>${escapeHtml(raw)}</p>`,
       formula: ({ text }: Tokens.Generic) => `<span class="formula">${escapeHtml(String(text))}</span>`,
       footnoteMark: ({ mark }: Tokens.Generic) => `<sup>${escapeHtml(String(mark))}</sup>`,
       footnote(this: { readonly parser: Parser }, { mark, tokens = [] }: Tokens.Generic) {
@@ -87,7 +93,13 @@ function decodeAddress(path: string): string {
 
 function createRenderer(words: () => ImageWords): Renderer {
   const renderer = new Renderer();
-  renderer.html = ({ text }) => escapeHtml(text);
+  renderer.html = ({ text }) => (plainTag.test(text) ? text : escapeHtml(text));
+  renderer.blockquote = function ({ tokens }: Tokens.Blockquote) {
+    const alert = readAlert(tokens);
+    if (alert === null) return `<blockquote>${this.parser.parse(tokens)}</blockquote>`;
+    const { kind, rest } = alert;
+    return `<blockquote class="alert-${kind}"><p class="alert">${words().alerts[kind]}</p>${this.parser.parse(rest)}</blockquote>`;
+  };
   renderer.heading = function ({ tokens, depth }: Tokens.Heading) {
     // One heading level, styled by depth: an answer's own outline never breaks the outline of the page.
     return `<h2 class="depth-${depth}">${this.parser.parseInline(tokens)}</h2>`;
@@ -111,6 +123,21 @@ function createRenderer(words: () => ImageWords): Renderer {
   renderer.checkbox = ({ checked }) => `<span class="task">${checked ? '☑' : '☐'}</span> `;
   renderer.code = ({ text }) => `<pre><code>${escapeHtml(text)}</code></pre>`;
   return renderer;
+}
+
+type AlertKind = keyof ImageWords['alerts'];
+
+/** The kind that the first line of a quote names, and the quote without it. */
+function readAlert(tokens: readonly Token[]): { kind: AlertKind; rest: Token[] } | null {
+  const [paragraph, ...others] = tokens;
+  if (paragraph?.type !== 'paragraph') return null;
+  const [first, ...inline] = paragraph.tokens ?? [];
+  if (first?.type !== 'text') return null;
+  const { text } = first as Tokens.Text;
+  const [head = '', kind = ''] = alertHead.exec(text) ?? [];
+  if (head === '') return null;
+  const without = { ...first, text: text.slice(head.length) } as Token;
+  return { kind: kind.toLowerCase() as AlertKind, rest: [{ ...paragraph, tokens: [without, ...inline] }, ...others] };
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

@@ -1,21 +1,25 @@
 // The window's state in one place: owns the parts, feeds them the one event stream, and turns failures into notices.
 
 import { createContext } from 'svelte';
+import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import type { DesktopBridge, ShellCommand, ShellFacts } from '../../../core/contracts/desktop-channels.ts';
 import type { BudgetScope, BudgetUnit } from '../../../core/contracts/policy.ts';
 import type { Words } from '../i18n/words.ts';
 import { OpFailure, type LinkState, type OpClient } from '../client.ts';
 import type { DraftFile } from '../draft-files.ts';
+import { mentionedFiles } from '../mentions.ts';
 import { Approvals } from './approvals.svelte.ts';
 import { CommandResults } from './command-results.svelte.ts';
 import { Helpers } from './helpers.svelte.ts';
 import { Identities } from './identities.svelte.ts';
-import { Inspector } from './inspector.svelte.ts';
+import { Inspector, Review, Side } from './inspector.svelte.ts';
+import { Reading } from './reading.svelte.ts';
 import { Notices } from './notices.svelte.ts';
 import { OpenConversation } from './open-conversation.svelte.ts';
 import { Route } from './route.svelte.ts';
 import { Rules } from './rules.svelte.ts';
+import { ServerQuestions } from './server-questions.svelte.ts';
 import { Schedules } from './schedules.svelte.ts';
 import { Sessions } from './sessions.svelte.ts';
 import { System } from './system.svelte.ts';
@@ -40,6 +44,9 @@ export class App {
   readonly notices = new Notices();
   readonly route = new Route();
   readonly inspector = new Inspector();
+  readonly review = new Review();
+  readonly side = new Side();
+  readonly reading = new Reading();
   readonly sessions: Sessions;
   readonly approvals: Approvals;
   readonly system: System;
@@ -47,6 +54,7 @@ export class App {
   readonly telegram: TelegramChannel;
   readonly schedules: Schedules;
   readonly helpers: Helpers;
+  readonly questions: ServerQuestions;
   readonly rules: Rules;
   readonly tools: ToolLooks;
   readonly identities = new Identities();
@@ -55,6 +63,8 @@ export class App {
   /** Files that go along with it. */
   readonly draftFiles: Record<string, DraftFile[]>;
   readonly commands: CommandResults;
+  /** The session of the tour, while one is taken. */
+  tour = $state<string | null>(null);
   /** Grows with every message that was taken. */
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
@@ -81,6 +91,7 @@ export class App {
     this.telegram = new TelegramChannel(client, report);
     this.schedules = new Schedules(client, report);
     this.helpers = new Helpers(client, report);
+    this.questions = new ServerQuestions(client, report);
     this.rules = new Rules(client);
     this.tools = new ToolLooks(client);
   }
@@ -128,6 +139,7 @@ export class App {
   #goTo(command: ShellCommand): void {
     if (command.kind === 'stopping') void this.attempt(() => this.system.lookStopped());
     else if (command.kind === 'show') this.route.go(command.view);
+    else if (command.kind === 'show-server') this.route.go('settings', 'mcp', command.query);
     else if (command.kind === 'show-session') this.route.go('chat', command.sessionId);
     else void this.attempt(() => this.#goToApproval(command.approvalId));
   }
@@ -181,8 +193,8 @@ export class App {
   }
 
   /** Runs the message of the last turn again. */
-  async retryTurn(turnId: string, model?: string): Promise<boolean> {
-    const taken = await this.attempt(() => this.client.op('turn.retry', { turnId, ...(model === undefined ? {} : { model }) }));
+  async retryTurn(turnId: string, changes: { readonly model?: string; readonly text?: string } = {}): Promise<boolean> {
+    const taken = await this.attempt(() => this.client.op('turn.retry', { turnId, ...changes }));
     if (taken) this.sentCount += 1;
     return taken;
   }
@@ -193,6 +205,13 @@ export class App {
       const { sessionId } = await this.client.op('turn.branch', { turnId, text });
       this.route.go('chat', sessionId);
     });
+  }
+
+  /** The last message of the conversation, once it has ended; a turn that a fork copied runs in the session it came from. */
+  canRetry(sessionId: string, turn: TurnView): boolean {
+    if (isOpen(turn) || turn.kind !== 'chat' || turn.messages.length === 0) return false;
+    const last = this.conversation(sessionId).view.turns.findLast((candidate) => candidate.kind === 'chat');
+    return last?.turnId === turn.turnId && !this.isCopied(sessionId, turn);
   }
 
   /** True for a turn that was not run in this session: a fork took it along. */
@@ -210,10 +229,14 @@ export class App {
     });
   }
 
-  /** A new session that works in a folder, and goes there; `trusts` is the person's yes to that folder. */
-  workIn(folder: string, trusts: boolean): Promise<boolean> {
+  /** A new session that works in a folder or in a new worktree of it, and goes there; `trusts` is the person's yes to that folder. */
+  workIn(folder: string, { trusts, inWorktree }: { readonly trusts: boolean; readonly inWorktree: boolean }): Promise<boolean> {
     return this.attempt(async () => {
       if (trusts) await this.client.op('workspace.trust', { path: folder });
+      if (inWorktree) {
+        const { sessionId } = await this.client.op('worktree.begin', { folder });
+        return this.route.go('chat', sessionId);
+      }
       const made = await this.client.op('session.create', { workspace: folder });
       this.sessions.put(made);
       this.route.go('chat', made.sessionId);
@@ -232,9 +255,13 @@ export class App {
   /** Sends to a running turn as steering, else, and with files always, as a new message. True when it was taken. */
   async send(sessionId: string | null, text: string, runningTurnId: string | null, files: readonly DraftFile[] = []): Promise<boolean> {
     const taken = await this.attempt(async () => {
-      if (runningTurnId !== null && files.length === 0 && (await this.#steer(runningTurnId, text))) return;
-      const attachments = files.map(({ name, mediaType, base64 }) => ({ name, base64, ...(mediaType === '' ? {} : { mediaType }) }));
-      const along = files.length === 0 ? {} : { attachments };
+      const mentioned = text.includes('@') ? await mentionedFiles(this.client, sessionId, text) : [];
+      const attachments = [
+        ...files.map(({ name, mediaType, base64 }) => ({ name, base64, ...(mediaType === '' ? {} : { mediaType }) })),
+        ...mentioned.map((path) => ({ path })),
+      ];
+      if (runningTurnId !== null && attachments.length === 0 && (await this.#steer(runningTurnId, text))) return;
+      const along = attachments.length === 0 ? {} : { attachments };
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
       if (sessionId !== null) return;
       // A person who has changed the view meanwhile stays there, and finds the conversation unchanged.
@@ -278,11 +305,13 @@ export class App {
     this.telegram.apply(event);
     this.schedules.apply(event);
     this.helpers.apply(event);
+    this.questions.apply(event);
     this.rules.apply(event);
     this.identities.apply(event);
     this.#conversations.get(event.sessionId)?.take(event);
     if (event.type === 'panic.released') this.notices.isOver('panic_engaged');
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
+    if (event.type === 'mcp.asked') this.notices.say(this.#words().serverAsks(event.body.server));
     if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.notices.say(this.#words().turnEnded(event.body.status));
   }
 

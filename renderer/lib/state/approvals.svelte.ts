@@ -14,7 +14,17 @@ export type SettleAnswer = 'done' | 'retry' | 'abandon';
 export type KnownGrant = Grant & Partial<GrantListing>;
 export type GrantPreview = OpResult<'grant.preview'>;
 
+/** An answer may have a scope beyond the one call, a note with a denial, the arguments as the person changed them. */
+export interface ApprovalGiven {
+  readonly scope?: GrantScope;
+  readonly choice?: number;
+  readonly reason?: string;
+  readonly args?: Record<string, unknown>;
+}
+
 const previewDays = 30;
+/** Events kept for one answer of the host. */
+const meanwhileMax = 10_000;
 
 /** Several can be asked in the same moment: their ids then tell the order. */
 function newestFirst(a: Approval, b: Approval): number {
@@ -26,6 +36,8 @@ export class Approvals {
   grantsById = $state<Record<string, KnownGrant>>({});
   outcomes = $state.raw<readonly UnknownOutcome[]>([]);
   readonly #client: OpClient;
+  /** For each answer under way what has happened since it was asked for. */
+  readonly #meanwhile = new Set<AnyEvent[]>();
 
   readonly all = $derived(Object.values(this.byId).toSorted(newestFirst));
   /** In the order they were asked. */
@@ -39,27 +51,44 @@ export class Approvals {
   }
 
   async load(): Promise<void> {
-    const [{ approvals }, { outcomes }] = await Promise.all([this.#client.op('approval.list', {}), this.#client.op('outcome.list', {})]);
-    const decided = Object.entries(this.byId).filter(([, approval]) => approval.state !== 'pending');
-    this.byId = { ...Object.fromEntries(decided), ...Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval])) };
-    this.outcomes = outcomes;
+    const asked = Promise.all([this.#client.op('approval.list', {}), this.#client.op('outcome.list', {})]);
+    await this.#show(asked, ([{ approvals }, { outcomes }]) => {
+      const decided = Object.entries(this.byId).filter(([, approval]) => approval.state !== 'pending');
+      this.byId = { ...Object.fromEntries(decided), ...Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval])) };
+      this.outcomes = outcomes;
+    });
   }
 
   /** Also what was decided before, and the grants. */
   async loadAll(): Promise<void> {
-    const [{ approvals }, { grants }] = await Promise.all([
-      this.#client.op('approval.list', { all: true }),
-      this.#client.op('grant.list', { all: true }),
-    ]);
-    this.byId = Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval]));
-    this.grantsById = Object.fromEntries(grants.map((grant) => [grant.grantId, grant]));
+    const asked = Promise.all([this.#client.op('approval.list', { all: true }), this.#client.op('grant.list', { all: true })]);
+    await this.#show(asked, ([{ approvals }, { grants }]) => {
+      this.byId = Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval]));
+      this.grantsById = Object.fromEntries(grants.map((grant) => [grant.grantId, grant]));
+    });
   }
 
-  async decide(
-    approvalId: string,
-    decision: 'approve' | 'deny',
-    given: { readonly scope?: GrantScope; readonly choice?: number; readonly reason?: string } = {},
-  ): Promise<void> {
+  /** The answer may be older than the events that came while it was on its way: they are applied to it. */
+  async #show<T>(asked: Promise<T>, show: (answer: T) => void): Promise<void> {
+    const meanwhile: AnyEvent[] = [];
+    this.#meanwhile.add(meanwhile);
+    try {
+      show(await asked);
+      for (const event of meanwhile) if (!this.#holds(event)) this.#apply(event);
+    } finally {
+      this.#meanwhile.delete(meanwhile);
+    }
+  }
+
+  /** Where applying an event twice would change something. */
+  #holds(event: AnyEvent): boolean {
+    if (event.type === 'approval.requested') return event.body.approval.approvalId in this.byId;
+    if (event.type === 'grant.created') return event.body.grant.grantId in this.grantsById;
+    if (event.type === 'tool.requested') return (this.grantsById[event.body.grantId ?? '']?.lastUsedAtMs ?? 0) >= event.atMs;
+    return false;
+  }
+
+  async decide(approvalId: string, decision: 'approve' | 'deny', given: ApprovalGiven = {}): Promise<void> {
     this.byId[approvalId] = await this.#client.op('approval.decide', { approvalId, decision, ...given });
   }
 
@@ -79,6 +108,11 @@ export class Approvals {
   }
 
   apply(event: AnyEvent): void {
+    for (const meanwhile of this.#meanwhile) if (meanwhile.length < meanwhileMax) meanwhile.push(event);
+    this.#apply(event);
+  }
+
+  #apply(event: AnyEvent): void {
     if (event.type === 'approval.requested') this.byId[event.body.approval.approvalId] = event.body.approval;
     else if (event.type === 'approval.decided') this.#decided(event);
     else if (event.type === 'turn.finished') this.#withdrawOf(event.turnId, event.atMs);

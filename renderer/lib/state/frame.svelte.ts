@@ -19,7 +19,11 @@ export class Frame {
   isNarrow = $state(false);
   /** The title in the header is being edited. */
   isRenaming = $state(false);
-  overlay = $state<'palette' | 'keys' | null>(null);
+  /** The find bar of the conversation is open. */
+  isFinding = $state(false);
+  /** Its field that takes the focus when it opens. */
+  findField: 'find' | 'find-date' = 'find';
+  overlay = $state<'palette' | 'keys' | 'folder' | 'prompts' | null>(null);
   /** Commands by their ids, the last one used first. */
   recent = $state.raw<readonly string[]>([]);
 

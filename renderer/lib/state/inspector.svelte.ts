@@ -1,4 +1,6 @@
-// The turn shown in the side panel, and its first section. Remembers the element that opened it, so that the focus returns there.
+// The panels next to or over a conversation: what each shows, and the element that opened it, so that the focus returns there.
+
+import { tick } from 'svelte';
 
 export type InspectorPart = 'turn' | 'pack' | 'artifacts' | 'rules' | 'new-rule';
 
@@ -9,18 +11,32 @@ export interface Inspected {
   readonly part: InspectorPart;
 }
 
-export class Inspector {
-  shown = $state.raw<Inspected | null>(null);
+/** The changes in files that are reviewed. */
+export interface Reviewed {
+  readonly sessionId: string;
+  /** Null for the whole session. */
+  readonly turnId: string | null;
+  /** It was opened to go back to before this turn: all that happened since is shown. */
+  readonly isRewind?: true;
+}
+
+export const sideTabs = ['artifacts', 'files', 'tasks', 'commands', 'browser'] as const;
+export type SideTab = (typeof sideTabs)[number];
+
+/** The files, tasks and commands of a session, next to its conversation. */
+export interface Sided {
+  readonly sessionId: string;
+  readonly tab: SideTab;
+}
+
+class Panel<Shown> {
+  shown = $state.raw<Shown | null>(null);
   #opener: HTMLElement | null = null;
 
-  /** Opens at a part of a turn; what asked for it gets the focus back. */
-  open(what: Inspected, opener: HTMLElement | null): void {
+  /** `opener` gets the focus back. */
+  open(what: Shown, opener: HTMLElement | null): void {
     this.shown = what;
     this.#opener = opener;
-  }
-
-  isShowing(turnId: string, part?: InspectorPart): boolean {
-    return this.shown?.turnId === turnId && (part === undefined || this.shown.part === part);
   }
 
   close(): void {
@@ -29,6 +45,17 @@ export class Inspector {
     this.#opener = null;
     // The opener may have left the page meanwhile; then the focus goes to the conversation.
     const target = opener?.isConnected === true ? opener : document.querySelector<HTMLElement>('[role="log"]');
-    target?.focus();
+    // The page below a panel takes the focus only once the panel is gone.
+    void tick().then(() => target?.focus());
+  }
+}
+
+export class Side extends Panel<Sided> {}
+
+export class Review extends Panel<Reviewed> {}
+
+export class Inspector extends Panel<Inspected> {
+  isShowing(turnId: string, part?: InspectorPart): boolean {
+    return this.shown?.turnId === turnId && (part === undefined || this.shown.part === part);
   }
 }

@@ -3,10 +3,12 @@
 
 import { flushSync } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
+import type { TurnView } from '../../../core/contracts/turn-view.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../client.ts';
-import { applyDelta, createConversation, markMissing, markUnseen, type Conversation } from '../fold/conversation.ts';
+import { applyDelta, createConversation, markMissing, takeLive, type Conversation } from '../fold/conversation.ts';
 import { ConversationLog } from '../fold/conversation-log.ts';
 import { readableEvents } from '../fold/readable-events.ts';
+import type { FarPart, FarPlace } from './far-part.svelte.ts';
 
 const pageEvents = 200;
 const deltaEveryMs = 75;
@@ -16,14 +18,29 @@ const deltaShareMax = 0.08;
 /** Beyond this many events in memory the oldest go; they can be paged in again. */
 const eventsMax = 1500;
 const eventsKept = 1000;
+/** Streamed text that waits for the event that announces it. */
+const deltasKept = 200;
 /** Events that arrive before the first page; beyond it the page is asked for again. */
 const earlyMax = 1000;
-/** How far back a search hit is followed, in pages of the largest size. */
-const reachPagesMax = 4;
-const reachPageEvents = 5000;
+/** An older part than the loaded one is read around its place, unless it is near enough to load all up to there. */
+const nearPages = 2;
 
-export class OpenConversation {
+/** A run of turns that is read: the newest, or an older part of a long session. */
+export interface ReadPart {
   readonly view: Conversation;
+  readonly hasEarlier: boolean;
+  readonly hasLater: boolean;
+  readonly loadingEarlier: boolean;
+  loadEarlier(): Promise<void>;
+  loadLater(): Promise<void>;
+}
+
+export class OpenConversation implements ReadPart {
+  readonly view: Conversation;
+  /** An older part that is read instead; new events still arrive in `view`. */
+  far = $state.raw<FarPart | null>(null);
+  readonly part: ReadPart = $derived(this.far ?? this);
+  readonly hasLater = false;
   loading = $state(true);
   loadingEarlier = $state(false);
   hasEarlier = $state(false);
@@ -63,7 +80,7 @@ export class OpenConversation {
       this.failure = null;
       this.#log.takeNewest(readableEvents(events));
       this.hasEarlier = (this.#log.first?.sessionSeq ?? 1) > 1;
-      markUnseen(this.view, Date.now());
+      await this.#takeLive();
       const early = this.#early ?? [];
       this.#early = null;
       for (const event of early) this.take(event);
@@ -73,14 +90,71 @@ export class OpenConversation {
     }
   }
 
-  /** Loads as far back as an event; the turn it belongs to, or null where it is not found or too far back. */
+  /** The text streamed before the window was opened; without it the text says that its beginning is missing. */
+  async #takeLive(): Promise<void> {
+    const open = this.view.turns.filter((turn) => turn.status === 'running');
+    for (const { turnId } of open) {
+      const live = await this.#client.op('turn.live', { turnId }).catch(() => null);
+      if (live !== null) takeLive(this.view, turnId, live.texts);
+    }
+  }
+
+  /** Reads the part around an event; its turn, or null where it is not found. */
   async reach(seq: number): Promise<string | null> {
     await this.#loaded;
     await this.#earlier;
-    for (let page = 0; page < reachPagesMax && this.hasEarlier && (this.#log.first?.seq ?? 0) > seq; page++) {
-      await this.loadEarlier(reachPageEvents);
+    for (let page = 0; page < nearPages && this.hasEarlier && this.#isBeforeFirst(seq); page++) await this.loadEarlier();
+    if (!this.#isBeforeFirst(seq)) {
+      this.far = null;
+      return this.#log.turnOfEvent(seq);
     }
-    return this.#log.turnOfEvent(seq);
+    if (this.far?.holds(seq) !== true) await this.#readFar((begin) => begin.around(this.#farPlace, seq));
+    return this.far?.turnOfEvent(seq) ?? null;
+  }
+
+  /** Reads the part that begins at a time; its first turn, or null where nothing was said since. */
+  async reachTime(atMs: number): Promise<string | null> {
+    await this.#loaded;
+    await this.#earlier;
+    const since = (turn: TurnView): boolean => turn.startedAtMs >= atMs;
+    const firstAtMs = this.view.turns[0]?.startedAtMs ?? 0;
+    if (!this.hasEarlier || firstAtMs < atMs) {
+      this.far = null;
+      return this.view.turns.find(since)?.turnId ?? null;
+    }
+    await this.#readFar((begin) => begin.since(this.#farPlace, atMs));
+    return this.far?.view.turns.find(since)?.turnId ?? null;
+  }
+
+  async #readFar(begin: (far: typeof FarPart) => Promise<FarPart>): Promise<void> {
+    try {
+      this.far = await begin((await import('./far-part.svelte.ts')).FarPart);
+    } catch (cause) {
+      this.failure = toOpFailure(cause);
+    }
+  }
+
+  get #farPlace(): FarPlace {
+    return { client: this.#client, sessionId: this.sessionId, join: (events, hasEarlier) => this.#join(events, hasEarlier) };
+  }
+
+  /** The older part has come to the beginning of the newest one. */
+  #join(events: readonly AnyEvent[], hasEarlier: boolean): boolean {
+    const [first, last] = [this.#log.first, events.at(-1)];
+    if (first === null || last === undefined || last.sessionSeq + 1 < first.sessionSeq) return false;
+    this.#log.prepend(events);
+    this.hasEarlier = hasEarlier;
+    this.far = null;
+    return true;
+  }
+
+  #isBeforeFirst(seq: number): boolean {
+    return this.hasEarlier && seq < (this.#log.first?.seq ?? 0);
+  }
+
+  /** The newest part has all of it. */
+  loadLater(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Loads the page before the oldest event held; where one is on its way already, that one is waited for. */
@@ -116,6 +190,7 @@ export class OpenConversation {
     // Something was missed: the newest page tells what.
     if (this.#log.append(event) === 'hole') void this.load();
     else if (this.isAtEnd && this.#log.count > eventsMax && this.#log.trimTo(eventsKept)) this.hasEarlier = true;
+    if (this.#deltas.length > 0) this.#flushDeltas();
   }
 
   takeDelta(delta: DeltaNotice): void {
@@ -132,7 +207,8 @@ export class OpenConversation {
   }
 
   eventsOfTurn(turnId: string): readonly AnyEvent[] {
-    return this.#log.eventsOfTurn(turnId);
+    const events = this.#log.eventsOfTurn(turnId);
+    return events.length > 0 ? events : (this.far?.eventsOfTurn(turnId) ?? []);
   }
 
   #showDeltas(): void {
@@ -146,9 +222,9 @@ export class OpenConversation {
   #flushDeltas(): void {
     clearTimeout(this.#deltaTimer);
     this.#deltaTimer = undefined;
-    const deltas = this.#deltas;
-    this.#deltas = [];
-    for (const delta of joinNeighbours(deltas)) applyDelta(this.view, delta);
+    this.#deltas = joinNeighbours(this.#deltas)
+      .filter((delta) => !applyDelta(this.view, delta))
+      .slice(-deltasKept);
   }
 }
 
@@ -156,8 +232,10 @@ function joinNeighbours(deltas: readonly DeltaNotice[]): DeltaNotice[] {
   const joined: DeltaNotice[] = [];
   for (const delta of deltas) {
     const last = joined.at(-1);
-    const isSame = last?.kind === delta.kind && last.turnId === delta.turnId && last.callId === delta.callId;
-    if (last !== undefined && isSame) joined[joined.length - 1] = { ...last, text: last.text + delta.text };
+    const isSame =
+      last?.kind === delta.kind && last.turnId === delta.turnId && last.callId === delta.callId && last.requestId === delta.requestId;
+    const isNext = last?.from === undefined || delta.from === undefined || last.from + last.text.length === delta.from;
+    if (last !== undefined && isSame && isNext) joined[joined.length - 1] = { ...last, text: last.text + delta.text };
     else joined.push(delta);
   }
   return joined;

@@ -38,9 +38,10 @@ function createRecord() {
 }
 
 /** A host that answers with the page when told to. */
-function open() {
+function open(streamed: readonly { kind: 'text'; callId: null; text: string }[] = []) {
   const page = new Deferred<AnyEvent[]>();
-  const op = async (): Promise<unknown> => ({ session: {}, events: await page.promise, earlierBefore: null });
+  const op = async (name: string): Promise<unknown> =>
+    name === 'turn.live' ? { texts: streamed } : { session: {}, events: await page.promise, earlierBefore: null };
   const client: OpClient = { op: op as OpClient['op'], events: () => () => undefined };
   const conversation = new OpenConversation(client, 'ses_1');
   return { page, conversation, loaded: conversation.load() };
@@ -87,7 +88,9 @@ test('a search hit further back is reached while an earlier page is on its way',
   ];
   const events = Array.from({ length: 40 }, (_, index) => turn(`trn_${index}`)).flat();
   const held: (() => void)[] = [];
-  const op = async (_name: string, { before, limit = 0 }: { before?: number; limit?: number }): Promise<unknown> => {
+  const op = async (_name: string, asked: { before?: number; after?: number; limit?: number }): Promise<unknown> => {
+    const { before, after, limit = 0 } = asked;
+    if (after !== undefined) return { session: {}, events: events.filter((event) => event.seq > after).slice(0, Math.min(limit, 10)) };
     if (before === undefined) return { session: {}, events: events.slice(-4) };
     await new Promise<void>((resolve) => held.push(resolve));
     return { session: {}, events: events.filter((event) => event.seq < before).slice(-Math.min(limit, 10)) };
@@ -100,7 +103,23 @@ test('a search hit further back is reached while an earlier page is on its way',
   try {
     expect(await reached).toBe('trn_22');
     await scrolling;
+    // Read apart from the end, with what lies around it, and without what lies between.
+    const shown = conversation.part.view.turns.map(({ turnId }) => turnId);
+    expect([shown.includes('trn_21'), shown.includes('trn_39'), conversation.view.turns.at(-1)?.turnId]).toEqual([true, false, 'trn_39']);
   } finally {
     clearInterval(letGo);
   }
+});
+
+test('what was streamed before the window looked on comes first, and pieces it holds are not shown twice', async () => {
+  const record = createRecord();
+  const { page, conversation, loaded } = open([{ kind: 'text', callId: null, text: 'I see to ' }]);
+  conversation.takeDelta({ ...textOf('see to '), from: 2 });
+  conversation.takeDelta({ ...textOf('to notes'), from: 6 });
+  page.resolve(record.slice(0, 3));
+  await loaded;
+  expect(live(conversation)).toBe('I see to notes');
+  conversation.takeDelta({ ...textOf('.md'), from: 14 });
+  conversation.linkLost();
+  expect(live(conversation)).toMatch(/^I see to notes\.md/);
 });

@@ -59,8 +59,8 @@ export class Sessions {
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
   readonly #refreshing = new Set<string>();
-  /** Told of while the list was on its way: it may not have them yet. */
-  #touched: Set<string> | null = null;
+  /** For each list on its way the sessions that changed meanwhile: it may not have the changes yet. */
+  readonly #touched = new Set<Set<string>>();
   #deletionTimer: ReturnType<typeof setTimeout> | undefined;
   #archivalTimer: ReturnType<typeof setTimeout> | undefined;
   #seeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -92,10 +92,10 @@ export class Sessions {
   /** As much of the list as was there before, or the first page. */
   async load(): Promise<void> {
     const touched = new Set<string>();
-    this.#touched = touched;
+    this.#touched.add(touched);
     const held = this.all.filter((session) => !session.archived).length;
     const limit = Math.min(sessionsMax, Math.max(pageSessions, held));
-    const { sessions, nextCursor } = await this.#client.op('session.list', { limit }).finally(() => (this.#touched = null));
+    const { sessions, nextCursor } = await this.#client.op('session.list', { limit }).finally(() => this.#touched.delete(touched));
     const listed = new Set(sessions.map(({ sessionId }) => sessionId));
     const kept = this.all.filter((one) => !listed.has(one.sessionId) && (one.archived || one.sessionId === this.lookedAt));
     this.all = [...sessions, ...kept];
@@ -249,7 +249,7 @@ export class Sessions {
   }
 
   apply(event: AnyEvent): void {
-    this.#touched?.add(event.sessionId);
+    for (const touched of this.#touched) touched.add(event.sessionId);
     if (event.type === 'session.deleted') this.#remove(event.body.sessionId);
     else if (event.sessionId === systemSessionId) return;
     else if (event.type === 'session.created') this.#added(event);

@@ -226,3 +226,23 @@ test('a session read again is read once more if a newer change arrived meanwhile
   await vi.waitFor(() => expect(list.find('a')).toMatchObject({ title: 'Theirs', lastText: 'Both' }));
   expect(host.asked.filter((asked) => asked.startsWith('session.get'))).toHaveLength(2);
 });
+
+test('of two lists on their way, the later one does not undo a change that came after the first', async () => {
+  const { host, list } = await open([info('a')]);
+  const held: (() => void)[] = [];
+  const answer = host.op;
+  host.op = (async (name: 'session.list', params: object) => {
+    const answered = await answer(name, params);
+    if (name === 'session.list') await new Promise<void>((resolve) => held.push(resolve));
+    return answered;
+  }) as OpClient['op'];
+  const [first, second] = [list.load(), list.load()];
+  await vi.waitFor(() => expect(held.length).toBe(2));
+  held.shift()?.();
+  await first;
+  host.held.set('a', info('a', { title: 'Renamed', events: 2 }));
+  list.apply(event('a', 'session.renamed', { title: 'Renamed' }, { sessionSeq: 2 }));
+  held.shift()?.();
+  await second;
+  await vi.waitFor(() => expect(list.find('a')?.title).toBe('Renamed'));
+});

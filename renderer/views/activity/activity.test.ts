@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { eventTypes, type AnyEvent, type EventOf, type EventType } from '../../../core/contracts/events.ts';
 import { foldTurnView } from '../../../core/contracts/turn-view-fold.ts';
 import { describeEvent } from '../../lib/describe-event.ts';
-import { english } from '../../lib/i18n/english/english.ts';
+import { english } from '../../lib/i18n/english/whole.ts';
 import { Formats } from '../../lib/i18n/formats.ts';
 import { buildTree, keysOf, pruneTree, rowsOf, type TreeNode } from './build-tree.ts';
 import { sumUpTurn } from './sum-up-turn.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { AnyEvent, EventType } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../../lib/client.ts';
 import { describeEvent } from '../../lib/describe-event.ts';
-import { english } from '../../lib/i18n/english/english.ts';
+import { english } from '../../lib/i18n/english/whole.ts';
 import { Formats } from '../../lib/i18n/formats.ts';
 import { buildTree } from './build-tree.ts';
 import { sumUpTurn } from './sum-up-turn.ts';

@@ -54,6 +54,35 @@ export function kindOf({ name, mediaType }: { readonly name: string; readonly me
   return type.startsWith('text/') ? 'text' : 'other';
 }
 
+export type PreviewKind = 'document' | 'table' | 'drawing' | 'page';
+const previews: Readonly<Record<string, PreviewKind>> = {
+  md: 'document',
+  markdown: 'document',
+  csv: 'table',
+  tsv: 'table',
+  svg: 'drawing',
+  html: 'page',
+  htm: 'page',
+};
+const previewTypes: Readonly<Record<string, PreviewKind>> = {
+  'text/markdown': 'document',
+  'text/csv': 'table',
+  'text/tab-separated-values': 'table',
+  'image/svg+xml': 'drawing',
+  'text/html': 'page',
+};
+
+/** How a text can be shown besides its source; null for most. */
+export function previewOf({ name, mediaType }: { readonly name: string; readonly mediaType: string }): PreviewKind | null {
+  const [, ending = ''] = /\.([a-z0-9]+)$/i.exec(name) ?? [];
+  const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+  return find(previews, ending.toLowerCase()) ?? find(previewTypes, type);
+}
+
+function find(kinds: Readonly<Record<string, PreviewKind>>, key: string): PreviewKind | null {
+  return Object.hasOwn(kinds, key) ? (kinds[key] ?? null) : null;
+}
+
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }

@@ -8,7 +8,10 @@ export interface TurnSource {
   readonly turns: readonly TurnView[];
   /** True if the host has older ones that are not loaded. */
   readonly hasEarlier: boolean;
+  /** True if the host has newer ones that are not loaded: an older part is read. */
+  readonly hasLater: boolean;
   loadEarlier(): Promise<void>;
+  loadLater(): Promise<void>;
 }
 
 /** The initial number; enough to fill a high screen with short answers in few steps. */
@@ -46,7 +49,7 @@ export class TurnWindow {
   });
 
   readonly shown = $derived(this.#turns.slice(this.#start, this.#end));
-  readonly hasLater = $derived(this.#end < this.#turns.length);
+  readonly hasLater = $derived.by(() => this.#end < this.#turns.length || this.#source().hasLater);
   readonly hasEarlier = $derived.by(() => this.#start > 0 || this.#source().hasEarlier);
 
   /** Follows the scrolling of the region until the returned function is called. */
@@ -129,13 +132,18 @@ export class TurnWindow {
       return this.#idAt(this.#start) !== before;
     }
     if (region.scrollHeight - region.clientHeight - region.scrollTop < readyPx && this.hasLater) {
+      const before = this.#idAt(this.#end - 1);
       await this.#showLater();
-      return true;
+      return this.#idAt(this.#end - 1) !== before;
     }
     return false;
   }
 
   async #showLater(): Promise<void> {
+    if (this.#end >= this.#turns.length) {
+      this.#lastId = this.#idAt(this.#end - 1);
+      await this.#source().loadLater();
+    }
     const end = Math.min(this.#turns.length, this.#end + turnsPerFrame);
     const start = Math.max(this.#start, end - turnsMax);
     await this.#holding(() => {

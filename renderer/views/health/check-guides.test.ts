@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { english } from '../../lib/i18n/english/english.ts';
+import { english } from '../../lib/i18n/english/whole.ts';
 import { guideOf, splitCommand } from './check-guides.ts';
 
 test('a check has a name, an explanation and a next step; an unknown one keeps its id', () => {

@@ -1,7 +1,7 @@
 // When a schedule is due, in words.
 
 import { expect, test } from 'vitest';
-import { english } from '../../lib/i18n/english/english.ts';
+import { english } from '../../lib/i18n/english/whole.ts';
 import { Formats } from '../../lib/i18n/formats.ts';
 import { describeCron, describeWhen } from './describe-when.ts';
 

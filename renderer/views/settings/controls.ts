@@ -80,6 +80,7 @@ function unionOf(members: readonly unknown[], name: string): Control {
   const constants = present.map((member) => member['const']);
   if (present.length > 0 && constants.every((one) => typeof one === 'number' || typeof one === 'string'))
     return { kind: 'choice', options: constants };
+  if (only !== undefined && present.every((member) => member['type'] === 'string')) return controlOf(only, name);
   return formsOf(present, name) ?? { kind: 'json' };
 }
 

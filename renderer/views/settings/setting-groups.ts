@@ -1,6 +1,6 @@
 // The group of each section on the settings page, the most used first. A section without a place is among the advanced ones.
 
-export const settingGroups = ['general', 'models', 'permissions', 'money', 'memory', 'channels', 'advanced'] as const;
+export const settingGroups = ['general', 'models', 'permissions', 'money', 'memory', 'channels', 'programs', 'advanced'] as const;
 export type SettingGroup = (typeof settingGroups)[number];
 
 const sections: Readonly<Record<Exclude<SettingGroup, 'advanced'>, readonly string[]>> = {
@@ -10,6 +10,7 @@ const sections: Readonly<Record<Exclude<SettingGroup, 'advanced'>, readonly stri
   money: ['budget', 'limits'],
   memory: ['memory', 'knowledge', 'skills', 'prompts'],
   channels: ['channels', 'signals', 'heartbeat', 'web'],
+  programs: ['mcp', 'doors'],
 };
 const places = new Map(Object.entries(sections).flatMap(([group, ids]) => ids.map((id, at) => [id, { group, at }] as const)));
 

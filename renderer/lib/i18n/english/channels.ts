@@ -78,4 +78,22 @@ export const channels = {
     preview: 'Answer shown in the chat while it is being written',
     closed: 'Approval in the chat closed',
   },
+  /** Of the other chat services, by name. */
+  service: {
+    paused: (name: string, by: string) => `${name} paused by ${by}`,
+    resumed: (name: string, by: string) => `${name} resumed by ${by}`,
+    state: {
+      starting: (name: string) => `${name} is connecting`,
+      running: (name: string) => `${name} is connected again`,
+      paused: (name: string) => `${name} is paused`,
+      offline: (name: string) => `${name} cannot be reached`,
+      refused: (name: string) => `${name} rejects the sign-in`,
+    },
+    command: (name: string) => `Command on ${name}`,
+    commandAnswered: (name: string) => `Command on ${name} answered`,
+    asked: (name: string) => `Approval requested on ${name}`,
+    closed: (name: string) => `Approval on ${name} closed`,
+    preview: (name: string) => `Answer shown on ${name} while it is being written`,
+    noted: (name: string) => `${name} was read further`,
+  },
 } as const;

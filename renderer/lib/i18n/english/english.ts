@@ -2,7 +2,6 @@
 
 import { activity } from './activity.ts';
 import { agents } from './agents.ts';
-import { appearance } from './appearance.ts';
 import { approvals } from './approvals.ts';
 import { artifacts } from './artifacts.ts';
 import { budget } from './budget.ts';
@@ -14,25 +13,21 @@ import { common } from './common.ts';
 import { composer } from './composer.ts';
 import { folders } from './folders.ts';
 import { frame } from './frame.ts';
-import { health } from './health.ts';
 import { markdown } from './markdown.ts';
-import { memory } from './memory.ts';
 import { messages } from './messages.ts';
 import { providers } from './providers.ts';
+import { review } from './review.ts';
 import { rules } from './rules.ts';
-import { schedules } from './schedules.ts';
+import { running } from './running.ts';
 import { secrets } from './secrets.ts';
 import { sessions } from './sessions.ts';
-import { settingNames } from './setting-names.ts';
 import { settings } from './settings.ts';
-import { skills } from './skills.ts';
-import { unfinished } from './unfinished.ts';
+import { side } from './side.ts';
 import { usage } from './usage.ts';
 
 export const english = {
   activity,
   agents,
-  appearance,
   approvals,
   artifacts,
   budget,
@@ -44,18 +39,15 @@ export const english = {
   composer,
   folders,
   frame,
-  health,
   markdown,
-  memory,
   messages,
   providers,
+  review,
   rules,
-  schedules,
+  running,
   secrets,
   sessions,
-  settingNames,
   settings,
-  skills,
-  unfinished,
+  side,
   usage,
 } as const;

@@ -13,6 +13,7 @@ export const frame = {
     artifacts: 'Artifacts',
     settings: 'Settings',
     health: 'Health',
+    running: 'Running',
   },
   waiting: (count: number) => `${count} waiting for you`,
   newSession: 'New session',
@@ -57,5 +58,6 @@ export const frame = {
   questionGone: 'This approval is no longer waiting.',
   questionHint: 'The decision is in the history below the open approvals.',
   approvalNeeded: (summary: string) => `Approval needed: ${summary}`,
+  serverAsks: (server: string) => `The MCP server ${server} asks you something`,
   turnEnded: (status: string) => `Turn ${status.replace('_', ' ')}.`,
 } as const;

@@ -12,6 +12,7 @@ export const settings = {
     money: 'Money',
     memory: 'Memory',
     channels: 'Channels',
+    programs: 'Programs',
     advanced: 'Advanced',
   },
   search: 'Search settings',

@@ -1,10 +1,15 @@
-// The suggestions for a command, requested from the host during typing, and the chosen one. Sends nothing.
+// The suggestions for a command, and for a file that is mentioned at the caret, requested from the host during typing; and the chosen one.
+// Sends nothing.
 
 import { isCommandLine } from '../../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../../core/contracts/ops.ts';
 import type { OpClient } from '../../../lib/client.ts';
+import { mentionAt, withMention, type Mention } from '../../../lib/mentions.ts';
 
-export type Suggestion = OpResult<'command.complete'>['completions'][number];
+export type Suggestion = OpResult<'command.complete'>['completions'][number] & {
+  /** The place of the caret in the completed line; its end by default. */
+  readonly caret?: number;
+};
 
 const askAfterMs = 60;
 const lineMax = 1000;
@@ -19,6 +24,8 @@ export class Completion {
   /** -1: none, so that Enter runs the typed text. */
   active = $state(-1);
   #line = '';
+  /** Files are offered, not commands. */
+  isMention = $state(false);
   /** The line for which a person closed the list. */
   #closedFor: string | null = null;
   #ending: AbortController | undefined;
@@ -37,10 +44,16 @@ export class Completion {
   }
 
   /** Call with every change of the text. */
-  follow(line: string, sessionId: string | null): void {
+  follow(line: string, sessionId: string | null, caret = line.length): void {
     if (line === this.#line) return;
     this.#line = line;
     this.#ending?.abort();
+    const mention = mentionAt(line, caret);
+    this.isMention = mention !== null;
+    if (mention !== null && line !== this.#closedFor) {
+      this.#later((signal) => this.#askFiles(mention, sessionId, signal));
+      return;
+    }
     if (!isBegunCommand(line) || line.includes('\n') || line.length > lineMax || line === this.#closedFor) {
       this.#show([]);
       return;
@@ -48,9 +61,20 @@ export class Completion {
     this.#closedFor = null;
     // Suggestions kept until the answer arrives must fit the current text: else Enter would replace later words.
     this.#show(this.items.filter((item) => item.line.startsWith(line)));
+    this.#later((signal) => this.#ask(line, sessionId, signal));
+  }
+
+  #later(ask: (signal: AbortSignal) => Promise<void>): void {
     const ending = new AbortController();
     this.#ending = ending;
-    setTimeout(() => void this.#ask(line, sessionId, ending.signal), askAfterMs);
+    setTimeout(() => void ask(ending.signal), askAfterMs);
+  }
+
+  async #askFiles(mention: Mention, sessionId: string | null, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const params = { query: mention.query, ...(sessionId === null ? {} : { sessionId }) };
+    const found = await this.#client.op('project.files', params, signal).catch(() => null);
+    if (!signal.aborted) this.#show((found?.files ?? []).map((path) => ({ label: path, about: '', ...withMention(mention, path) })));
   }
 
   async #ask(line: string, sessionId: string | null, signal: AbortSignal): Promise<void> {
@@ -66,7 +90,7 @@ export class Completion {
     const isWhole = items.length === 1 && items[0]?.line.trimEnd() === this.#line.trimEnd();
     this.items = isWhole ? [] : items;
     // Enter completes a name; a parameter may be left out on purpose, so one has to be chosen.
-    const isName = !/\s/.test(this.#line.trimStart());
+    const isName = this.isMention || !/\s/.test(this.#line.trimStart());
     const whole = this.items.findIndex((item) => item.line.trimEnd() === this.#line);
     this.active = this.isOpen && isName ? Math.max(0, whole) : -1;
   }

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { OpClient } from '../../../lib/client.ts';
 import { CommandResults } from '../../../lib/state/command-results.svelte.ts';
 import { OpFailure } from '../../../lib/client.ts';
+import { mentionAt, mentionedFiles, withMention } from '../../../lib/mentions.ts';
 import { Completion, isBegunCommand } from './completion.svelte.ts';
 import { WrittenLines } from './written-lines.ts';
 
@@ -126,4 +127,32 @@ test('a result is in the session the command leads to, a refusal where it was ty
   expect(results.linesOf('a')).toEqual(['/nope', '/new']);
   results.dismiss('b');
   expect(results.of('b')).toBe(undefined);
+});
+
+test('a mention is completed at the caret, and one with spaces is quoted', () => {
+  expect(['@', 'see @pl', 'see @"my pl', 'me@host', '@a b'].map((text) => mentionAt(text, text.length)?.query ?? null)).toEqual([
+    '',
+    'pl',
+    'my pl',
+    null,
+    null,
+  ]);
+  const mention = mentionAt('see @pl and go', 7);
+  expect(mention === null ? null : withMention(mention, 'my plan.md')).toEqual({ line: 'see @"my plan.md" and go', caret: 17 });
+});
+
+test('files of the folder are offered for an @, and sent are those that a text names exactly', async () => {
+  vi.useFakeTimers();
+  try {
+    const files = ['plan.md', 'src/plan.ts'];
+    const client = host(({ query }) => ({ files: files.filter((path) => path.includes(String(query))), isCut: false }));
+    const completion = new Completion(client);
+    await follow(completion, 'see @plan');
+    expect([completion.items.map(({ label }) => label), completion.chosen?.line]).toEqual([files, 'see @plan.md ']);
+    await follow(completion, 'see @plan.md ');
+    expect(completion.isOpen).toBe(false);
+    expect(await mentionedFiles(client, null, 'see @plan.md, @src/plan.ts and @nobody or me@plan.md')).toEqual(files);
+  } finally {
+    vi.useRealTimers();
+  }
 });

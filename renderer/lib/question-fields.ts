@@ -1,0 +1,76 @@
+// The fields of a question of an MCP server, read from the schema it sent, and what a person filled in as the server expects it.
+
+import { isPlainObject } from '../../core/base/json.ts';
+
+export type Given = string | boolean | readonly string[];
+
+interface Choice {
+  readonly value: string;
+  readonly title: string;
+}
+
+export interface QuestionField {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  /** one, several: of the choices. yes: a check box. */
+  readonly kind: 'text' | 'number' | 'yes' | 'one' | 'several';
+  readonly choices: readonly Choice[];
+  readonly isNeeded: boolean;
+  readonly standard: unknown;
+}
+
+export function fieldsOf(schema: Readonly<Record<string, unknown>> | null): readonly QuestionField[] {
+  const properties = isPlainObject(schema?.['properties']) ? schema['properties'] : {};
+  const needed: readonly unknown[] = Array.isArray(schema?.['required']) ? schema['required'] : [];
+  return Object.entries(properties).map(([name, given]) => {
+    const about = isPlainObject(given) ? given : {};
+    const isSeveral = about['type'] === 'array';
+    const choices = choicesOf(isSeveral && isPlainObject(about['items']) ? about['items'] : about);
+    return {
+      name,
+      title: textOf(about['title']) || name,
+      about: textOf(about['description']),
+      kind: isSeveral ? 'several' : choices.length > 0 ? 'one' : kindOf(about['type']),
+      choices,
+      isNeeded: needed.includes(name),
+      standard: about['default'],
+    };
+  });
+}
+
+/** Empty fields are left out; the server's default then holds. */
+export function contentOf(
+  fields: readonly QuestionField[],
+  given: Readonly<Record<string, Given>>,
+): Record<string, string | number | boolean | string[]> {
+  const entries = fields.flatMap(({ name, kind }): [string, string | number | boolean | string[]][] => {
+    const value = given[name];
+    if (value === undefined || value === '') return [];
+    if (kind === 'number') return [[name, Number(value)]];
+    return [[name, typeof value === 'object' ? [...value] : value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function kindOf(type: unknown): QuestionField['kind'] {
+  if (type === 'boolean') return 'yes';
+  return type === 'number' || type === 'integer' ? 'number' : 'text';
+}
+
+function choicesOf(about: Readonly<Record<string, unknown>>): readonly Choice[] {
+  const names = about['enumNames'];
+  if (Array.isArray(about['enum'])) {
+    return about['enum'].map((value: unknown, at) => ({
+      value: String(value),
+      title: (Array.isArray(names) && textOf(names[at])) || String(value),
+    }));
+  }
+  const named = about['oneOf'] ?? about['anyOf'];
+  if (!Array.isArray(named)) return [];
+  return named.filter(isPlainObject).map((one) => ({ value: String(one['const']), title: textOf(one['title']) || String(one['const']) }));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,12 @@
+// Where in the open session a person wants to go: set by a command or the find bar, followed and cleared by the conversation.
+
+export type Goal = { readonly sessionId: string } & (
+  | { readonly to: 'end' }
+  /** The first turn since then. */
+  | { readonly to: 'time'; readonly atMs: number }
+  | { readonly to: 'place'; readonly seq: number; readonly keepsFocus: boolean }
+);
+
+export class Reading {
+  goal = $state.raw<Goal | null>(null);
+}

@@ -1,0 +1,38 @@
+// Marks words in a part of the page without changing it: the browser draws the marks over the text. Bounded, so that a common word costs little.
+
+const marksMax = 400;
+const all = 'found';
+const here = 'found-here';
+
+/** Marks the words in the region, those in `place` more strongly; returns the first of these. */
+export function markWords(query: string, region: Element, place: Element | null): Range | null {
+  const found = rangesOf(query, region);
+  const inPlace = place === null ? [] : found.filter((range) => place.contains(range.startContainer));
+  CSS.highlights.set(all, new Highlight(...found));
+  CSS.highlights.set(here, new Highlight(...inPlace));
+  return inPlace[0] ?? null;
+}
+
+export function unmark(): void {
+  CSS.highlights.delete(all);
+  CSS.highlights.delete(here);
+}
+
+/** As the search reads a query: letters and digits are words, and case does not count. */
+function rangesOf(query: string, region: Element): Range[] {
+  const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  if (words.length === 0) return [];
+  const pattern = new RegExp(words.toSorted((a, b) => b.length - a.length).join('|'), 'giu');
+  const texts = document.createTreeWalker(region, NodeFilter.SHOW_TEXT);
+  const ranges: Range[] = [];
+  while (ranges.length < marksMax && texts.nextNode() !== null) {
+    const { currentNode } = texts;
+    for (const match of (currentNode.nodeValue ?? '').matchAll(pattern)) {
+      const range = document.createRange();
+      range.setStart(currentNode, match.index);
+      range.setEnd(currentNode, match.index + match[0].length);
+      ranges.push(range);
+    }
+  }
+  return ranges;
+}
