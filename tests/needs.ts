@@ -6,7 +6,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { installedEngine } from '../core/mind/llm/llm.ts';
-import { findOnPath } from '../build/chromium.mjs';
+import { findChromium, findOnPath } from '../build/chromium.mjs';
+import { isPeerInstalled } from './bench/peers/peer-folder.ts';
 import { isSoak } from './soak.ts';
 
 /** Where the tests keep the engine: it is installed once, pinned and checked, and used by every later run. */
@@ -32,11 +33,23 @@ const things = {
   'bubblewrap, socat, ripgrep and bash': () => hasBubblewrap() && ['socat', 'rg', 'bash'].every(isInstalled),
   'a keychain service': () => isLinux && ['gnome-keyring-daemon', 'dbus-run-session'].every(isInstalled),
   'bubblewrap and libsecret': () => hasBubblewrap() && findLibsecret() !== null,
+  'a journal writer': () => isLinux && existsSync('/lib/systemd/systemd-journal-remote') && isInstalled('journalctl'),
+  'a Chromium': () => findChromium() !== null,
+  'an ssh server': () => isLinux && existsSync('/usr/sbin/sshd') && isInstalled('ssh-keygen') && isInstalled('ssh-agent'),
+  'i2c and spi tools, and umockdev': () =>
+    isLinux &&
+    ['i2cdetect', 'i2ctransfer', 'spi-pipe', 'umockdev-wrapper'].every(isInstalled) &&
+    runs('/usr/bin/python3', '-c', 'import gi'),
   ripgrep: () => isInstalled('rg'),
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
   fish: () => isInstalled('fish'),
   zsh: () => isInstalled('zsh'),
   'the GGUF engine (npm run soak -- embedded-model installs it)': () => isSoak || installedEngine(engineHome) !== null,
+  'the MCP peers (npm run soak -- mcp-peers installs them)': () => isSoak || isPeerInstalled('mcp'),
+  'Dovecot and aiosmtpd': () =>
+    isLinux && existsSync('/usr/sbin/dovecot') && existsSync('/usr/lib/dovecot/imap') && runs('/usr/bin/python3', '-c', 'import aiosmtpd'),
+  ngircd: () => isLinux && existsSync('/usr/sbin/ngircd'),
+  'nats-server': () => isInstalled('nats-server'),
   systemd: () => runs('systemd-analyze', '--version'),
 };
 

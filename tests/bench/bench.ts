@@ -12,6 +12,8 @@ import { printProfiles } from './profile-summary.ts';
 import type { BenchContext, Section } from './section.ts';
 import { measureAppends } from './sections/append.ts';
 import { measureDesktop } from './sections/desktop.ts';
+import { measureDoor } from './sections/door.ts';
+import { measureFailover } from './sections/failover.ts';
 import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
@@ -25,6 +27,7 @@ import { measureWindow } from './sections/window.ts';
 
 const sections: Readonly<Record<SectionName, Section>> = {
   turn: measureTurns,
+  failover: measureFailover,
   session: measureSession,
   append: measureAppends,
   pack: measurePacks,
@@ -34,6 +37,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   policy: measurePolicy,
   sandbox: measureSandbox,
   recall: measureRecall,
+  door: measureDoor,
   window: measureWindow,
   peers: measurePeers,
 };

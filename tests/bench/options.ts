@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 
 export const sectionNames = [
   'turn',
+  'failover',
   'session',
   'append',
   'pack',
@@ -14,6 +15,7 @@ export const sectionNames = [
   'policy',
   'sandbox',
   'recall',
+  'door',
   'peers',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];

@@ -71,11 +71,8 @@ test.each<[string, Record<string, string>, string[]]>([
     ['module-door-from-the-top: main/daemon.ts → core/store/storage/rows.ts'],
   ],
   [
-    'a test entering another module past its entry file and its test rig',
-    {
-      'core/guard/budget/budget.test.ts': "import '../../store/storage/rows.ts';\nimport '../../store/storage/storage-bench.ts';\n",
-      'core/store/storage/storage-bench.ts': ONE,
-    },
+    'a test entering another module past its entry file',
+    { 'core/guard/budget/budget.test.ts': uses('../../store/storage/rows.ts') },
     ['module-door-of-tests: core/guard/budget/budget.test.ts → core/store/storage/rows.ts'],
   ],
   [

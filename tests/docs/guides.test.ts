@@ -4,6 +4,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { evalFileSchema } from '../../core/contracts/features/evals.ts';
+import { pipelineFileSchema } from '../../core/contracts/features/pipelines.ts';
+import { workFileSchema } from '../../core/contracts/features/work.ts';
 import * as z from 'zod';
 import type { Command } from 'commander';
 import { settingsOf } from '../../build/reference/setting-page.ts';
@@ -39,14 +42,17 @@ test('the pictures of the README are small', () => {
   for (const picture of pictures) expect(statSync(join(projectRoot, picture)).size).toBeLessThan(200_000);
 });
 
-test('what README.md says is missing is missing', () => {
+test('what README.md says is missing is missing, and what it says is there is there', () => {
   const missing = readDocument('README.md').split('## What works, and where')[1]?.split('\n## ')[0]?.replaceAll(/\s+/g, ' ') ?? '';
   const tools = readDocument('docs/reference/tools.md');
-  expect(missing).toContain('There is no MCP, no browser for the agent, no channel besides Telegram');
-  expect(Object.keys(configSchema.shape).filter((key) => /mcp/i.test(key))).toEqual([]);
-  expect(tools.match(/^## `(?:browser|mcp)\w*`$/gm)).toBeNull();
+  expect(missing).toMatch(/The browser is tested with .*, ssh with .*, and the MCP server and the A2A agent with/);
+  expect(tools).toContain('\n## `browser`\n');
+  expect(Object.keys(opTable)).toContain('a2a.card');
+  const settings = settingsOf(z.toJSONSchema(configSchema, { io: 'input' })).map(({ path }) => path);
+  expect(settings).toEqual(expect.arrayContaining(['ssh.hosts.NAME.host', 'doors.a2a.enabled', 'doors.mcp.enabled']));
+  expect(missing).toMatch(/email with a real mail server and IRC with a real server of Debian/);
   const channels = settingsOf(z.toJSONSchema(configSchema, { io: 'input' })).filter(({ path }) => path.startsWith('channels.'));
-  expect(new Set(channels.map(({ path }) => path.split('.')[1]))).toEqual(new Set(['telegram']));
+  expect(new Set(channels.map(({ path }) => path.split('.')[1]))).toEqual(new Set(['telegram', 'discord', 'email']));
 });
 
 /** Command lines after the word `trayclaw`, from running text and from blocks. */
@@ -98,8 +104,18 @@ test('the check of command lines sees many, and finds a wrong word', () => {
   expect(problemOf('paint')).toBe('no command: paint');
 });
 
+test.each(pages)('the tasks, evals and pipelines in %s fit their schemas', (name) => {
+  const schemas = { task: workFileSchema, evals: evalFileSchema, pipeline: pipelineFileSchema };
+  const problems = codeBlocks(readDocument(name), 'yaml').flatMap((block) => {
+    const kind = /^# (task|evals|pipeline) /.exec(block)?.[1];
+    const checked = kind === undefined ? null : schemas[kind as keyof typeof schemas].safeParse(parse(block));
+    return checked === null || checked.success ? [] : [`${kind ?? ''}: ${checked.error.message}`];
+  });
+  expect(problems).toEqual([]);
+});
+
 test.each(pages)('the YAML in %s is a fitting config.yaml', (name) => {
-  const blocks = codeBlocks(readDocument(name), 'yaml').filter((block) => !block.startsWith('# skill '));
+  const blocks = codeBlocks(readDocument(name), 'yaml').filter((block) => !/^# (?:skill|task|evals|pipeline) /.test(block));
   const problems = blocks.map((block) => configSchema.safeParse(parse(block)).error?.message);
   expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
 });

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { english } from '../../renderer/lib/i18n/english/english.ts';
+import { english } from '../../renderer/lib/i18n/english/whole.ts';
 import { documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
 
 /** Folders whose comments and test names are checked. */

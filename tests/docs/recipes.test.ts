@@ -92,17 +92,9 @@ async function cli(...args: readonly string[]): Promise<unknown> {
 
 test.each([
   ['A tool', ['core/hands/tools/built-in-tools.ts', 'core/hands/tools/tools.test.ts']],
-  [
-    'An operation',
-    [
-      'core/contracts/session-forms.ts',
-      'core/contracts/session-ops.ts',
-      'core/doors/cli/views/sessions.ts',
-      'core/doors/ops/session-ops.ts',
-    ],
-  ],
+  ['An operation', ['core/contracts/session-ops.ts', 'core/doors/ops/session-ops.ts']],
   ['A model provider', ['core/mind/llm/provider-presets.ts']],
-  ['A view in the window', ['core/contracts/views.ts', 'renderer/lib/i18n/english/frame.ts', 'tests/e2e/driver/places.ts']],
+  ['A view in the window', ['core/contracts/views.ts', 'renderer/lib/i18n/english/frame.ts']],
   ['A channel', []],
 ])('%s changes no more than these files', (recipe, changed) => {
   expect(followed[recipe]?.changed).toEqual(changed);

@@ -37,8 +37,8 @@ test('every command and option of the page exists', async () => {
 
 test('the settings and variables of the page exist', () => {
   expect(configSchema.parse({ sandbox: { mode: 'required' } }).sandbox.mode).toBe('required');
-  const composed = readFileSync(join(projectRoot, 'core/compose-guard.ts'), 'utf8');
-  for (const [name] of page.matchAll(/TRAYCLAW_(?!HOME)\w+/g)) expect(composed).toContain(`environment['${name}']`);
+  const secrets = readFileSync(join(projectRoot, 'core/guard/secret/secret.ts'), 'utf8');
+  for (const [name] of page.matchAll(/TRAYCLAW_(?!HOME)\w+/g)) expect(secrets).toContain(`passphraseVariable = '${name}'`);
 });
 
 test('the container starts a program that is built, with options it takes', async () => {

@@ -1,5 +1,5 @@
-// For tests only: a Cortensor router on loopback, as its documents describe it. Strict: it refuses a wrong key, a body without the documented
-// fields, and a session it does not have. Counts POSTs and the tasks they would be paid for.
+// For tests only: a Cortensor router on loopback, as its documents describe it, and the hosted portal. Strict: it refuses a wrong key, a body
+// without the documented fields, malformed tools, and a session it does not have. Counts POSTs and the tasks they would be paid for.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,6 +26,8 @@ export interface CortensorKnobs {
   breaksOff?: boolean;
   /** Wants X-PAYMENT. */
   payment?: string;
+  /** The portal refuses so many requests for its rate before it answers. */
+  limited?: number;
   delayMs?: number;
 }
 
@@ -78,7 +80,7 @@ export class Cortensor {
     if (this.knobs.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, this.knobs.delayMs));
     if (path === '/api/v1/ping') return send(200, { status: 'ok' });
     if (request.headers.authorization !== `Bearer ${this.knobs.key ?? 'default-dev-token'}`) return send(401, { error: 'Unauthorized' });
-    if (request.method === 'GET') return this.#task(path, send);
+    if (request.method === 'GET') return this.#get(path, send);
     if (this.knobs.payment !== undefined && payment !== this.knobs.payment) return send(402, terms);
     if (this.knobs.error !== undefined) return send(this.knobs.status ?? 200, this.knobs.error);
     this.#post(path, body, { response, send });
@@ -93,8 +95,14 @@ export class Cortensor {
     if (completions !== null) return this.#complete(completions[1], body, { response, send });
     const judged = /^\/api\/(v[123])\/(validate|delegate)$/.exec(path);
     if (judged !== null) return this.#judge(judged[1] ?? '', judged[2] ?? '', body, send);
-    if (path === '/api/v1/factcheck') return this.#factcheck(body, send);
+    if (path === '/api/v1/factcheck' || path === '/api/v1/fact-check') return this.#factcheck(body, send);
+    if (path === '/v1/chat/completions') return this.#chat(body, { response, send });
     send(404, { error: 'Not found' });
+  }
+
+  #get(path: string, send: (status: number, answer: unknown) => void): void {
+    if (path !== '/v1/models') return this.#task(path, send);
+    send(200, { object: 'list', data: [{ id: 'oss-20b', object: 'model' }] });
   }
 
   #task(path: string, send: (status: number, answer: unknown) => void): void {
@@ -123,6 +131,42 @@ export class Cortensor {
     if (body['stream'] === true && this.knobs.streams === true) return this.#stream(taskId, text, response);
     const answer = completion(taskId, text);
     this.#answer(taskId, answer, { results: { data: [text], miners: ['0x1'] } }, send);
+  }
+
+  /** The portal. A request it refused was not paid. */
+  #chat(
+    body: Record<string, unknown>,
+    { response, send }: { response: ServerResponse; send: (status: number, answer: unknown) => void },
+  ): void {
+    const refuse = (message: string): void => send(422, envelope({ code: 'INVALID_ARGUMENT', message, details: {} }));
+    if (typeof body['model'] !== 'string' || !Array.isArray(body['messages'])) return refuse('model and messages are required');
+    const tools = (body['tools'] ?? []) as readonly { type?: unknown; function?: { name?: unknown; parameters?: unknown } }[];
+    const isWhole = tools.every(
+      ({ type, function: made }) => type === 'function' && typeof made?.name === 'string' && typeof made.parameters === 'object',
+    );
+    if (!isWhole) return refuse('malformed tools');
+    if (!['auto', 'none', 'required', undefined].includes(body['tool_choice'] as string | undefined))
+      return refuse('malformed tool_choice');
+    const { limited = 0 } = this.knobs;
+    if (limited > 0) {
+      this.knobs = { ...this.knobs, limited: limited - 1 };
+      return send(429, envelope({ code: 'RATE_LIMITED', message: 'slow down', details: {} }));
+    }
+    const taskId = this.#nextTask++;
+    const text = this.knobs.text ?? 'Hello from the portal.';
+    if (body['stream'] !== true) {
+      const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }];
+      return send(200, { id: `c-${taskId}`, object: 'chat.completion', model: body['model'], choices });
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const say = (delta: object, finish: string | null): void => {
+      const choices = [{ index: 0, delta, finish_reason: finish }];
+      response.write(`data: ${JSON.stringify({ id: `c-${taskId}`, object: 'chat.completion.chunk', model: body['model'], choices })}\n\n`);
+    };
+    for (const word of text.match(/\S+\s*/g) ?? []) say({ content: word }, null);
+    if (this.knobs.breaksOff === true) return void setTimeout(() => response.destroy(), 50);
+    say({}, 'stop');
+    response.end('data: [DONE]\n\n');
   }
 
   #stream(taskId: number, text: string, response: ServerResponse): void {
@@ -182,6 +226,11 @@ export class Cortensor {
   #missing(body: Record<string, unknown>, fields: readonly string[]): string | null {
     return fields.find((field) => body[field] === undefined) ?? null;
   }
+}
+
+/** Every answer of the portal that is no completion. */
+function envelope(error: object): object {
+  return { request_id: 'r-1', status: 'failed', model: 'oss-20b', router_pool: 'pool', data: null, error };
 }
 
 const judgedFields: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -5,14 +5,14 @@ import { configSchema } from '../../core/contracts/config.ts';
 import { noUsage } from '../../core/contracts/llm.ts';
 import type { OpHandlers } from '../../core/contracts/ops.ts';
 import type { TurnDetails } from '../../core/contracts/op-results.ts';
-import type { HeartbeatState, ScheduleView, Task } from '../../core/contracts/features/schedule.ts';
-import { jobBoundsSchema } from '../../core/contracts/turn-bounds.ts';
 import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts';
 import type { BudgetState, Grant } from '../../core/contracts/policy.ts';
 import type { FakeClaw } from './fake-claw.ts';
 import { memoryAnswers } from './memory-commands.ts';
 import { cautionAnswers } from './caution-commands.ts';
+import { mcpAnswers } from './mcp-commands.ts';
 import { pluginAnswers } from './plugin-commands.ts';
+import { scheduleAnswers } from './schedule-answers.ts';
 import { skillAnswers } from './skill-commands.ts';
 
 export const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
@@ -100,47 +100,6 @@ export const turnView = (turnId: string): TurnDetails => ({
   supersededBy: null,
 });
 
-export const taskOf = (taskId: string): Task => ({
-  taskId,
-  text: 'Ask for the invoice',
-  state: 'open',
-  createdAtMs: 1,
-  closedAtMs: null,
-  by: 'cli',
-  sessionId: null,
-  untrusted: [],
-});
-
-export const heartbeatState: HeartbeatState = {
-  enabled: true,
-  everyMinutes: 30,
-  nextMs: 5,
-  file: '/h/workspace/HEARTBEAT.md',
-  lastOutcome: 'There was nothing to tell.',
-  lastAtMs: 4,
-  lastTurnId: null,
-  idle: 2,
-};
-
-export const scheduleView: ScheduleView = {
-  scheduleId: 'sch_1',
-  name: 'Look',
-  prompt: 'Look',
-  spec: { kind: 'every', everyMs: 900_000, anchorMs: 0 },
-  agentId: 'main',
-  session: 'own',
-  missed: 'once',
-  bounds: jobBoundsSchema.parse({}),
-  approvalMs: 1000,
-  enabled: true,
-  createdBy: 'cli',
-  createdAtMs: 1,
-  deliver: null,
-  depth: 0,
-  untrusted: [],
-  nextMs: [900_000],
-  last: [{ scheduleId: 'sch_1', dueMs: 1, atMs: 2, disposition: 'run', turnId: 't', status: 'done' }],
-};
 const telegramStatus = {
   state: 'running',
   sinceMs: 1,
@@ -151,6 +110,17 @@ const telegramStatus = {
   pairings: 0,
   strangers: 0,
 } as const;
+export const channelStatus = {
+  channel: 'discord',
+  state: 'running',
+  sinceMs: 1,
+  problem: null,
+  me: 'tray',
+  lastHeardMs: null,
+  people: 1,
+  strangers: 0,
+} as const;
+export const channelPeople = [{ channel: 'discord', state: 'paired' as const, name: 'Ada', userId: '42', pairingId: '', atMs: 1 }];
 export const telegramPeople = { people: [{ userId: '42', chatId: '42', name: 'Ada', pairedAtMs: 1 }], pairings: [] };
 
 export const rule = { ruleId: 'rul_1', text: 'be brief', scope: 'session' as const, owner: 's', by: 'cli', atMs: 1 };
@@ -184,19 +154,11 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
   return {
     ...skillAnswers,
     ...pluginAnswers,
+    ...mcpAnswers,
+    'telemetry.flush': () => ({ sent: 2, pending: 0, problem: null }),
+    'telemetry.export': () => ({ resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [] }] }),
     ...cautionAnswers,
-    'schedule.list': () => ({ schedules: [scheduleView], clockJump: null }),
-    'schedule.get': () => scheduleView,
-    'schedule.create': () => scheduleView,
-    'schedule.update': () => scheduleView,
-    'schedule.remove': ({ scheduleId }) => ({ scheduleId }),
-    'schedule.run': () => ({ sessionId: 's', turnId: 't' }),
-    'schedule.preview': () => ({ nextMs: [1] }),
-    'heartbeat.get': () => heartbeatState,
-    'heartbeat.run': () => heartbeatState,
-    'task.list': () => ({ tasks: [taskOf('tsk_1')] }),
-    'task.add': () => taskOf('tsk_1'),
-    'task.close': () => taskOf('tsk_1'),
+    ...scheduleAnswers,
     ...memoryAnswers,
     'signal.list': () => ({ signals: [], nextBefore: null }),
     'signal.send': ({ name, text, attention = 'observe' }) => ({
@@ -299,6 +261,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'agent.get': () => ({ ...scout, identity: 'Be brief.' }),
     'budget.get': () => ({ budgets: [dayBudget] }),
     'budget.allow': () => ({ budgets: [{ ...dayBudget, limit: 11.5 }] }),
+    'turn.live': () => ({ texts: [] }),
     'turn.retry': ({ turnId }) => claw.op('message.send', { text: `again ${turnId}` }),
     'turn.branch': ({ turnId }) => claw.op('message.send', { text: `branch ${turnId}` }),
     'turn.continue': ({ turnId }) => claw.op('message.send', { text: `go on with ${turnId}` }),
@@ -339,6 +302,14 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'secret.unlock': () => ({ ...vaultStatus, locked: false }),
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
+    'channel.list': () => ({ channels: [channelStatus] }),
+    'channel.people': () => ({ people: channelPeople }),
+    'channel.pair': () => ({ pairingId: 'pair_1', code: 'ABCD2345', expiresAtMs: 9, me: 'tray' }),
+    'channel.confirm': () => ({ people: channelPeople }),
+    'channel.refuse': () => ({ people: channelPeople }),
+    'channel.revoke': () => ({ people: channelPeople }),
+    'channel.pause': () => ({ channels: [channelStatus] }),
+    'channel.resume': () => ({ channels: [channelStatus] }),
     'telegram.status': () => telegramStatus,
     'telegram.pause': () => ({ ...telegramStatus, state: 'paused' }),
     'telegram.resume': () => telegramStatus,
@@ -357,6 +328,37 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
       refused: [{ path: '/ws/b', reason: 'It was changed since.' }],
       unchanged: [],
     }),
+    'checkpoint.undo': () => ({ restoreId: 'call_2', callIds: ['call_1'], restored: [{ path: '/ws/a' }], refused: [], unchanged: [] }),
+    'checkpoint.review': () => ({
+      files: [
+        {
+          path: '/ws/a',
+          change: 'changed',
+          diff: '@@ -1 +1 @@\n-a\n+b\n',
+          addedLines: 1,
+          removedLines: 1,
+          note: null,
+          version: 'v1',
+          refused: null,
+        },
+      ],
+    }),
+    'running.list': () => ({
+      turns: [
+        {
+          turnId: 'trn_1',
+          sessionId: 'ses_1',
+          title: 'One',
+          agentId: 'main',
+          channel: 'cli',
+          status: 'running',
+          sinceMs: 1,
+          calls: [{ callId: 'call_1', tool: 'exec', args: '{}' }],
+        },
+      ],
+      commands: [{ commandId: 'cmd-1-9', command: 'npm run dev', sessionId: 'ses_1', title: 'One', sinceMs: 1, output: '' }],
+    }),
+    'running.stop': () => ({ stopped: true }),
     'dlq.list': () => ({ letters: [] }),
     'dlq.retry': ({ letterId }) => claw.op('message.send', { text: `again ${letterId}` }),
     'dlq.clear': () => ({ cleared: 1 }),

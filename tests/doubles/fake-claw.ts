@@ -1,12 +1,13 @@
 // A small in-memory Claw for the doors' tests: real parameter checks, real events and deltas, turns that follow a script.
 // Behaves as the port promises; decides and runs nothing.
 
+import * as z from 'zod';
 import { Emitter } from '../../core/base/emitter.ts';
 import { CountingIds } from '../../core/base/ids.ts';
 import type { EventsQuery } from '../../core/contracts/claw.ts';
 import { AppError, type ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice, TurnStatus } from '../../core/contracts/events.ts';
-import { opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../core/contracts/ops.ts';
+import { opSchemas, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../core/contracts/ops.ts';
 import { type AskResult, type SessionInfo } from '../../core/contracts/op-results.ts';
 import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
@@ -72,7 +73,7 @@ export class FakeClaw implements HostedRuntime {
   }
 
   async op<N extends OpName>(name: N, params: OpParams<N>, caller?: Caller): Promise<OpResult<N>> {
-    const parsed = opTable[name].params.safeParse(params);
+    const parsed = z.safeParse(opSchemas[name].params, params);
     if (!parsed.success) throw new AppError('invalid_params', `${name}: ${parsed.error.issues[0]?.message ?? 'wrong parameters'}`);
     this.calls.push({ name, params: parsed.data, caller: caller === undefined ? null : { channel: caller.channel, actor: caller.actor } });
     const handlers: Partial<OpHandlers> = { ...this.#own(), ...this.answers };

@@ -114,6 +114,7 @@ export function fakeParts(claw: HostedRuntime, changes: Partial<CliParts> = {}):
     restoreBackup: ({ file }) => Promise.resolve({ file, events: 3 }),
     openWindow: () => Promise.resolve('an app window'),
     runDesktop: () => Promise.resolve({ kind: 'missing', why: 'Electron is not installed' }),
+    serveMcp: () => Promise.resolve(),
     findService: () => Promise.reject(new AppError('not_found', 'There is no service manager.')),
     isRoot: false,
     ...changes,

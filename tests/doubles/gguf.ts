@@ -27,11 +27,21 @@ const usual = {
 };
 
 const choice = '{% if seen.told %}<|told|>{% elif tools %}<|call|>{% else %}<|say|>{% endif %}';
-const chatTemplate = [
+/** Knows tools. */
+export const toolTemplate = [
   '{% set seen = namespace(told=false) %}',
   "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% if m.role == 'tool' %}{% set seen.told = true %}{% endif %}{% endfor %}",
   `{% if add_generation_prompt %}${choice}{% endif %}`,
 ].join('');
+
+/** Knows no tools, and refuses a system message. */
+export const plainTemplate = [
+  "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}",
+  '{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}<|say|>{% endif %}',
+].join('');
+
+/** Tokens that the tokenizer finds in any text, as models that know tools have them: after the closing one the answer ends. */
+const marks: ReadonlySet<string> = new Set(['<tool_call>', '</tool_call>']);
 
 export function scriptedGguf(script: GgufScript = {}): Buffer {
   const tokens: { text: string; type: number; score: number }[] = [
@@ -46,7 +56,7 @@ export function scriptedGguf(script: GgufScript = {}): Buffer {
   Object.values(chains).forEach((words, at) => {
     let before = starts[at] ?? 0;
     for (const word of words) {
-      const id = add(word.replaceAll(' ', '\u2581'), 1, -1000);
+      const id = add(word.replaceAll(' ', '\u2581'), marks.has(word) ? 4 : 1, -1000);
       next.set(before, id);
       before = id;
     }
@@ -57,7 +67,7 @@ export function scriptedGguf(script: GgufScript = {}): Buffer {
   const letters = '\u2581abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789{}[]":,.-_\n';
   for (const letter of letters) if (!tokens.some(({ text }) => text === letter)) add(letter, 1, -tokens.length);
   if (script.isBroken === true) add('a', 1, 0);
-  return fileOf(tokens, { used, next, template: script.template ?? chatTemplate });
+  return fileOf(tokens, { used, next, template: script.template ?? toolTemplate });
 }
 
 interface Weights {

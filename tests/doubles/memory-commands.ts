@@ -1,7 +1,8 @@
 // For tests only: what a fake instance answers about memory and documents, and the commands on them, each with the operation it comes to.
 
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
-import type { Evidence, MemoryView } from '../../core/contracts/features/memory.ts';
+import type { Evidence } from '../../core/contracts/knowledge-ops.ts';
+import type { MemoryView } from '../../core/contracts/features/memory.ts';
 
 export const memoryView: MemoryView = {
   memoryId: 'mem_1',

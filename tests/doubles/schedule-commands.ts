@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import type { OpName } from '../../core/contracts/ops.ts';
-import { heartbeatState, scheduleView, taskOf } from './fake-answers.ts';
+import { heartbeatState, scheduleView, taskOf } from './schedule-answers.ts';
 
 export const scheduleCommands: readonly { argv: string[]; op: OpName; params: unknown; json: unknown }[] = [
   { argv: ['schedule', 'list'], op: 'schedule.list', params: {}, json: [scheduleView] },

@@ -34,6 +34,8 @@ export interface Reply {
   /** Before the first byte; after each frame. */
   readonly firstDelayMs?: number;
   readonly delayMs?: number;
+  /** Sends no more after so many frames until then. */
+  readonly holds?: readonly { readonly afterFrames: number; readonly until: Promise<unknown> }[];
   readonly trouble?: Trouble;
 }
 

@@ -174,10 +174,11 @@ export class ScriptedModel {
     const { signal } = this.#closing;
     if (reply.firstDelayMs !== undefined) await sleep(reply.firstDelayMs, undefined, { signal });
     response.writeHead(200, { 'content-type': contentType });
-    for (const frame of frames) {
+    for (const [at, frame] of frames.entries()) {
       if (response.destroyed) return;
       await writeFrame(response, frame, reply.chunkBytes);
       if (reply.delayMs !== undefined) await sleep(reply.delayMs, undefined, { signal });
+      await reply.holds?.find(({ afterFrames }) => afterFrames === at + 1)?.until;
     }
     endAs(response, ending);
   }

@@ -2,7 +2,8 @@
 // fake instance answers to them.
 
 import type { CapsuleVersion, PromptListing } from '../../core/contracts/features/identity.ts';
-import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
+import type { SkillPlan } from '../../core/contracts/features/skill-store.ts';
+import type { OpHandlers, OpName, OpResult } from '../../core/contracts/ops.ts';
 import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/features/skills.ts';
 
 const skill: SkillListing = {
@@ -62,6 +63,119 @@ const removed = { name: 'weather', path: '/ws/skills/weather', callId: 'call_1' 
 const reloaded = { skills: 3, added: ['a'], changed: [], removed: ['b'] };
 const difference = { from: 1, to: 2, lines: [{ kind: 'added' as const, text: 'You keep the books.' }] };
 
+const hash = 'a'.repeat(64);
+const source = {
+  ref: 'team/weather',
+  kind: 'index' as const,
+  market: 'team',
+  from: 'https://team.example/weather.zip',
+  publisher: null,
+  commit: null,
+  archiveSha256: hash,
+  verified: 'The archive has the SHA-256 that the market publishes.',
+};
+const effect = { kind: 'host' as const, name: 'api.example.net', isDeclared: false, isFound: true };
+const danger = {
+  rule: 'pipe-to-shell',
+  level: 'danger' as const,
+  message: 'It runs what it downloads.',
+  file: 'run.sh',
+  line: 2,
+  excerpt: 'x',
+};
+const plan: SkillPlan = {
+  planId: 'evt_1',
+  skills: [
+    {
+      name: 'weather',
+      description: 'Tells the weather.',
+      version: '2.0.0',
+      installed: { version: '1.0.0', sha256: hash, isChanged: false },
+      because: ['trip 1.0.0'],
+      source,
+      sha256: hash,
+      license: 'MIT',
+      homepage: null,
+      isConverted: false,
+      deprecation: null,
+      requires: [],
+      effects: [effect],
+      risks: [danger],
+      findings: [finding],
+      files: [{ path: 'SKILL.md', sha256: hash, sizeBytes: 3 }],
+      changes: [{ path: 'SKILL.md', kind: 'changed', lines: [{ kind: 'added', text: 'Look.' }] }],
+      body: 'Look.',
+    },
+  ],
+  unchanged: [{ name: 'wind', version: null, reason: 'It is there already.' }],
+  isDangerous: true,
+};
+const searched: OpResult<'skill.search'> = {
+  skills: [
+    {
+      name: 'weather',
+      version: '2.0.0',
+      description: 'Tells the weather.',
+      market: 'team',
+      publisher: null,
+      verdict: null,
+      deprecation: null,
+      installed: '1.0.0',
+      isInstalled: true,
+    },
+  ],
+  problems: [{ market: 'other', problem: 'It could not be reached.' }],
+};
+const info: OpResult<'skill.info'> = {
+  name: 'weather',
+  state: 'not-from-store',
+  lock: null,
+  usedBy: ['trip'],
+  effects: [effect],
+  risks: [danger],
+};
+const outdated: OpResult<'skill.outdated'> = {
+  skills: [
+    {
+      name: 'weather',
+      version: '1.0.0',
+      newer: '2.0.0',
+      latest: '2.0.0',
+      state: 'as-installed',
+      isPinned: false,
+      deprecation: null,
+      revoked: null,
+      isUnneeded: false,
+      problem: null,
+    },
+  ],
+};
+const pinned = { name: 'weather', isPinned: true };
+const made = { path: '/work-folder/made/weather', files: ['SKILL.md'] };
+const tested: OpResult<'skill.test'> = {
+  name: 'weather',
+  isGood: false,
+  findings: [finding],
+  risks: [danger],
+  effects: [effect],
+  run: { runId: 'evl_1', passed: 0, failed: 1, errors: 0, cases: [{ name: 'first', verdict: 'fail', reason: 'It says nothing.' }] },
+};
+const packed = {
+  name: 'weather',
+  version: '1.0.0',
+  archive: '/work-folder/weather-1.0.0.zip',
+  sizeBytes: 10,
+  sha256: hash,
+  contentSha256: hash,
+};
+const published = {
+  name: 'weather',
+  version: '1.0.0',
+  index: '/work-folder/market/index.json',
+  archive: '/work-folder/market/weather-1.0.0.zip',
+  sha256: hash,
+};
+
 type Answers = Pick<OpHandlers, `${'skill' | 'identity' | 'prompt'}.${string}` & keyof OpHandlers>;
 
 export const skillAnswers: Answers = {
@@ -73,6 +187,19 @@ export const skillAnswers: Answers = {
   'skill.trust': () => ({ skills: [skill] }),
   'skill.configure': () => skill,
   'skill.reload': () => reloaded,
+  'skill.search': () => searched,
+  'skill.plan': () => plan,
+  'skill.install': () => ({
+    installed: [{ name: 'weather', version: '2.0.0', path: '/ws/skills/weather', sha256: hash }],
+    lockFile: '/h/skills-lock.json',
+  }),
+  'skill.outdated': () => outdated,
+  'skill.info': () => info,
+  'skill.pin': () => pinned,
+  'skill.new': () => made,
+  'skill.test': () => tested,
+  'skill.pack': () => packed,
+  'skill.publish': () => published,
   'identity.get': () => ({ ...identity, text: 'You keep the books.' }),
   'identity.set': () => identity,
   'identity.versions': () => ({ versions: [identity] }),
@@ -100,7 +227,29 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
     json: imported,
   },
   { argv: ['skills', 'verify', 'weather'], op: 'skill.lint', params: { name: 'weather' }, json: linted, code: 1 },
-  { argv: ['skills', 'install', 'weather'], op: 'skill.import', params: { path: '/work-folder/weather' }, json: imported },
+  { argv: ['skills', 'install', './weather'], op: 'skill.plan', params: { wants: ['/work-folder/weather'] }, json: plan, code: 3 },
+  {
+    argv: ['skills', 'install', 'team/weather@^1.0.0', '--sha256', 'a'.repeat(64)],
+    op: 'skill.plan',
+    params: { wants: ['team/weather@^1.0.0'], sha256: 'a'.repeat(64) },
+    json: plan,
+    code: 3,
+  },
+  { argv: ['skills', 'update'], op: 'skill.plan', params: { wants: [], update: true }, json: plan, code: 3 },
+  { argv: ['skills', 'search', 'weather'], op: 'skill.search', params: { query: 'weather' }, json: searched },
+  { argv: ['skills', 'info', 'weather'], op: 'skill.info', params: { name: 'weather' }, json: info },
+  { argv: ['skills', 'outdated'], op: 'skill.outdated', params: {}, json: outdated.skills },
+  { argv: ['skills', 'pin', 'weather'], op: 'skill.pin', params: { name: 'weather', pinned: true }, json: pinned },
+  { argv: ['skills', 'unpin', 'weather'], op: 'skill.pin', params: { name: 'weather', pinned: false }, json: pinned },
+  { argv: ['skills', 'new', 'weather', './made'], op: 'skill.new', params: { name: 'weather', into: '/work-folder/made' }, json: made },
+  { argv: ['skills', 'test', './weather'], op: 'skill.test', params: { path: '/work-folder/weather' }, json: tested, code: 1 },
+  { argv: ['skills', 'pack', './weather', '--out', '.'], op: 'skill.pack', params: { path: '/work-folder/weather', out: '/work-folder' }, json: packed }, // prettier-ignore
+  {
+    argv: ['skills', 'publish', './weather', './market', '--revoke', 'It leaks.'],
+    op: 'skill.publish',
+    params: { path: '/work-folder/weather', to: '/work-folder/market', revoke: 'It leaks.' },
+    json: published,
+  },
   { argv: ['skills', 'remove', 'weather'], op: 'skill.remove', params: { name: 'weather' }, json: removed },
   { argv: ['skills', 'trust', 'weather', '--sha256', 'a'], op: 'skill.trust', params: { name: 'weather', sha256: 'a' }, json: [skill] },
   {

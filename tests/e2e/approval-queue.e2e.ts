@@ -51,8 +51,8 @@ test(
       '+Buy bread.',
       'Approve once',
       'Deny',
-      'Came from',
       'A wider approval would cover',
+      'Came from',
     ].map((words) => text.indexOf(words));
     expect(places.every((place) => place >= 0)).toBe(true);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
@@ -174,6 +174,7 @@ test('what was decided is found again, and a revoked grant says that it is for g
   await approval.getByRole('button', { name: 'Deny' }).click();
   await page.getByText('1 of 2', { exact: true }).waitFor();
   await isReady(window);
+  await approval.getByRole('button', { name: 'Allow more…' }).click();
   await approval.getByRole('button', { name: 'Approve for this session' }).click();
   const decided = page.getByRole('list', { name: 'History' });
   await expect.poll(() => decided.getByRole('listitem').count(), patience).toBe(2);

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { violations } from './driver/looks.ts';
+import { shoot, violations } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -24,6 +24,8 @@ async function sendFiles(window: WindowUnderTest): Promise<string> {
       { name: 'point.png', mediaType: 'image/png', base64: png },
       { name: 'answer.ts', mediaType: 'text/plain', base64: base64(code) },
       { name: 'page.svg', mediaType: 'image/svg+xml', base64: base64('<svg onload="alert(1)"><script>alert(2)</script></svg>') },
+      { name: 'plan.md', mediaType: 'text/markdown', base64: base64('# The plan\n\n- one\n- two\n\n<script>alert(3)</script>\n') },
+      { name: 'costs.csv', mediaType: 'text/csv', base64: base64('item,amount\n"Rent, flat",1200\n') },
       { name: 'notes.txt', mediaType: 'text/plain', base64: base64('Plain words.\n') },
     ],
   });
@@ -36,7 +38,7 @@ test('each kind is shown as it is, filtered, saved, and nothing of it runs', asy
   const sessionId = await sendFiles(window);
   await window.go('Artifacts');
   const list = page.getByRole('list', { name: 'Artifacts' });
-  await expect.poll(() => list.getByRole('link').count()).toBe(4);
+  await expect.poll(() => list.getByRole('link').count()).toBe(6);
   await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Picture' });
   await list.getByRole('link', { name: /point\.png/ }).click();
   const picture = page.getByRole('img', { name: 'The picture point.png' });
@@ -55,13 +57,22 @@ test('each kind is shown as it is, filtered, saved, and nothing of it runs', asy
   await page.getByRole('button', { name: 'As code' }).click();
   await page.getByRole('group', { name: 'Artifact text' }).waitFor();
   await list.getByRole('link', { name: /page\.svg/ }).click();
+  await page.getByRole('img', { name: 'The picture page.svg' }).waitFor();
+  await page.getByRole('button', { name: 'Source' }).click();
   await page.getByText('<script>alert(2)</script>').first().waitFor();
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Text' });
+  await list.getByRole('link', { name: /plan\.md/ }).click();
+  await page.getByRole('heading', { name: 'The plan' }).waitFor();
+  await shoot(page, 'artifact-document');
+  await list.getByRole('link', { name: /costs\.csv/ }).click();
+  await page.getByRole('cell', { name: 'Rent, flat' }).waitFor();
+  await shoot(page, 'artifact-table');
 
   await page.getByRole('combobox', { name: 'Session' }).selectOption(sessionId);
   await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Other' });
   await page.getByText('Nothing of this kind here.').waitFor();
   await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'All kinds' });
-  await page.getByText('4 artifacts').waitFor();
+  await page.getByText('6 artifacts').waitFor();
   expect(await violations(page)).toEqual([]);
   expect(window.incidents).toEqual([]);
 });

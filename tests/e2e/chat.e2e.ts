@@ -46,7 +46,7 @@ test('calls show as lines that open to arguments, result and the decision with i
 test('a write waits for a yes, and the yes writes exactly what was shown', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   await window.send('Write hello.md');
-  await window.approval.waitFor();
+  await window.approval.getByRole('button', { name: 'Allow more…' }).click();
   const names = ['Approve once', 'Deny', 'Approve for 15 minutes', 'Approve for this session', 'Approve until revoked'];
   const found = await Promise.all(names.map((name) => window.approval.getByRole('button', { name, exact: true }).count()));
   expect(found).toEqual(names.map(() => 1));
@@ -84,6 +84,7 @@ test('an approval given elsewhere and one given in Approvals are the same card',
   await window.send('Write hello.md');
   await window.approval.waitFor();
   await window.go('Approvals');
+  await window.approval.getByRole('button', { name: 'Allow more…' }).click();
   await window.approval.getByRole('button', { name: 'Approve for this session' }).click();
   await window.page.getByRole('list', { name: 'Grants' }).getByText('write_file for files in the workspace').waitFor();
   await window.page.getByRole('button', { name: 'Revoke: write_file for files in the workspace' }).click();
@@ -174,17 +175,23 @@ test('each example task of the first start does real work with the offline demo'
     await window.page.getByRole('list', { name: 'Example tasks' }).getByRole('button', { name: task }).click();
   };
   await window.page.getByText('Offline demo.').waitFor();
-  await start(/Calculate something/);
-  await window.conversation.getByText(/= 409\.5/).waitFor();
-  await start(/Look around/);
-  await window.conversation.getByText('notes.md', { exact: false }).last().waitFor();
-  await window.page.getByRole('button', { name: /^Listed/ }).waitFor();
-  await start(/Write a note/);
+  await start(/Sum up orders/);
+  await window.conversation
+    .getByText(/Tanaka,oak table/)
+    .first()
+    .waitFor();
+  await start(/Find something/);
+  await window.conversation
+    .getByText(/must be delivered before the move/)
+    .first()
+    .waitFor();
+  await start(/Make a to-do list/);
   await window.approval.waitFor();
-  expect(await window.host.readFile('notes.md')).toBe('# Notes\n\nBuy milk.\n');
+  expect(await window.host.readFile('example/meeting.md')).toContain('The lease starts');
+  expect(await window.host.readFile('example/todo.md')).toBe(null);
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText(/Done\. I listed/).waitFor();
-  expect(await window.host.readFile('notes.md')).toContain('# Notes on this folder');
+  expect(await window.host.readFile('example/todo.md')).toContain('orders.csv');
   expect(window.incidents).toEqual([]);
 });
 

@@ -133,7 +133,7 @@ test('commands lead where they say: a new session, the last message again, the s
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   await window.send('/retry');
   await window.conversation.getByText('Another.', { exact: true }).waitFor();
-  await window.page.getByRole('button', { name: '1 earlier attempt' }).waitFor();
+  await window.page.getByRole('group', { name: 'Versions of this message' }).getByText('2 of 2').waitFor();
   await window.send('/new Garden');
   await window.page.getByRole('link', { name: /^Garden/ }).waitFor();
   await window.page.getByText('What can I do for you?').waitFor();

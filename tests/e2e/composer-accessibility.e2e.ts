@@ -1,4 +1,4 @@
-// Writing and messages with everything open, against axe's whole rule set: suggestions, results, files, menus, an edit, earlier attempts.
+// Writing and messages with everything open, against axe's whole rule set: suggestions, results, files, menus, an edit, versions.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,11 +40,12 @@ test.each([1280, 360])('no violations where one writes and in messages, at %i px
   await window.conversation.getByText('First go.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   await window.send('/retry');
-  await page.getByRole('button', { name: '1 earlier attempt' }).click();
+  await page.getByRole('button', { name: 'Previous version' }).click();
   await window.send('/calc');
   await page.getByRole('region', { name: 'Result of /calc' }).getByText('Use it like this').waitFor();
   expect(await inBothThemes(page)).toEqual([]);
 
+  await page.getByRole('button', { name: 'Next version' }).click();
   await window.conversation.getByRole('button', { name: 'Actions for your message' }).last().click();
   await page.getByRole('menu', { name: 'Actions for your message' }).waitFor();
   expect(await inBothThemes(page)).toEqual([]);
@@ -52,7 +53,7 @@ test.each([1280, 360])('no violations where one writes and in messages, at %i px
   await page.getByRole('menuitemradio').first().waitFor();
   expect(await inBothThemes(page)).toEqual([]);
   await page.keyboard.press('ArrowLeft');
-  await page.getByRole('menuitem', { name: 'Edit and branch' }).click();
+  await page.getByRole('menuitem', { name: 'Edit', exact: true }).click();
   await page.getByRole('textbox', { name: 'Edited message' }).waitFor();
   expect(await inBothThemes(page)).toEqual([]);
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

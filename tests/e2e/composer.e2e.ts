@@ -3,6 +3,7 @@
 import { deflateSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -78,6 +79,17 @@ test('files are chosen, dropped and pasted, taken off again, sent along and show
   // From the log as well, after the page is reloaded.
   await window.page.reload();
   await sent(window).locator('img').waitFor();
+  // Large in place, and back to where it was opened.
+  const small = sent(window).getByRole('button', { name: /photo\.png/ });
+  await small.press('Enter');
+  const large = window.page.getByRole('dialog', { name: 'photo.png' });
+  await expect
+    .poll(() => large.getByRole('img', { name: 'photo.png' }).evaluate((image: { naturalWidth: number }) => image.naturalWidth))
+    .toBe(40);
+  await looksGood(window.page, 'large-picture');
+  await window.page.keyboard.press('Escape');
+  await large.waitFor({ state: 'detached' });
+  expect(await small.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
   await sent(window)
     .getByRole('link', { name: /list\.txt/ })
     .click();
@@ -126,6 +138,19 @@ test('each session keeps its own draft with its files', async () => {
   await window.page.getByRole('link', { name: /^Earlier work/ }).click();
   await expect.poll(() => window.message.inputValue()).toBe('Half a thou');
   expect(await attached(window).count()).toBe(1);
+});
+
+test('a first message stays in view while a session begins elsewhere, and begins its own', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Heard.' }] });
+  await window.page.getByText('What can I do for you?').waitFor();
+  await window.message.fill('My first words');
+  const { sessionId } = (await window.host.op('session.create', {})) as { sessionId: string };
+  await window.host.op('session.rename', { sessionId, title: 'Begun elsewhere' });
+  await window.page.getByRole('link', { name: /^Begun elsewhere/ }).waitFor();
+  expect(await window.message.inputValue()).toBe('My first words');
+  await window.message.press('Enter');
+  await window.conversation.getByText('Heard.', { exact: true }).waitFor();
+  expect(window.page.url()).not.toContain(sessionId);
 });
 
 test('ArrowUp in an empty message goes back through what was written, ArrowDown forward to nothing', async () => {

@@ -208,14 +208,14 @@ test('only diagrams near the screen have a page, and a returning one keeps its p
     (_, at) => `Diagram ${at}\n\n${'Some words between. '.repeat(120)}\n\n${fenced(`graph LR\n A${at} --> B`)}`,
   );
   const window = await answered(texts.join('\n\n'));
-  await pictured(window).last().waitFor();
+  const last = window.page.locator('.diagram').nth(19);
+  await last.getByRole('img').waitFor();
   const frames = (): Promise<number> => window.page.locator('iframe').count();
   await expect.poll(frames).toBeLessThan(13);
   const log = window.conversation;
   await log.evaluate((region) => void (region.scrollTop = 0));
   await expect.poll(async () => (await drawnFrame(window)).locator('svg').innerHTML()).toContain('A0');
   expect(await frames()).toBeLessThan(13);
-  const last = window.page.locator('.diagram').last();
   expect(await last.locator('iframe').count()).toBe(0);
   const high = await last.evaluate((block) => block.getBoundingClientRect().height);
   await log.evaluate((region) => void (region.scrollTop = region.scrollHeight));

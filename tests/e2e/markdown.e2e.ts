@@ -2,6 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -87,5 +88,21 @@ test('a footnote stands under its mark, with what is written in it', async () =>
     'src <b>Second</b>',
   ]);
   expect(await window.conversation.locator('p:not(.footnote) > sup').allInnerTexts()).toEqual(['1', 'src']);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a folded part opens to its markdown, and its tags never show', { timeout: 60_000 }, async () => {
+  const text =
+    'Summary.\n\n<details>\n<summary>The <b>log</b></summary>\n\n- first\n- **second**\n\n```sh\nls\n```\n\n</details>\n\nAfter it.';
+  const window = await openWindow(browser, { replies: [{ text, pieceChars: 9, delayMs: 5 }] });
+  await window.send('Fold it');
+  await window.conversation.getByText('After it.').waitFor();
+  const folded = window.conversation.locator('.document details');
+  expect(await folded.getByText('second').isVisible()).toBe(false);
+  await folded.getByText('The log', { exact: true }).press('Enter');
+  await folded.locator('li strong', { hasText: 'second' }).waitFor();
+  await folded.getByRole('group', { name: 'Code' }).waitFor();
+  expect(await window.conversation.innerText()).not.toContain('<details>');
+  await looksGood(window.page, 'folded');
   expect(window.incidents).toEqual([]);
 });

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -33,10 +34,15 @@ async function choose(window: WindowUnderTest, text: string, menu: string, ...ac
 test('a message and an answer offer what fits: only the last can be run again', async () => {
   const window = await openWindow(browser, { historyTurns: 2 });
   await turn(window, 'Question 2').waitFor();
-  const rest = ['Fork here', 'Pin as a rule', 'Open in Activity', 'Export this turn'];
-  expect(await items(window, 'Question 1', ofMessage)).toEqual(['Copy', 'Edit and branch', ...rest]);
-  expect(await items(window, 'Question 2', ofMessage)).toEqual(['Copy', 'Retry', 'Retry with another model', 'Edit and branch', ...rest]);
-  expect(await items(window, 'Question 2', ofAnswer)).toEqual(['Copy', 'Retry', 'Retry with another model', ...rest]);
+  const rest = ['Pin as a rule', 'Open in Activity', 'Export this turn'];
+  const branches = ['Edit', 'Fork here', 'Go back to here…'];
+  expect(await items(window, 'Question 1', ofMessage)).toEqual(['Copy', ...branches, ...rest]);
+  expect(await items(window, 'Question 2', ofMessage)).toEqual(['Copy', 'Retry', 'Retry with another model', ...branches, ...rest]);
+  expect(await items(window, 'Question 2', ofAnswer)).toEqual(['Fork here', ...rest]);
+  // The frequent actions are next to the answer.
+  const beside = ({ text }: { text: string }) =>
+    turn(window, text).getByRole('button', { name: /^(?:Copy the answer|Retry|Retry with another model)$/ });
+  expect([await beside({ text: 'Question 1' }).count(), await beside({ text: 'Question 2' }).count()]).toEqual([1, 3]);
   expect(window.incidents).toEqual([]);
 });
 
@@ -45,11 +51,11 @@ test('an answer is copied as it was written', async () => {
   const window = await openWindow(browser, { context, replies: [{ text: 'It is **bold**.' }] });
   await window.send('Say it');
   await turn(window, 'It is bold.').waitFor();
-  await choose(window, 'It is bold.', ofAnswer, 'Copy');
+  await turn(window, 'It is bold.').getByRole('button', { name: 'Copy the answer' }).click();
   await expect.poll(() => window.page.evaluate<string>('navigator.clipboard.readText()')).toBe('It is **bold**.');
 });
 
-test('a retry takes the place of the turn, and the earlier try lies behind one line', async () => {
+test('a retry takes the place of the turn, and its versions are gone through in place', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ text: 'First go.' }, { text: 'Second go.' }, { text: 'Third go.' }] });
   await window.send('Say something');
   await turn(window, 'First go.').waitFor();
@@ -57,20 +63,51 @@ test('a retry takes the place of the turn, and the earlier try lies behind one l
   await turn(window, 'Second go.').waitFor();
   expect(await window.conversation.getByText('First go.').count()).toBe(0);
   expect(await window.conversation.getByText('Say something', { exact: true }).count()).toBe(1);
-  const line = window.page.getByRole('button', { name: '1 earlier attempt' });
-  await line.press('Enter');
-  expect(await line.getAttribute('aria-expanded')).toBe('true');
-  await window.page.getByRole('group', { name: 'Earlier attempts' }).getByText('First go.').waitFor();
-  await line.press('Enter');
+  const versions = window.conversation.getByRole('group', { name: 'Versions of this message' });
+  await versions.getByText('2 of 2').waitFor();
+  const back = versions.getByRole('button', { name: 'Previous version' });
+  await back.press('Enter');
+  await window.conversation.getByText('First go.', { exact: true }).waitFor();
+  // The focus stays where the person goes through them.
+  expect(await back.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
+  expect(await window.conversation.getByText('Second go.').count()).toBe(0);
+  await looksGood(window.page, 'versions');
+  await versions.getByRole('button', { name: 'Next version' }).click();
   await window.conversation.getByText('First go.').waitFor({ state: 'detached' });
 
-  await choose(window, 'Second go.', ofAnswer, 'Retry with another model', 'lab/scripted');
+  await turn(window, 'Second go.').getByRole('button', { name: 'Retry with another model' }).click();
+  await window.page.getByRole('menuitemradio', { name: 'lab/scripted', exact: true }).click();
   await turn(window, 'Third go.').waitFor();
-  await window.page.getByRole('button', { name: '2 earlier attempts' }).waitFor();
+  await versions.getByText('3 of 3').waitFor();
   // The same from the log, after the page is reloaded.
   await window.page.reload();
-  await window.page.getByRole('button', { name: '2 earlier attempts' }).waitFor();
+  await versions.getByText('3 of 3').waitFor();
   expect(await window.conversation.getByRole('article', { name: 'Turn' }).count()).toBe(1);
+  await looksGood(window.page, 'newest-answer');
+  expect(window.incidents).toEqual([]);
+});
+
+test('the last message is edited in place: the answer follows the new text, the old one stays a version', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Of cats.' }, { text: 'Of dogs.' }, { text: 'And so on.' }] });
+  await window.send('Tell me of cats');
+  await turn(window, 'Of cats.').waitFor();
+  await choose(window, 'Of cats.', ofMessage, 'Edit');
+  const field = window.page.getByRole('textbox', { name: 'Edited message' });
+  await field.fill('Tell me of dogs');
+  await looksGood(window.page, 'edit-in-place');
+  await window.page.getByRole('button', { name: 'Send', exact: true }).first().click();
+  await turn(window, 'Of dogs.').waitFor();
+  expect(await window.conversation.getByText('Tell me of cats').count()).toBe(0);
+  await window.conversation.getByRole('button', { name: 'Previous version' }).click();
+  await window.conversation.getByText('Tell me of cats', { exact: true }).waitFor();
+  await window.conversation.getByText('Of cats.', { exact: true }).waitFor();
+  await window.send('Go on');
+  await window.conversation.getByText('And so on.', { exact: true }).waitFor();
+  const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
+  expect(sessions.length).toBe(1);
+  // The model has seen the text that stands, and not the one before it.
+  const { text } = (await window.host.op('session.export', { sessionId: sessions[0]?.sessionId, format: 'markdown' })) as { text: string };
+  expect(text).toContain('Tell me of dogs');
   expect(window.incidents).toEqual([]);
 });
 
@@ -81,7 +118,7 @@ test('a message is edited in place by keyboard and starts a branch; Escape leave
   const { keyboard } = window.page;
   const openEdit = async (): Promise<void> => {
     await keyboard.press('Enter');
-    await window.page.getByRole('menuitem', { name: 'Edit and branch' }).waitFor();
+    await window.page.getByRole('menuitem', { name: 'Edit', exact: true }).waitFor();
     // The keys are the menu's once it holds the focus, a moment after it is seen.
     await expect.poll(() => window.page.getByRole('menu').evaluate((all) => all.contains(all.ownerDocument.activeElement))).toBe(true);
     for (let press = 0; press < 3; press++) await keyboard.press('ArrowDown');
@@ -96,7 +133,7 @@ test('a message is edited in place by keyboard and starts a branch; Escape leave
 
   await openEdit();
   await field.fill('Another question');
-  await keyboard.press('Enter');
+  await window.page.getByRole('button', { name: 'Send as a branch' }).click();
   await window.conversation.getByText('From the branch.', { exact: true }).waitFor();
   expect(window.page.url()).not.toContain('ses_earlier');
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
@@ -138,7 +175,7 @@ test('while a turn runs it can be copied and opened, and not forked or run again
   await window.conversation.getByText('word word').waitFor();
   expect(await items(window, 'Talk for a while', ofMessage)).toEqual([
     'Copy',
-    'Edit and branch',
+    'Edit',
     'Pin as a rule',
     'Open in Activity',
     'Export this turn',

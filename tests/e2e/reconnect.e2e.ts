@@ -2,6 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Deferred } from '../../core/base/deferred.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -19,13 +20,14 @@ const cutting = `(() => {
   const real = window.fetch;
   const streams = new Set();
   window.cutCount = 0;
+  window.openCount = 0;
   window.cutStream = () => { for (const stream of streams) stream.abort(); streams.clear(); window.cutCount += 1; };
   window.fetch = (input, init = {}) => {
     if (!String(input).includes('/api/events')) return real(input, init);
     const own = new AbortController();
     init.signal?.addEventListener('abort', () => own.abort());
     streams.add(own);
-    return real(input, { ...init, signal: own.signal });
+    return real(input, { ...init, signal: own.signal }).then((response) => { window.openCount += 1; return response; });
   };
 })();`;
 
@@ -49,7 +51,7 @@ async function expectSame(window: WindowUnderTest): Promise<void> {
   const messages = events.flatMap(({ type, body }) => (type === 'user.message' ? [body.text] : []));
   const answers = events.flatMap(({ type, body }) => (type === 'assistant.message' ? [body.text] : []));
   await expect.poll(() => window.conversation.locator('.message > p').allInnerTexts(), { timeout: 10_000 }).toEqual(messages);
-  await expect.poll(() => window.conversation.locator('.answer').allInnerTexts(), { timeout: 10_000 }).toEqual(answers);
+  await expect.poll(() => window.conversation.locator('.answer .document').allInnerTexts(), { timeout: 10_000 }).toEqual(answers);
   expect(events.map(({ sessionSeq }) => sessionSeq)).toEqual(events.map((_, index) => index + 1));
 }
 
@@ -110,17 +112,33 @@ test('a host killed and back again and again: nothing is lost, nothing is there 
 
 test('only the stream is cut, again and again: the window follows on, says where live words are missing, and has each one in the end', async () => {
   const text = numbered(240);
-  const window = await openWindow(browser, { initScript: cutting, replies: [{ text, ...slowly }, { text: 'Next.' }] });
+  // After each cut some words are sent before the window is back, and the next ones once it is.
+  const cuts = ['word15 ', 'word60 ', 'word110 '].map((word, at) => ({
+    word,
+    lost: { afterFrames: 20 + at * 50, until: new Deferred<void>() },
+    followed: { afterFrames: 40 + at * 50, until: new Deferred<void>() },
+  }));
+  const end = { afterFrames: 200, until: new Deferred<void>() };
+  const holds = [...cuts.flatMap(({ lost, followed }) => [lost, followed]), end].map(({ afterFrames, until }) => ({
+    afterFrames,
+    until: until.promise,
+  }));
+  const window = await openWindow(browser, { initScript: cutting, replies: [{ text, pieceChars: 8, holds }, { text: 'Next.' }] });
   await window.send('Tell me all');
-  for (const word of ['word15 ', 'word60 ', 'word110 ']) {
+  for (const { word, lost, followed } of cuts) {
+    const opened = await window.page.evaluate<number>('window.openCount');
     await window.conversation.locator('.answer', { hasText: word }).waitFor();
     await window.page.evaluate('window.cutStream()');
+    lost.until.resolve();
+    await expect.poll(() => window.page.evaluate('window.openCount'), { timeout: 30_000 }).toBe(opened + 1);
+    followed.until.resolve();
   }
   // A hole in the live words is not passed over in silence.
   await window.conversation.locator('.answer', { hasText: '…' }).waitFor();
+  end.until.resolve();
   await window.conversation.locator('.answer', { hasText: 'word240' }).waitFor();
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
-  expect(await window.conversation.locator('.answer').innerText()).toBe(text);
+  expect(await window.conversation.locator('.answer .document').innerText()).toBe(text);
   expect(await window.page.evaluate<number>('window.cutCount')).toBe(3);
   await window.send('Go on');
   await window.conversation.getByText('Next.', { exact: true }).waitFor();
@@ -128,15 +146,23 @@ test('only the stream is cut, again and again: the window follows on, says where
   expect(window.incidents).toEqual([]);
 });
 
-test('a window opened during an answer says that its start is missing, until its end', async () => {
-  const text = numbered(320);
-  const window = await openWindow(browser, { replies: [{ text, ...slowly }] });
+test('a window opened during an answer shows it from its beginning', async () => {
+  const text = numbered(120);
+  const [reloaded, seen] = [new Deferred<void>(), new Deferred<void>()];
+  const holds = [
+    { afterFrames: 60, until: reloaded.promise },
+    { afterFrames: 90, until: seen.promise },
+  ];
+  const window = await openWindow(browser, { replies: [{ text, pieceChars: 8, holds }] });
   await window.send('Tell me all');
   await window.conversation.locator('.answer', { hasText: 'word40 ' }).waitFor();
   await window.page.reload();
-  const answer = window.conversation.locator('.answer');
+  const answer = window.conversation.locator('.answer .document');
+  await window.page.getByRole('button', { name: 'Stop turn' }).waitFor();
+  reloaded.resolve();
   await answer.waitFor();
-  expect(await answer.innerText()).toMatch(/^… \w+/);
+  expect(await answer.innerText()).toMatch(/^word1 word2 .*word40 /);
+  seen.resolve();
   await expect.poll(() => answer.innerText(), { timeout: 30_000 }).toBe(text);
   await expectSame(window);
   expect(window.incidents).toEqual([]);

@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { shoot, violations } from './driver/looks.ts';
+import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -19,7 +19,7 @@ const judgement = {
   reason: 'They differ by 200,000.',
 };
 
-test('the button gets a second opinion, and the disagreement is shown', async () => {
+test('the button gets a second opinion, and the disagreement is shown', { timeout: 120_000 }, async () => {
   const replies = [
     { text: 'Berlin has 3.7 million people.' },
     { text: 'Berlin has 3.9 million people.' },
@@ -40,7 +40,6 @@ test('the button gets a second opinion, and the disagreement is shown', async ()
   expect(await opinion.innerText()).toMatch(/A better answer is proposed\.\s+Disagreement: 80 %/);
   expect(await opinion.innerText()).toContain('Berlin has 3.9 million people.');
   expect(await opinion.innerText()).toContain('About 3.9 million people.');
-  expect(await violations(window.page)).toEqual([]);
-  await shoot(window.page, 'second-thoughts');
+  await looksGood(window.page, 'second-thoughts', () => opinion.scrollIntoViewIfNeeded());
   expect(window.incidents).toEqual([]);
 });

@@ -120,13 +120,14 @@ test('reading further up, new text does not move what is read', async () => {
   await window.conversation.getByText('Question 12', { exact: true }).waitFor();
   await window.send('Talk');
   await window.conversation.getByText('A long line of words.').first().waitFor();
-  await window.conversation.evaluate((element) => {
-    element.scrollTop = 200;
-  });
-  const before = await window.conversation.evaluate((element) => element.scrollTop);
+  const read = window.conversation.getByText('Question 10', { exact: true });
+  const placeOfRead = (): Promise<number> => read.evaluate((element) => element.getBoundingClientRect().top);
+  await read.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  const before = await placeOfRead();
   await window.page.getByRole('button', { name: 'Newest' }).waitFor();
   await window.conversation.getByText('A long line of words.').nth(30).waitFor();
-  expect(await window.conversation.evaluate((element) => element.scrollTop)).toBe(before);
+  // Not the scroll position: earlier turns are added above, and what is read keeps its place.
+  expect(Math.abs((await placeOfRead()) - before)).toBeLessThan(1);
 });
 
 test('a call that a crash cut off waits until a person says what happened', async () => {
@@ -159,10 +160,13 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await tree.getByText('Allowed: list_dir').waitFor();
   await tree.getByText('It only reads inside the workspace.').waitFor();
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
-  await window.page
-    .getByRole('region', { name: 'What the model saw' })
-    .getByText(/^\d\.\dk tokens, 22 items$/)
-    .waitFor();
+  const saw = window.page.getByRole('region', { name: 'What the model saw' });
+  const packId = await saw.getByText(/^trn_\w+-p\d+$/).innerText();
+  // How many tools there are depends on what this computer has.
+  const { sections } = (await window.host.op('pack.get', { packId })) as { sections: readonly { name: string; items: number }[] };
+  const tools = sections.find(({ name }) => name === 'tools')?.items ?? 0;
+  expect(tools).toBeGreaterThanOrEqual(22);
+  await saw.getByText(new RegExp(`^\\d\\.\\dk tokens, ${tools} items$`)).waitFor();
   await window.page.getByRole('button', { name: 'Replay the decisions' }).click();
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();
 });

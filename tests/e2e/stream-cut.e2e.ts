@@ -66,6 +66,25 @@ async function startCutter(): Promise<{ readonly server: string; cut(): number; 
   };
 }
 
+test(
+  'a window opened in the middle of an answer shows its beginning at once, and each piece after it once',
+  { timeout: 60_000 },
+  async () => {
+    const window = await openWindow(browser, { replies: [{ ...slowly, delayMs: 40 }] });
+    await window.send('Tell me');
+    await window.conversation.getByText('Sentence number 12').waitFor();
+    await window.page.reload();
+    await window.conversation.getByText('Sentence number 0 of').waitFor();
+    // While it still streams: without its end, and from its beginning on without a gap.
+    await window.conversation.getByText('Sentence number 20').waitFor();
+    const shown = await window.page.evaluate<string>(`document.querySelector('.answer .document').innerText`);
+    expect([long.startsWith(shown.trim()), shown.length < long.length]).toEqual([true, true]);
+    await window.conversation.getByText('Sentence number 59 of a long answer.').waitFor();
+    expect(await shownTexts(window)).toEqual(['Tell me', long]);
+    expect(window.incidents).toEqual([]);
+  },
+);
+
 test('the stream cut again and again while an answer comes: it is whole in the end, and there once', async () => {
   const cutter = await startCutter();
   const window = await openWindow(browser, { replies: [slowly], context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });

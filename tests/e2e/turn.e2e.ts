@@ -58,7 +58,7 @@ test('one call needs no plan, and a plan is there again after a reload', async (
   expect(await window.page.getByRole('list', { name: 'Plan' }).getByRole('listitem').count()).toBe(2);
 });
 
-test('a turn shows its phase, time, tokens and share of the context', async () => {
+test('a turn shows its phase, time, calls and share of the context, and its cost once it is over', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(200), pieceChars: 10, delayMs: 40 }],
   });
@@ -71,16 +71,18 @@ test('a turn shows its phase, time, tokens and share of the context', async () =
     .first()
     .waitFor();
   await expect.poll(() => strip.innerText(), { timeout: 4_000 }).toMatch(/\d s/);
-  expect(await strip.innerText()).toMatch(/[\d.]+k? tokens\s+\$0\.\d+/);
+  expect(await strip.innerText()).toMatch(/1 of 1 call done/);
   expect(await strip.getByRole('button', { name: /^Context \d+ %/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   await window.conversation.getByText('Kept: 1 finished call.').waitFor();
+  expect(await strip.innerText()).toMatch(/[\d.]+k? tokens\s+\$0\.\d+/);
 });
 
 test('a card opens, is read and closes by keyboard alone; it holds the answer given, the difference, the check and undo', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Bread it is.' }] });
   await window.send('Change milk to bread');
+  await window.approval.getByRole('button', { name: 'Allow more…' }).click();
   await window.approval.getByRole('button', { name: 'Approve for 15 minutes' }).click();
   await window.conversation.getByText('Bread it is.', { exact: true }).waitFor();
   const line = window.page.getByRole('button', { name: /^Edited notes\.md/ });

@@ -118,7 +118,7 @@ test('control: with the book taken out all of it asks the model', async () => {
   expect(model.requests.length).toBeGreaterThanOrEqual(5);
 });
 
-test('two places in the sources ask a model, each after the budget check', () => {
+test('three places in the sources ask a model, each after the budget check', () => {
   const core = join(import.meta.dirname, '../../core');
   const sources = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
   const outside = sources.filter((file) => !file.startsWith(join('mind', 'llm')));
@@ -126,9 +126,15 @@ test('two places in the sources ask a model, each after the budget check', () =>
     /models\.stream\(|\.models\b[^;]*\bstream\b|new ModelRouter\b/.test(readFileSync(join(core, file), 'utf8')),
   );
   const beside = join('mind', 'asking', 'ask-model.ts');
+  const passing = join('features', 'openai', 'passthrough.ts');
   const skills = join('features', 'skills', 'skills.ts');
-  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', skills, beside, join('runtime', 'turns', 'perform-model.ts')]);
-  // The composition builds the router and asks nothing; runs of a skill forward the requests of these two.
+  const peers = join('features', 'a2a', 'peer-models.ts');
+  const performs = join('runtime', 'turns', 'perform-model.ts');
+  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', peers, passing, skills, beside, performs]);
+  // The composition builds the router and asks nothing; runs of a skill and calls of other machines forward the requests of these three.
+  expect(readFileSync(join(core, peers), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
+    '      if (!isPeerModel(ref)) return models.stream(ref, request, sink, options);',
+  ]);
   expect(readFileSync(join(core, skills), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
   ]);
@@ -139,7 +145,13 @@ test('two places in the sources ask a model, each after the budget check', () =>
     asked.indexOf('if (!admission.ok) return') < asked.indexOf('models.stream('),
     asked.indexOf('budget.reserve(') < asked.indexOf('if (!admission.ok) return'),
   ]).toEqual([1, true, true]);
-  const performing = readFileSync(join(core, 'runtime', 'turns', 'perform-model.ts'), 'utf8');
+  const passed = readFileSync(join(core, passing), 'utf8');
+  expect([
+    passed.match(/models\.stream\(/g)?.length,
+    passed.indexOf('if (!admission.ok) throw') < passed.indexOf('models.stream('),
+    passed.indexOf('budget.reserve(') < passed.indexOf('if (!admission.ok) throw'),
+  ]).toEqual([1, true, true]);
+  const performing = readFileSync(join(core, performs), 'utf8');
   expect([
     performing.match(/models\.stream\(/g)?.length,
     performing.indexOf('askBudget(runner') < performing.indexOf('askModel(runner'),

@@ -3,24 +3,18 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FaultHooks } from '../../core/compose.ts';
 import { bindingsHash } from '../../core/guard/policy/policy.ts';
 import type { PolicyGate, PolicyStore } from '../../core/guard/policy/policy.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
-import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { TestHome } from './test-home.ts';
+import type { ScriptedModel } from '../doubles/scripted-model.ts';
+import { eachTest } from './home-and-model.ts';
+import type { TestHome } from './test-home.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
-beforeEach(async () => {
-  home = new TestHome();
-  model = await ScriptedModel.start();
-});
-afterEach(async () => {
-  await home.dispose();
-  await model.close();
-});
+eachTest((made) => ({ home, model } = made));
 
 interface Drift {
   readonly command: string;

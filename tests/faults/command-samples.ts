@@ -1,6 +1,8 @@
-// One command line for each command of the tree, and whether it only looks. Held to the tree by endings.test.ts.
+// One command line for each command of the tree, and whether it only looks: by hand, or the example of an operation's command. Held to the
+// tree by endings.test.ts.
 
 import type { Command } from 'commander';
+import { opForms } from '../../core/contracts/op-forms.ts';
 import { createProgram } from '../../core/doors/cli/cli.ts';
 
 /** The things the samples name; ids of a used data folder. */
@@ -18,6 +20,7 @@ export interface Sample {
   readonly line: (place: SamplePlace) => readonly string[];
   readonly looks: boolean;
   readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
   /** Runs until it is stopped. */
   readonly stays?: boolean;
 }
@@ -62,6 +65,8 @@ const plain = [
   'chats list',
   'telegram status',
   'telegram list',
+  'channels list',
+  'channels people',
   'schedule list',
   'heartbeat show',
   'tasks list',
@@ -75,7 +80,7 @@ const plain = [
   'prompts list',
 ];
 
-export const samples: Readonly<Record<string, Sample>> = {
+const byHand: Readonly<Record<string, Sample>> = {
   ...Object.fromEntries(plain.map((path) => [path, look(() => [])])),
   'grants preview': look(() => ['{"kind":"folder","tool":"write_file","folder":"/tmp"}']),
   'sessions show': look(({ session }) => [session]),
@@ -159,6 +164,12 @@ export const samples: Readonly<Record<string, Sample>> = {
   'telegram revoke': act(() => ['1']),
   'telegram pause': act(() => []),
   'telegram resume': act(() => []),
+  'channels pair': act(() => ['none']),
+  'channels confirm': act(() => ['none']),
+  'channels refuse': act(() => ['none']),
+  'channels revoke': act(() => ['none', '1']),
+  'channels pause': act(() => ['none']),
+  'channels resume': act(() => ['none']),
   'schedule add': act(() => ['Say hello', '--every', '1d']),
   'schedule run': act(() => ['sch_none']),
   'schedule pause': act(() => ['sch_none']),
@@ -185,6 +196,17 @@ export const samples: Readonly<Record<string, Sample>> = {
   'skills enable': act(() => ['none']),
   'skills disable': act(() => ['none']),
   'skills reload': act(() => []),
+  'skills search': act(() => ['none']),
+  'skills install': act(({ folder }) => [folder, '--yes']),
+  'skills update': act(() => ['--yes']),
+  'skills outdated': act(() => []),
+  'skills info': look(() => ['none']),
+  'skills pin': act(() => ['none']),
+  'skills unpin': act(() => ['none']),
+  'skills new': act(({ folder }) => ['made', folder]),
+  'skills test': act(({ folder }) => [folder]),
+  'skills pack': act(({ folder }) => [folder]),
+  'skills publish': act(({ folder }) => [folder, folder]),
   'models route': look(() => ['hello']),
   'governor explain': look(() => ['trn_none']),
   'governor try': look(() => []),
@@ -193,6 +215,32 @@ export const samples: Readonly<Record<string, Sample>> = {
   // Without --yes it says the sizes and downloads nothing.
   'model install-engine': act(() => []),
   'model remove-engine': act(() => []),
+  // As a call of a tool, which is refused: it downloads a list from the internet.
+  'model refresh-prices': act(() => [], { env: { TRAYCLAW_CALL: 'call_1' } }),
+  acp: act(() => []),
+  'doors list': look(() => []),
+  'doors token list': look(() => []),
+  'doors token create': act(() => ['--name', 'sample']),
+  'doors token revoke': act(() => ['sample']),
+  'a2a card': look(() => []),
+  'a2a peers': look(() => []),
+  'telemetry export': act(() => ['none']),
+  'telemetry flush': act(() => []),
+  'mcp list': look(() => []),
+  'mcp add': act(() => ['web', '--url', 'http://127.0.0.1:9/mcp']),
+  'mcp remove': act(() => ['none', '--yes']),
+  'mcp test': act(() => ['none']),
+  'mcp stop': act(() => ['none']),
+  'mcp serve': act(() => []),
+  'mcp approve': act(() => ['none', '0'.repeat(64)]),
+  'mcp import': act(() => ['none.json']),
+  'mcp resources': act(() => ['none']),
+  'mcp read': act(() => ['none', 'demo://a']),
+  'mcp prompts': act(() => ['none']),
+  'mcp prompt': act(() => ['none', 'review']),
+  'mcp answer': act(() => ['qst_none', '--action', 'decline']),
+  'mcp login': act(() => ['none']),
+  'mcp logout': act(() => ['none']),
   'plugins list': look(() => []),
   'plugins approve': act(() => ['none.mjs', '0'.repeat(64)]),
   'plugins call': act(() => ['none.report']),
@@ -202,6 +250,18 @@ export const samples: Readonly<Record<string, Sample>> = {
   'prompts refresh': act(() => []),
   'prompts accept': act(() => ['style', '0'.repeat(64)]),
 };
+
+const examples = Object.values(opForms).flatMap(({ commands = {} }) => Object.entries(commands));
+
+/** Those by hand, and for every other command its example. */
+export const samples: Readonly<Record<string, Sample>> = {
+  ...Object.fromEntries(examples.map(([path, { example = '' }]) => [path, act(() => exampleWords(example))])),
+  ...byHand,
+};
+
+function exampleWords(example: string): readonly string[] {
+  return [...example.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
+}
 
 /** Every command of the tree that does something, as the words one types. */
 export async function commandPaths(): Promise<string[]> {

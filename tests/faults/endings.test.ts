@@ -5,15 +5,16 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sleep } from '../../core/base/deferred.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
 import { createTrayClaw } from '../../core/compose.ts';
 import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';
 import { FakeClaw } from '../doubles/fake-claw.ts';
-import { ScriptedModel } from '../doubles/scripted-model.ts';
+import type { ScriptedModel } from '../doubles/scripted-model.ts';
 import { commandPaths, samples, type Sample, type SamplePlace } from './command-samples.ts';
-import { TestHome } from './test-home.ts';
+import { eachTest } from './home-and-model.ts';
+import type { TestHome } from './test-home.ts';
 import { compileCache } from '../compile-cache.ts';
 import { soak } from '../soak.ts';
 import { cliFile } from '../program-file.ts';
@@ -26,15 +27,7 @@ const ownCodes = new Set([0, 1, 2, 3, 4, 5]);
 let home: TestHome;
 let model: ScriptedModel;
 
-beforeEach(async () => {
-  home = new TestHome();
-  model = await ScriptedModel.start();
-});
-
-afterEach(async () => {
-  await home.dispose();
-  await model.close();
-});
+eachTest((made) => ({ home, model } = made));
 
 interface End {
   readonly code: number | null;
@@ -42,13 +35,14 @@ interface End {
 }
 
 /** In a separate process; null if it did not end and had to be killed. */
-async function runAlone(path: string, { line, stdin, stays }: Sample, place: SamplePlace): Promise<End> {
+async function runAlone(path: string, { line, stdin, stays, env: more }: Sample, place: SamplePlace): Promise<End> {
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: home.path,
     TRAYCLAW_HOME: home.path,
     TRAYCLAW_VAULT_PASSPHRASE: 'a passphrase',
     ...compileCache,
+    ...more,
   };
   const child = spawn(process.execPath, [cliFile, ...path.split(' '), ...line(place), '--json'], { cwd: place.folder, env });
   let err = '';
@@ -56,7 +50,7 @@ async function runAlone(path: string, { line, stdin, stays }: Sample, place: Sam
   child.stdout.on('data', () => {
     if (stays === true) child.kill('SIGTERM');
   });
-  child.stdin.end(stdin ?? '');
+  child.stdin.on('error', () => undefined).end(stdin ?? '');
   const guard = setTimeout(() => child.kill('SIGKILL'), HANGS_AFTER_MS);
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(guard);

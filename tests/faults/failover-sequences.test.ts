@@ -7,15 +7,15 @@ import type { TrayClaw } from '../../core/index.ts';
 import type { Answer, Reply } from '../doubles/scripted-model.ts';
 import { freePort } from '../free-port.ts';
 import { createRandom } from '../fuzz/random.ts';
-import { soak } from '../soak.ts';
+import { isSoak, soak } from '../soak.ts';
 import { bodiesOf, configOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 import { TestHome } from './test-home.ts';
 
 const SEQUENCES = soak(60, 500);
 const AT_ONCE = 12;
 const TIMED = 9;
-/** Longer than a busy machine is silent anyway. */
-const SILENT_MS = 4_000;
+/** Longer than a busy machine is silent anyway; the long run keeps one busy. */
+const SILENT_MS = isSoak ? 12_000 : 4_000;
 const TIMED_SILENT_MS = 1_000;
 
 const passing: readonly ((whole: Reply) => Answer)[] = [

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
@@ -18,23 +18,16 @@ import type { PolicyGate, PolicyStore } from '../../core/guard/policy/policy.ts'
 import { defineTool, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
 import type { BudgetPort, TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { verifyLog } from '../../core/store/session/session.ts';
-import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
+import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
 import { eventsOf } from './replay-check.ts';
-import { TestHome } from './test-home.ts';
+import { eachTest } from './home-and-model.ts';
+import type { TestHome } from './test-home.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
 
-beforeEach(async () => {
-  home = new TestHome();
-  model = await ScriptedModel.start();
-});
-
-afterEach(async () => {
-  await home.dispose();
-  await model.close();
-});
+eachTest((made) => ({ home, model } = made));
 
 interface EffectTool {
   readonly name: string;

@@ -80,7 +80,8 @@ export class TestHome {
 
   async cli(args: readonly string[], stdin = '', cwd = this.#folder): Promise<CliEnd> {
     const child = this.#spawnCli(args, cwd);
-    child.stdin.end(stdin);
+    // A command that reads no input may have ended before it is written.
+    child.stdin.on('error', () => undefined).end(stdin);
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

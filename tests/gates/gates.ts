@@ -1,16 +1,21 @@
 // Every safety gate, as the one change of text that takes it out. Data alone: `node tests/gates/remove-gates.ts` applies it.
 
+import { browserGates } from './areas/browser-gates.ts';
 import { cautionGates } from './areas/caution-gates.ts';
+import { channelGates } from './areas/channel-gates.ts';
 import { commandGates } from './areas/command-gates.ts';
 import { contextGates } from './areas/context-gates.ts';
 import { doorGates } from './areas/door-gates.ts';
 import { grantGates } from './areas/grant-gates.ts';
+import { harnessGates } from './areas/harness-gates.ts';
+import { mcpGates } from './areas/mcp-gates.ts';
 import { memoryGates } from './areas/memory-gates.ts';
 import { modelGates } from './areas/model-gates.ts';
 import { networkGates } from './areas/network-gates.ts';
 import { pluginGates } from './areas/plugin-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { logGates } from './areas/log-gates.ts';
+import { remoteGates } from './areas/remote-gates.ts';
 import { runtimeGates } from './areas/runtime-gates.ts';
 import { sandboxGates } from './areas/sandbox-gates.ts';
 import { secretGates } from './areas/secret-gates.ts';
@@ -25,6 +30,7 @@ import type { Gate } from './gate.ts';
 export const gates: readonly Gate[] = [
   ...policyGates,
   ...grantGates,
+  ...harnessGates,
   ...logGates,
   ...runtimeGates,
   ...undoGates,
@@ -33,6 +39,9 @@ export const gates: readonly Gate[] = [
   ...networkGates,
   ...secretGates,
   ...taintGates,
+  ...browserGates,
+  ...remoteGates,
+  ...mcpGates,
   ...memoryGates,
   ...modelGates,
   ...sandboxGates,
@@ -41,6 +50,7 @@ export const gates: readonly Gate[] = [
   ...skillGates,
   ...pluginGates,
   ...telegramGates,
+  ...channelGates,
   ...contextGates,
   ...workspaceGates,
 ];

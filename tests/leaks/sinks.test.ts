@@ -3,7 +3,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
@@ -12,23 +12,16 @@ import { createHttpDoor } from '../../core/doors/http/http.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import { createFileLogger } from '../../main/file-logger.ts';
 import { fakeParts, foundInstance, runCommand } from '../doubles/fake-terminal.ts';
-import { ScriptedModel } from '../doubles/scripted-model.ts';
-import { TestHome } from '../faults/test-home.ts';
+import type { ScriptedModel } from '../doubles/scripted-model.ts';
+import { eachTest } from '../faults/home-and-model.ts';
+import type { TestHome } from '../faults/test-home.ts';
 import { createPlant, registeredValues } from './plant.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
 const plant = createPlant();
 
-beforeEach(async () => {
-  home = new TestHome();
-  model = await ScriptedModel.start();
-});
-
-afterEach(async () => {
-  await home.dispose();
-  await model.close();
-});
+eachTest((made) => ({ home, model } = made));
 
 /** One provider for each value, which is how the settings tell the runtime of it. */
 function configWithValues(): ConfigInput {

@@ -5,39 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
-import { deadLetters } from '../../core/features/dead-letters/dead-letters.ts';
-import { helpers } from '../../core/features/helpers/helpers.ts';
-import { identity } from '../../core/features/identity/identity.ts';
-import { memory } from '../../core/features/memory/memory.ts';
-import { plugins } from '../../core/features/plugins/plugins.ts';
-import { schedule } from '../../core/features/schedule/schedule.ts';
-import { signals } from '../../core/features/signals/signals.ts';
-import { skills } from '../../core/features/skills/skills.ts';
-import { telegram } from '../../core/features/telegram/telegram.ts';
+import { migrationsOf } from '../../core/compose-base.ts';
+import { builtInFeatures } from '../../core/compose-features.ts';
 import { silentLogger } from '../../core/base/logger.ts';
-import { PolicyStore, policyMigrations } from '../../core/guard/policy/policy.ts';
-import { taintMigrations } from '../../core/guard/taint/taint.ts';
-import { artifactMigrations } from '../../core/store/artifact/artifact.ts';
-import { checkpointMigrations } from '../../core/store/checkpoint/checkpoint.ts';
-import { continuityMigrations } from '../../core/store/continuity/continuity.ts';
-import { modelMigrations } from '../../core/mind/llm/llm.ts';
-import { outboxMigrations } from '../../core/runtime/outbox/outbox.ts';
-import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
+import { PolicyStore } from '../../core/guard/policy/policy.ts';
+import { SessionLog } from '../../core/store/session/session.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
-import { usage } from '../../core/features/usage/usage.ts';
 
 const core = join(import.meta.dirname, '../../core');
-const migrations = [
-  ...sessionMigrations,
-  ...policyMigrations,
-  ...taintMigrations,
-  ...artifactMigrations,
-  ...checkpointMigrations,
-  ...continuityMigrations,
-  ...modelMigrations,
-  ...outboxMigrations,
-  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram, usage].flatMap((feature) => feature.migrations),
-].sort((a, b) => (a.id < b.id ? -1 : 1));
+const migrations = migrationsOf(builtInFeatures);
 
 function schemaOf({ db }: Storage): unknown {
   return db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY type, name').all('sqlite_%');

@@ -128,7 +128,8 @@ test('a chosen path is read; limits, folders, own data and missing files are sai
     await refused([{ path: join(rig.home.path, 'trayclaw.db') }]),
     await refused([{ path: join(rig.home.workspace, 'folder') }]),
     await refused([{ path: join(rig.home.workspace, 'none') }]),
-    await refused([{ path: 'a.txt' }]),
+    await refused([{ path: 'none.txt' }]),
+    await refused([{ path: '../trayclaw.db' }]),
     await refused([{ base64: 'YQ==' }]),
   ]).toEqual([
     'payload_too_large',
@@ -137,7 +138,8 @@ test('a chosen path is read; limits, folders, own data and missing files are sai
     'forbidden',
     'invalid_params',
     'not_found',
-    'invalid_params',
+    'not_found',
+    'forbidden',
     'invalid_params',
   ]);
   expect((await rig.claw.op('session.get', { sessionId: 's' })).session.events).toBe(before);

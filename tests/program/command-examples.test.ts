@@ -1,5 +1,7 @@
 // The example in the help of every command works: it is run as it is printed, against a data folder that has been used.
 
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,11 +28,39 @@ const elsewhere: Readonly<Record<string, string>> = {
   'telegram confirm': 'there is no bot',
   'telegram refuse': 'there is no bot',
   'telegram revoke': 'nobody is paired',
+  'channels pair': 'there is no such channel',
+  'channels confirm': 'there is no such channel',
+  'channels refuse': 'there is no such channel',
+  'channels revoke': 'there is no such channel',
+  'channels pause': 'there is no such channel',
+  'channels resume': 'there is no such channel',
   'chats bind': 'no chat is known',
   'outbox settle': 'nothing was sent',
   'dlq retry': 'no turn failed',
+  'running stop': 'no command runs in the background',
+  'telemetry flush': 'no receiver is set up',
+  'mcp remove': 'there is no such server',
+  'mcp test': 'there is no such server',
+  'mcp stop': 'there is no such server',
+  'mcp approve': 'there is no such server',
+  'mcp import': 'there is no such file',
+  'mcp resources': 'there is no such server',
+  'mcp read': 'there is no such server',
+  'mcp prompts': 'there is no such server',
+  'mcp prompt': 'there is no such server',
+  'mcp answer': 'nothing was asked',
+  'mcp login': 'there is no such server',
+  'mcp logout': 'there is no such server',
   'plugins approve': 'there is no such file',
+  'folders accept': 'there are no instructions',
+  'folders withdraw': 'there are no instructions',
+  'worktrees list': 'no folder is trusted',
+  'worktrees add': 'no folder is trusted',
+  'worktrees remove': 'there is no such worktree',
   'model opinion': 'there is no such panel',
+  'work choose': 'the work has no candidates',
+  'pipeline run': 'the offline demo is no judge',
+  research: 'the offline demo is no judge',
 };
 
 /** The request in the example of `plugins call`. */
@@ -39,6 +69,8 @@ const weather = defineFeature({
   operations: { report: { about: 'Reports.', params: z.strictObject({ city: z.string() }), result: z.object({ degrees: z.number() }) } },
   create: () => ({ handlers: { report: () => ({ degrees: 21 }) } }),
 });
+
+const priceServer = createServer((_request, response) => response.end('{"openai":{"models":{"gpt-5":{"cost":{"input":1,"output":9}}}}}'));
 
 const examples = commandExamples();
 let home: TestHome;
@@ -56,18 +88,28 @@ beforeAll(async () => {
   home = new TestHome();
   home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'a passphrase';
   home.configure({ models: { default: 'demo/offline' }, budget: { perDayUsd: 5 } });
-  claw = await home.open({ features: [weather] });
+  await new Promise<void>((resolve) => priceServer.listen(0, '127.0.0.1', resolve));
+  const priceListUrl = `http://127.0.0.1:${(priceServer.address() as AddressInfo).port}/`;
+  home.configure({ skills: { markets: [{ name: 'team', url: join(folder, 'market') }] }, budget: { perDayUsd: 5 } });
+  claw = await home.open({ features: [weather], priceListUrl });
   put('notes.txt', 'Plain notes.');
+  put('task.yaml', "goal: Calculate 6 * 7\ncriteria: [{ contains: '42' }]\n");
+  put('cases.yaml', "tests: [{ input: 'Calculate 6 * 7', assert: [{ type: contains, value: '42' }] }]\n");
+  put('pipeline.yaml', "nodes: { only: { ask: 'Calculate 6 * 7' } }\noutput: only\n");
   put('style.md', 'Be brief.');
   put('key.txt', 'sk-a-long-value-of-a-key');
   put('passphrase.txt', 'a passphrase');
   put('notes/one.md', '# One\n\nA ticket costs two euros.\n');
-  put('my-skill/SKILL.md', '---\nname: my-skill\ndescription: Says hello when asked for a greeting.\n---\n\n# Greeting\n\nSay hello.\n');
+  put(
+    'my-skill/SKILL.md',
+    '---\nname: my-skill\ndescription: Says hello when asked for a greeting.\nmetadata:\n  version: "1.0.0"\n---\n\n# Greeting\n\nSay hello.\n',
+  );
   await seed();
 }, 60_000);
 
 afterAll(async () => {
   await home.dispose();
+  await new Promise((resolve) => priceServer.close(resolve));
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -91,9 +133,18 @@ const ids: Readonly<Record<string, () => Promise<string>>> = {
   sch_01JD7Q: async () =>
     (await claw.op('schedule.create', { name: 'n', prompt: 'Calculate 1 + 1', spec: { kind: 'every', everyMs: 3_600_000 } })).scheduleId,
   ses_01JD7Q: async () => (await claw.op('session.create', { title: 'Old' })).sessionId,
+  wrk_01JD7Q: async () => (await claw.op('work.run', { task: { goal: 'Calculate 6 * 7' }, strategy: 'human-gate' })).taskId,
+  wrk_01JD8R: async () => (await claw.op('work.run', { file: join(folder, 'task.yaml') })).taskId,
+  pip_01JD7Q: async () => (await claw.op('pipeline.run', { pipeline: join(folder, 'pipeline.yaml'), text: 'x' })).pipelineId,
+  evl_01JD7Q: runCases,
+  evl_01JD8R: runCases,
   tsk_01JD7Q: async () => (await claw.op('task.add', { text: 'Book the train' })).taskId,
 };
 let count = 0;
+
+async function runCases(): Promise<string> {
+  return (await claw.op('eval.run', { path: join(folder, 'cases.yaml') })).runId;
+}
 
 function propose(tool: string, args: unknown): Promise<OpResult<'tool.run'>> {
   return claw.op('tool.run', { tool, args, wait: false });
@@ -120,6 +171,11 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'model install-engine': placeEngine,
   'model remove-engine': placeEngine,
   'skills remove': importSkill,
+  'skills search': publishSkill,
+  'skills install': () => Promise.resolve(rmSync(join(home.workspace, 'skills', 'my-skill'), { recursive: true, force: true })),
+  'skills info': importSkill,
+  'skills pin': installSkill,
+  'skills unpin': installSkill,
   'skills trust': importSkill,
 };
 
@@ -134,6 +190,15 @@ function addNotes(): Promise<unknown> {
 
 function importSkill(): Promise<unknown> {
   return claw.op('skill.import', { path: join(folder, 'my-skill'), replace: true });
+}
+
+function publishSkill(): Promise<unknown> {
+  return claw.op('skill.publish', { path: join(folder, 'my-skill'), to: join(folder, 'market') });
+}
+
+async function installSkill(): Promise<void> {
+  const { planId } = await claw.op('skill.plan', { wants: [join(folder, 'my-skill')] });
+  if (planId !== null) await claw.op('skill.install', { planId, despiteDangers: true });
 }
 
 /** As one that was taken from a conversation. */
@@ -210,6 +275,8 @@ test.each(examples.map(({ path, line }) => [path, line ?? ''] as const))(
 /** The view's handling of arguments and options that are not parameters. */
 const made: readonly string[] = [
   ...['tool', 'args', 'cwd'].map((name) => `policy.explain ${name}`),
+  'checkpoint.review turnId',
+  'checkpoint.review sessionId',
   'budget.allow scope',
   'budget.allow usd',
   'memory.import text',
@@ -228,18 +295,25 @@ const made: readonly string[] = [
 /** Pages of events, what the window alone asks, and changes of a schedule, which a person makes by adding another. */
 const forPrograms: readonly string[] = [
   'session.get after',
+  'session.get fromMs',
   'session.get turns',
   'session.get types',
   'session.seen seq',
   'grant.preview exceptCallId',
   'policy.explain sessionId',
+  'checkpoint.review fromSeq',
   'artifact.get length',
   'schedule.create enabled',
   ...['name', 'prompt', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver'].map((name) => `schedule.update ${name}`),
+  'mcp.add enabled',
+  'mcp.add timeoutMs',
+  'mcp.add startMs',
+  'mcp.login wait',
   'model.list look',
   'model.test provider',
   'activity.search fromMs',
   'activity.search toMs',
+  'work.run task',
 ];
 
 test('each parameter of an operation can be typed, but for those that are for programs', () => {

@@ -2,14 +2,15 @@
 // message run twice.
 
 import { isDeepStrictEqual } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { Caller } from '../../core/contracts/ops.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { freeTool } from '../doubles/free-tool.ts';
-import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { TestHome } from '../faults/test-home.ts';
+import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
+import { eachTest } from '../faults/home-and-model.ts';
+import type { TestHome } from '../faults/test-home.ts';
 
 const away: Caller = { channel: 'telegram', actor: 'telegram:7' };
 const down: Rule['answer'] = { refuse: 'server-error' };
@@ -25,15 +26,7 @@ const stamp = freeTool('stamp', {
 let home: TestHome;
 let model: ScriptedModel;
 
-beforeEach(async () => {
-  home = new TestHome();
-  model = await ScriptedModel.start();
-});
-
-afterEach(async () => {
-  await home.dispose();
-  await model.close();
-});
+eachTest((made) => ({ home, model } = made));
 
 function open(deadLetters: ConfigInput['deadLetters'] = soon): Promise<TrayClaw> {
   const config = { ...model.config('openai'), deadLetters };

@@ -35,6 +35,16 @@ test('every item of the checklist has its test', () => {
   expect(rows.filter(([, , how]) => how === 'open').map(([item]) => item)).toEqual([]);
 });
 
+test('every promise about the engine has its test', () => {
+  const section =
+    read('SECURITY.md')
+      .split('\n# ')
+      .find((part) => part.startsWith('The engine')) ?? '';
+  const rows = [...section.matchAll(/^\| [^|]+\| [^|]+\| ([^|]+)\| `([^|`]+)` +\|$/gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  expect(rows.filter(([, name = '', file = '']) => !read(file).includes(`('${name.trim()}'`)).map(([row]) => row)).toEqual([]);
+});
+
 function windowSettings(): BrowserWindowConstructorOptions {
   const made: BrowserWindowConstructorOptions[] = [];
   const nothing = (): void => undefined;

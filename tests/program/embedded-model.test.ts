@@ -1,18 +1,22 @@
-// A GGUF file as a model, with the real engine in its child process: answers, a tool call through the gate, stopping, a killed child, a broken
-// file, embeddings. The engine is installed from the registry once, by `npm run soak -- embedded-model`.
+// A GGUF file as a model, in the child process of the engine: answers, a tool call through the gate, stopping, a killed child, a broken file,
+// embeddings. Each case runs with the strict double, and with the real engine where `npm run soak -- embedded-model` has installed it.
 
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { installedEngine } from '../../core/mind/llm/llm.ts';
+import { installEngineDouble } from '../doubles/engine/knobs.ts';
 import { scriptedGguf, type GgufScript } from '../doubles/gguf.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { engineHome, has, needs } from '../needs.ts';
 
 const engine = 'the GGUF engine (npm run soak -- embedded-model installs it)';
-const real = { ...needs(engine), timeout: 60_000 };
+const engines = [
+  { name: 'with the double', isReal: false, options: { ...needs('Linux'), timeout: 60_000 } },
+  { name: 'with the real engine', isReal: true, options: { ...needs(engine), timeout: 60_000 } },
+];
 const WINDOW = 65_536;
 /** Long enough to be stopped in the middle. */
 const long = Array.from({ length: 1_500 }, (_, at) => ` word${at}`);
@@ -29,11 +33,11 @@ beforeAll(async () => {
   await home.dispose();
 }, 300_000);
 
-async function open(script: GgufScript = {}, config: ConfigInput = {}): Promise<{ home: TestHome; claw: TrayClaw }> {
+async function openWith(isReal: boolean, script: GgufScript = {}, config: ConfigInput = {}): Promise<{ home: TestHome; claw: TrayClaw }> {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
-  mkdirSync(engineHome, { recursive: true });
-  symlinkSync(join(engineHome, 'engine'), join(home.path, 'engine'));
+  if (isReal) symlinkSync(join(engineHome, 'engine'), join(home.path, 'engine'));
+  else installEngineDouble(home.path, { tokenMs: 1 });
   writeFileSync(join(home.path, 'model.gguf'), scriptedGguf(script));
   home.configure({ providers: { mine: { kind: 'embedded', file: 'model.gguf', threads: 1, contextTokens: WINDOW } }, ...config });
   return { home, claw: await home.open() };
@@ -61,93 +65,123 @@ function spoken(claw: TrayClaw, words: string): Promise<void> {
   });
 }
 
-test('a GGUF file answers; its name, window and price are known', real, async () => {
-  const { claw } = await open({ say: ['-'], call: ['Hello', ' from', ' a', ' real', ' GGUF', ' file', '.'] });
-  const { models } = await claw.op('model.list', {});
-  expect(models.find(({ ref }) => ref === 'mine/model')).toMatchObject({ contextTokens: WINDOW, inputUsdPerMillion: 0, isDefault: true });
-  const tried = await claw.op('provider.try', { provider: { name: 'other', kind: 'embedded', file: 'model.gguf' } });
-  expect(tried).toMatchObject({ models: [{ modelId: 'model' }], modelId: 'model' });
-  const answer = await claw.ask('Hi');
-  expect(answer).toMatchObject({ status: 'done', text: 'Hello from a real GGUF file.', usage: { costUsd: 0 } });
-  expect(answer.usage.inputTokens).toBeGreaterThan(500);
-});
+describe.each(engines)('$name', ({ isReal, options }) => {
+  const open = (script?: GgufScript, config?: ConfigInput) => openWith(isReal, script, config);
 
-test('a tool call goes through the gate, held to the grammar of the tools', real, async () => {
-  const wrong = ['<tool_call>', '{"name": "delete_everything", "arguments": {}}', '</tool_call>'];
-  const { home, claw } = await open();
-  mkdirSync(home.workspace, { recursive: true });
-  writeFileSync(join(home.workspace, 'notes.txt'), 'milk');
-  const answer = await claw.ask('Read my notes');
-  expect(answer).toMatchObject({ status: 'done', text: 'The tool returned something useful!' });
-  const { calls } = await claw.op('turn.get', { turnId: answer.turnId });
-  expect(calls).toMatchObject([{ tool: 'read_file', args: '{"path":"notes.txt"}', outcome: 'ok' }]);
-  const second = await open({ call: wrong });
-  const turn = await second.claw.op('message.send', { text: 'Delete everything' });
-  await second.claw.op('turn.wait', { turnId: turn.turnId, timeoutMs: 20_000 });
-  const made = (await second.claw.op('turn.get', { turnId: turn.turnId })).calls.map(({ tool }) => tool);
-  expect(made).not.toContain('delete_everything');
-});
+  test('a GGUF file answers; its name, window and price are known', options, async () => {
+    const { claw } = await open({ say: ['-'], call: ['Hello', ' from', ' a', ' real', ' GGUF', ' file', '.'] });
+    const { models } = await claw.op('model.list', {});
+    expect(models.find(({ ref }) => ref === 'mine/model')).toMatchObject({ contextTokens: WINDOW, inputUsdPerMillion: 0, isDefault: true });
+    const tried = await claw.op('provider.try', { provider: { name: 'other', kind: 'embedded', file: 'model.gguf' } });
+    expect(tried).toMatchObject({ models: [{ modelId: 'model' }], modelId: 'model' });
+    const answer = await claw.ask('Hi');
+    expect(answer).toMatchObject({ status: 'done', text: 'Hello from a real GGUF file.', usage: { costUsd: 0 } });
+    expect(answer.usage.inputTokens).toBeGreaterThan(500);
+  });
 
-test('stopping a turn stops the answer within 200 ms, and the child is used again', real, async () => {
-  const { claw } = await open({ say: ['-'], call: long });
-  const tookMs: number[] = [];
-  for (let round = 0; round < 20; round++) {
+  test('a tool call goes through the gate, held to the grammar of the tools', options, async () => {
+    const wrong = ['<tool_call>', '{"name": "delete_everything", "arguments": {}}', '</tool_call>'];
+    const { home, claw } = await open();
+    mkdirSync(home.workspace, { recursive: true });
+    writeFileSync(join(home.workspace, 'notes.txt'), 'milk');
+    const answer = await claw.ask('Read my notes');
+    expect(answer).toMatchObject({ status: 'done', text: 'The tool returned something useful!' });
+    const { calls } = await claw.op('turn.get', { turnId: answer.turnId });
+    expect(calls).toMatchObject([{ tool: 'read_file', args: '{"path":"notes.txt"}', outcome: 'ok' }]);
+    const second = await open({ call: wrong });
+    const turn = await second.claw.op('message.send', { text: 'Delete everything' });
+    await second.claw.op('turn.wait', { turnId: turn.turnId, timeoutMs: 20_000 });
+    const made = (await second.claw.op('turn.get', { turnId: turn.turnId })).calls.map(({ tool }) => tool);
+    expect(made).not.toContain('delete_everything');
+  });
+
+  test('stopping a turn stops the answer within 200 ms, and the child is used again', options, async () => {
+    const { claw } = await open({ say: ['-'], call: long });
+    const tookMs: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      const begun = spoken(claw, 'word20 ');
+      const { turnId } = await claw.op('message.send', { text: 'Talk' });
+      await begun;
+      const startMs = performance.now();
+      await claw.op('turn.cancel', { turnId });
+      expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'cancelled' });
+      tookMs.push(performance.now() - startMs);
+    }
+    expect(Math.max(...tookMs)).toBeLessThan(200);
+    expect(enginePids()).toHaveLength(1);
+  });
+
+  test('a child killed in mid-answer fails that call, and the next starts it again', options, async () => {
+    const { claw } = await open({ say: ['-'], call: long });
     const begun = spoken(claw, 'word20 ');
     const { turnId } = await claw.op('message.send', { text: 'Talk' });
     await begun;
-    const startMs = performance.now();
-    await claw.op('turn.cancel', { turnId });
-    expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'cancelled' });
-    tookMs.push(performance.now() - startMs);
-  }
-  expect(Math.max(...tookMs)).toBeLessThan(200);
-  expect(enginePids()).toHaveLength(1);
-});
-
-test('a child killed in mid-answer fails that call, and the next starts it again', { ...real, ...needs(engine) }, async () => {
-  const { claw } = await open({ say: ['-'], call: long });
-  const begun = spoken(claw, 'word20 ');
-  const { turnId } = await claw.op('message.send', { text: 'Talk' });
-  await begun;
-  const [pid = 0] = enginePids();
-  process.kill(pid, 'SIGKILL');
-  const failed = await claw.op('turn.wait', { turnId });
-  expect(failed).toMatchObject({
-    status: 'failed',
-    error: { code: 'model_unavailable', message: 'The engine stopped while model.gguf was in use.' },
+    const [pid = 0] = enginePids();
+    process.kill(pid, 'SIGKILL');
+    const failed = await claw.op('turn.wait', { turnId });
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_unavailable', message: 'The engine stopped while model.gguf was in use.' },
+    });
+    const again = spoken(claw, 'word20 ');
+    const next = await claw.op('message.send', { text: 'Talk' });
+    await again;
+    expect(enginePids()).not.toContain(pid);
+    await claw.op('turn.cancel', { turnId: next.turnId });
   });
-  const again = spoken(claw, 'word20 ');
-  const next = await claw.op('message.send', { text: 'Talk' });
-  await again;
-  expect(enginePids()).not.toContain(pid);
-  await claw.op('turn.cancel', { turnId: next.turnId });
+
+  test('the panic stop kills the child', options, async () => {
+    const { claw } = await open({ say: ['-'], call: long });
+    const begun = spoken(claw, 'word20 ');
+    await claw.op('message.send', { text: 'Talk' });
+    await begun;
+    await claw.op('panic.engage', {});
+    await vi.waitFor(() => expect(enginePids()).toEqual([]), { timeout: 2_000 });
+  });
+
+  test('a broken file is an error of the call, and is left alone for a while', options, async () => {
+    const { claw } = await open({ isBroken: true });
+    const first = await claw.ask('Hi');
+    expect(first).toMatchObject({ status: 'failed', error: { message: 'The engine stopped while loading model.gguf.' } });
+    const second = await claw.ask('Hi');
+    expect(second.error?.hint).toMatch(/^model\.gguf is tried again in \d+ seconds/);
+    expect(enginePids()).toEqual([]);
+  });
+
+  test('the engine makes the vectors of memory', options, async () => {
+    const { claw } = await open({}, { embeddings: { kind: 'embedded', file: 'model.gguf' } });
+    await claw.op('memory.add', { text: 'The garage is painted green.' });
+    await vi.waitFor(
+      async () => expect((await claw.op('knowledge.list', {})).embedder).toMatchObject({ waiting: 0, dimensions: 32, problem: null }),
+      { timeout: 20_000, interval: 200 },
+    );
+  });
 });
 
-test('the panic stop kills the child', real, async () => {
-  const { claw } = await open({ say: ['-'], call: long });
-  const begun = spoken(claw, 'word20 ');
-  await claw.op('message.send', { text: 'Talk' });
-  await begun;
-  await claw.op('panic.engage', {});
-  await vi.waitFor(() => expect(enginePids()).toEqual([]), { timeout: 2_000 });
-});
-
-test('a broken file is an error of the call, and is left alone for a while', real, async () => {
-  const { claw } = await open({ isBroken: true });
-  const first = await claw.ask('Hi');
-  expect(first).toMatchObject({ status: 'failed', error: { message: 'The engine stopped while loading model.gguf.' } });
-  const second = await claw.ask('Hi');
-  expect(second.error?.hint).toMatch(/^model\.gguf is tried again in \d+ seconds/);
-  expect(enginePids()).toEqual([]);
-});
-
-test('the engine makes the vectors of memory', real, async () => {
-  const { claw } = await open({}, { embeddings: { kind: 'embedded', file: 'model.gguf' } });
-  await claw.op('memory.add', { text: 'The garage is painted green.' });
-  await vi.waitFor(
-    async () => expect((await claw.op('knowledge.list', {})).embedder).toMatchObject({ waiting: 0, dimensions: 32, problem: null }),
-    { timeout: 20_000, interval: 200 },
-  );
+test('the child gets none of the keys, and ends with its parent', { ...needs('Linux'), timeout: 60_000 }, async () => {
+  const home = new TestHome();
+  onTestFinished(() => home.dispose());
+  installEngineDouble(home.path);
+  writeFileSync(join(home.path, 'model.gguf'), scriptedGguf());
+  home.configure({ providers: { mine: { kind: 'embedded', file: 'model.gguf', threads: 1 } } });
+  home.env['OPENAI_API_KEY'] = 'sk-of-the-person';
+  const serving = await home.serve();
+  const headers = { authorization: `Bearer ${serving.token}`, 'content-type': 'application/json' };
+  const sent = await fetch(`${serving.url}/api/ops/message.send`, { method: 'POST', headers, body: '{"text":"Hi"}' });
+  expect(sent.status).toBe(200);
+  const children = (): number[] =>
+    readFileSync(`/proc/${serving.child.pid}/task/${serving.child.pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .filter((pid) => pid !== '')
+      .map(Number);
+  const engineOf = (): number | undefined =>
+    children().find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-child'));
+  await vi.waitFor(() => expect(engineOf()).toBeDefined(), { timeout: 20_000 });
+  const pid = engineOf() ?? 0;
+  expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('sk-of-the-person');
+  await serving.end('SIGKILL');
+  await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), { timeout: 5_000 });
 });
 
 test('without the engine a call says how to install it, and nothing is started', async () => {

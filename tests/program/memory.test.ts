@@ -169,10 +169,9 @@ test('with a real encoder a question finds the memory it is about, and no other'
   for (const text of [cat, ...others, 'Invoices go out on the first.', 'Meetings are never before ten.'])
     await claw.op('memory.add', { text });
   await until(async () => (await claw.op('memory.list', {})).embedder.waiting === 0, 'all have their vectors');
-  // The floor is measured once, with the model.
-  await until(async () => (await found(claw, 'cat')).length === 1, 'the floor holds');
-  expect(await found(claw, 'cat')).toEqual([cat]);
+  await until(async () => (await found(claw, 'What is my pet called?')).length > 0, 'meaning is searched');
   expect(await found(claw, 'What is my pet called?')).toEqual([cat]);
+  expect(await found(claw, 'cat')).toEqual([cat]);
   expect(await found(claw, 'How do I get to the airport?')).toEqual([]);
   // Words find what meaning does not.
   expect(await found(claw, 'Minka')).toContain(cat);

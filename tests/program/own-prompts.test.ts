@@ -1,4 +1,4 @@
-// TrayClaw's own prompts in the whole program: shown, replaced by a file or by the program around, used in the next turn, and out of reach of
+// TrayClaw's own prompts in the whole program: shown, replaced by a file or by the host program, used in the next turn, and out of reach of
 // every tool.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ test('a text with a slot that nothing fills in is refused, and what is in use st
   expect(await claw.op('prompt.get', { name: 'trayclaw-system' })).toMatchObject({ version: 0 });
 });
 
-test('the program around gives its text, and a file in the data folder beats it', async () => {
+test('the host program gives its text, and a file in the data folder beats it', async () => {
   const { home, open, lastRequest } = await rig();
   let claw = await open({ 'trayclaw-system': 'You are the clerk of a shop.' });
   await claw.ask('hello');

@@ -3,23 +3,15 @@
 
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
-import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
-import { TestHome } from '../faults/test-home.ts';
+import type { Rule } from '../doubles/scripted-model.ts';
 import { bodies, eventsOf } from './helper-rig.ts';
+import { openProject } from './project-rig.ts';
 
-async function open(rules: readonly Rule[] = [{ answer: { text: 'seen' } }], more: ConfigInput = {}) {
-  const model = await ScriptedModel.start(rules);
-  const home = new TestHome();
-  const claw = await home.open({ config: { ...model.config('openai'), ...more } });
-  onTestFinished(async () => {
-    await home.dispose();
-    await model.close();
-  });
-  const project = home.project();
-  const put = (name: string, text: string): void => writeFileSync(join(project, name), text);
-  await claw.op('workspace.trust', { path: project });
+async function open(rules?: readonly Rule[], more: ConfigInput = {}) {
+  const opened = await openProject(rules, more);
+  const { claw, project } = opened;
   const send = async (sessionId?: string) => {
     const { turnId } = await claw.op('message.send', {
       text: 'look',
@@ -27,7 +19,7 @@ async function open(rules: readonly Rule[] = [{ answer: { text: 'seen' } }], mor
     });
     return claw.op('turn.wait', { turnId });
   };
-  return { claw, home, project, put, send, shown: () => JSON.stringify(model.requests.at(-1)?.body) };
+  return { ...opened, send };
 }
 
 test('it is shown as words of the folder, marks the session, and a change is noticed in the next turn', async () => {

@@ -115,6 +115,17 @@ test('a panel that disagrees is recorded in the turn, and read again after a res
   await home.close(again);
 });
 
+test('the panic stop ends an opinion that a person asked for', async () => {
+  model.script([{ times: 1, answer: { text: 'Yes.' } }, { answer: { silent: true } }]);
+  const claw = await open({ models: { panels: { careful: { members: ['lab/other'], judge: 'lab/judge' } } } });
+  const { turnId } = await claw.ask('Is it so?');
+  const asked = claw.op('model.opinion', { turnId, panel: 'careful' });
+  await expect.poll(() => model.requests.length).toBe(2);
+  await claw.op('panic.engage', {});
+  expect(await asked).toMatchObject({ verdict: 'ask', opinions: [{ error: 'it was stopped' }] });
+  await home.close(claw);
+});
+
 test('an agent with a second opinion gets one for its answer automatically', async () => {
   model.script([
     { times: 1, answer: { text: 'Yes.' } },

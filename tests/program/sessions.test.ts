@@ -138,6 +138,17 @@ test('the last message runs again: the earlier answer stays in the log and no pa
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
+test('another text takes the place of the last message, and no pack carries the earlier one', async () => {
+  await say('first', 's');
+  const turnId = await say('second', 's');
+  const again = await claw.op('turn.retry', { turnId, text: 'changed' });
+  await claw.op('turn.wait', { turnId: again.turnId });
+  expect(shown()).toEqual(['user: first', 'assistant: answer 0', 'user: changed']);
+  expect(await claw.op('turn.get', { turnId })).toMatchObject({ text: 'answer 1', supersededBy: again.turnId });
+  for (const one of [turnId, again.turnId]) expect(await claw.op('replay.run', { turnId: one })).toMatchObject({ identical: true });
+  expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
+});
+
 test('running again carries no approval over, and what was said along the way stays said', async () => {
   const write = { calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] };
   model.script([

@@ -148,3 +148,27 @@ test('steps that cannot be right are findings of the linter', async () => {
   const { results } = await claw.op('skill.lint', { name: 'odd' });
   expect(results[0]?.findings.map(({ rule, severity }) => [rule, severity])).toEqual([['steps-form', 'error']]);
 });
+
+test('the tools that a skill declares are the bounds of its steps and of the skills in them', async () => {
+  const claw = await rig.open([], free);
+  put('a.md', 'one');
+  await skill(claw, 'copy-note', copy);
+  await skill(claw, 'twice', both);
+  const declare = async (name: string, tools: string): Promise<void> => {
+    put(
+      `skills/${name}/SKILL.md`,
+      `---\nname: ${name}\ndescription: Does it for a test.\nmetadata:\n  trayclaw-tools: ${tools}\n---\n\nRun it.\n`,
+    );
+    await claw.op('skill.reload', {});
+    await claw.op('skill.trust', { name });
+  };
+  await declare('copy-note', 'read_file');
+  const beyond = await runDirectly(claw, 'copy-note', { from: 'a.md', to: 'b.md' });
+  expect(JSON.stringify(beyond)).toContain('The skill copy-note is not run: its steps use write_file, which it does not declare.');
+  await declare('copy-note', 'read_file write_file');
+  await declare('twice', 'read_file');
+  expect(JSON.stringify(await runDirectly(claw, 'twice'))).toContain('write_file (by way of copy-note)');
+  await declare('twice', 'read_file write_file');
+  await runDirectly(claw, 'twice');
+  expect(readFileSync(join(rig.home.workspace, 'c.md'), 'utf8')).toContain('Copied: Copied: one');
+});

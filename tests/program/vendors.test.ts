@@ -34,6 +34,8 @@ const turns = (): readonly ScriptedCall[][] => [
   [call('calc', { expression: '6 * 7' })],
   [call('web_fetch', { url: `${web}/page` })],
   [call('web_search', { query: 'mills' })],
+  // Closing starts no browser.
+  [call('browser', { action: 'close', url: null, ref: null })],
   [call('http_request', { method: 'GET', url: `${web}/api`, headers: [{ key: 'accept', value: 'application/json' }] })],
   [call('session_search', { query: 'hello' })],
   [call('remember', { text: 'The person likes tea.', kind: null })],

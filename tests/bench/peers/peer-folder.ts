@@ -36,6 +36,15 @@ export async function installPeer(packages: PeerPackages): Promise<string | null
   return failure;
 }
 
+export function isPeerInstalled(name: string): boolean {
+  return existsSync(join(peersRoot, name, 'installed.json'));
+}
+
+/** The file of a program of its packages, such as `@scope/name/dist/index.js`. */
+export function peerFile(name: string, path: string): string {
+  return join(peersRoot, name, 'node_modules', path);
+}
+
 export async function importFromPeer(name: string): Promise<ImportFrom> {
   const file = pathToFileURL(join(peersRoot, name, 'import.mjs')).href;
   const { importHere } = (await import(file)) as { importHere: ImportFrom };

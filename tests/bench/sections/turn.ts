@@ -6,6 +6,7 @@ import type { BenchContext } from '../section.ts';
 import type { Overhead } from '../workers/timed-turns.ts';
 import type { TurnFigures, TurnJob } from '../workers/turn-worker.ts';
 import { runWorker } from '../workers/worker.ts';
+import { measureCaution } from './caution.ts';
 import { measureRouteChoice } from './route.ts';
 
 export interface TurnCase {
@@ -38,7 +39,7 @@ const WARM_TURNS = 160;
 export async function measureTurns(context: BenchContext): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const turnCase of ownCases) figures.push(await measureCase(context, turnCase, { id: 'trayclaw', label: ownName }));
-  return [...figures, ...measureRouteChoice(context)];
+  return [...figures, ...measureRouteChoice(context), ...measureCaution(context)];
 }
 
 export async function measureCase(

@@ -1,10 +1,22 @@
 // Opens the window in a real Chromium against a host, and names its parts by role as a person would.
 // Watches for what must never happen: script errors, requests to other places, navigation away.
 
-import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type ConsoleMessage,
+  type Dialog,
+  type Frame,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import type { ViewName } from '../../../core/contracts/views.ts';
+import { frame } from '../../../renderer/lib/i18n/english/frame.ts';
 import { startServedHost } from '../host/served-host.ts';
 import type { HostOptions, WindowHost } from '../host/window-host.ts';
+import { takePage, type PageOptions } from './kept-page.ts';
 
 const launchArguments = [
   '--headless',
@@ -23,10 +35,7 @@ const launchArguments = [
 /** Shorter than a test may take, so that what is missing is named. */
 const actionWithinMs = 30_000;
 
-export interface OpenOptions extends HostOptions {
-  readonly context?: BrowserContextOptions;
-  /** Runs in the page before anything else, as source text. */
-  readonly initScript?: string;
+export interface OpenOptions extends HostOptions, PageOptions {
   /** Opens without the token in the address. */
   readonly withoutToken?: boolean;
 }
@@ -40,9 +49,7 @@ export interface WindowUnderTest {
   readonly conversation: Locator;
   readonly approval: Locator;
   send(text: string): Promise<void>;
-  go(
-    view: 'Chat' | 'Activity' | 'Approvals' | 'Memory' | 'Schedules' | 'Agents' | 'Skills' | 'Artifacts' | 'Settings' | 'Health',
-  ): Promise<void>;
+  go(view: Capitalize<ViewName>): Promise<void>;
   /** Opens the address that the running server printed, as a person would. */
   openAddress(): Promise<void>;
 }
@@ -51,16 +58,18 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
 }
 
-/** Closes itself, with its host, when the test that opened it is over. */
+/** Its host closes when the test that opened it is over, and its page goes to the next test. */
 export async function openWindow(browser: Browser, options: OpenOptions = {}): Promise<WindowUnderTest> {
   const host = await startServedHost(options);
   onTestFinished(() => host.close());
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options.context });
-  onTestFinished(() => context.close());
-  context.setDefaultTimeout(actionWithinMs);
-  const page = await context.newPage();
-  const incidents = watch(page, host.origin);
-  if (options.initScript !== undefined) await page.addInitScript(options.initScript);
+  const kept = await takePage(browser, options);
+  const { page } = kept;
+  page.setDefaultTimeout(actionWithinMs);
+  const watched = watch(page, host.origin);
+  onTestFinished(async () => {
+    watched.stop();
+    await kept.giveBack(host.origin);
+  });
   const openAddress = async (): Promise<void> => void (await page.goto(`${host.origin}/#token=${host.token}`));
   if (options.withoutToken) await page.goto(host.origin + '/');
   else await openAddress();
@@ -68,7 +77,7 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
   return {
     page,
     host,
-    incidents,
+    incidents: watched.incidents,
     message,
     conversation: page.getByRole('log', { name: 'Conversation' }),
     approval: page.getByRole('group', { name: 'Approval needed' }),
@@ -77,16 +86,16 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
       await message.press('Enter');
     },
     go: async (view) => {
-      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: view, exact: true }).click();
+      const name = frame.views[view.toLowerCase() as ViewName];
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
     },
     openAddress,
   };
 }
 
-function watch(page: Page, origin: string): string[] {
+function watch(page: Page, origin: string): { readonly incidents: string[]; stop(): void } {
   const incidents: string[] = [];
-  page.on('pageerror', (error) => incidents.push(`error: ${error.message}`));
-  page.on('console', (message) => {
+  const onConsole = (message: ConsoleMessage): void => {
     // A host that is away is expected in some specs; everything else on the console is not.
     if (
       message.type() === 'error' &&
@@ -94,17 +103,24 @@ function watch(page: Page, origin: string): string[] {
     ) {
       incidents.push(`console: ${message.text()}`);
     }
-  });
-  page.on('request', (request) => {
+  };
+  const onError = (error: Error): void => void incidents.push(`error: ${error.message}`);
+  const onRequest = (request: Request): void => {
     if (!request.url().startsWith(origin + '/')) incidents.push(`request: ${request.url().slice(0, 200)}`);
-  });
-  page.on('framenavigated', (frame) => {
-    if (!frame.url().startsWith(origin + '/') && frame.url() !== 'about:blank') incidents.push(`navigation: ${frame.url()}`);
-  });
-  page.on('popup', (popup) => incidents.push(`popup: ${popup.url()}`));
-  page.on('dialog', (dialog) => {
+  };
+  const onNavigation = (shown: Frame): void => {
+    if (!shown.url().startsWith(origin + '/') && shown.url() !== 'about:blank') incidents.push(`navigation: ${shown.url()}`);
+  };
+  const onPopup = (popup: Page): void => void incidents.push(`popup: ${popup.url()}`);
+  const onDialog = (dialog: Dialog): void => {
     incidents.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
-  });
-  return incidents;
+  };
+  page.on('pageerror', onError).on('console', onConsole).on('request', onRequest);
+  page.on('framenavigated', onNavigation).on('popup', onPopup).on('dialog', onDialog);
+  const stop = (): void => {
+    page.off('pageerror', onError).off('console', onConsole).off('request', onRequest);
+    page.off('framenavigated', onNavigation).off('popup', onPopup).off('dialog', onDialog);
+  };
+  return { incidents, stop };
 }

@@ -33,9 +33,12 @@ export function decodePng(file: Buffer): Picture {
     at += length + 12;
   }
   const rows = unfilter(inflateSync(Buffer.concat(parts)), width * samples, height, samples);
+  if (samples === 4) return { width, height, pixels: rows };
   const pixels = new Uint8Array(width * height * 4).fill(255);
-  for (let pixel = 0; pixel < width * height; pixel++) {
-    for (let sample = 0; sample < samples; sample++) pixels[pixel * 4 + sample] = rows[pixel * samples + sample] ?? 0;
+  for (let from = 0, to = 0; from < rows.length; from += 3, to += 4) {
+    pixels[to] = rows[from] ?? 0;
+    pixels[to + 1] = rows[from + 1] ?? 0;
+    pixels[to + 2] = rows[from + 2] ?? 0;
   }
   return { width, height, pixels };
 }
@@ -43,25 +46,39 @@ export function decodePng(file: Buffer): Picture {
 /** The five filters of PNG (third edition, 9.2). */
 function unfilter(data: Buffer, rowBytes: number, height: number, step: number): Uint8Array {
   const rows = new Uint8Array(rowBytes * height);
+  let above: Uint8Array = new Uint8Array(rowBytes);
   for (let y = 0; y < height; y++) {
-    const filter = data[y * (rowBytes + 1)] ?? 0;
-    for (let x = 0; x < rowBytes; x++) {
-      const at = y * rowBytes + x;
-      const left = x >= step ? (rows[at - step] ?? 0) : 0;
-      const up = y > 0 ? (rows[at - rowBytes] ?? 0) : 0;
-      const corner = x >= step && y > 0 ? (rows[at - rowBytes - step] ?? 0) : 0;
-      rows[at] = (data[y * (rowBytes + 1) + 1 + x] ?? 0) + predicted(filter, left, up, corner);
-    }
+    const from = y * (rowBytes + 1);
+    const row = rows.subarray(y * rowBytes, (y + 1) * rowBytes);
+    row.set(data.subarray(from + 1, from + 1 + rowBytes));
+    addPredicted(data[from] ?? 0, row, above, step);
+    above = row;
   }
   return rows;
 }
 
+/** A loop for each of the common filters: a hundred pictures of a million pixels are read in one run. */
+function addPredicted(filter: number, row: Uint8Array, above: Uint8Array, step: number): void {
+  if (filter === 0) return;
+  if (filter === 1) for (let x = step; x < row.length; x++) row[x] = (row[x] ?? 0) + (row[x - step] ?? 0);
+  else if (filter === 2) for (let x = 0; x < row.length; x++) row[x] = (row[x] ?? 0) + (above[x] ?? 0);
+  else addFromThree(filter, row, above, step);
+}
+
+function addFromThree(filter: number, row: Uint8Array, above: Uint8Array, step: number): void {
+  for (let x = 0; x < row.length; x++) {
+    const left = x >= step ? (row[x - step] ?? 0) : 0;
+    const corner = x >= step ? (above[x - step] ?? 0) : 0;
+    row[x] = (row[x] ?? 0) + predicted(filter, left, above[x] ?? 0, corner);
+  }
+}
+
 function predicted(filter: number, left: number, up: number, corner: number): number {
-  if (filter === 1) return left;
-  if (filter === 2) return up;
   if (filter === 3) return (left + up) >> 1;
   if (filter !== 4) return 0;
-  const [fromLeft, fromUp, fromCorner] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
+  const fromLeft = Math.abs(up - corner);
+  const fromUp = Math.abs(left - corner);
+  const fromCorner = Math.abs(left + up - 2 * corner);
   if (fromLeft <= fromUp && fromLeft <= fromCorner) return left;
   return fromUp <= fromCorner ? up : corner;
 }

@@ -1,7 +1,7 @@
 // Every place of the window with something in it, reached the same way each time: for what has to hold everywhere.
 
 import { expect } from 'vitest';
-import type { ViewName } from '../../../core/contracts/views.ts';
+import { viewNames, type ViewName } from '../../../core/contracts/views.ts';
 import type { OpenOptions, WindowUnderTest } from './open-window.ts';
 
 const runs = (command: string) => ({ calls: [{ tool: 'exec', args: { command } }] });
@@ -31,8 +31,8 @@ export const placeOptions: OpenOptions = {
   context: { reducedMotion: 'reduce' },
 };
 
-/** The content of each view once it has its data. */
-const settled = {
+/** The content of views once they have their data. A view without an entry is ready as soon as it has a page. */
+const settled: Readonly<Partial<Record<Shown, string | RegExp>>> = {
   Activity: /tokens, \d+ items$/,
   Approvals: 'Did it happen?',
   Memory: 'Nothing is remembered yet.',
@@ -42,7 +42,11 @@ const settled = {
   Artifacts: /^line 1\n/,
   Settings: 'Price per million tokens',
   Health: 'The database is sound',
-} as const satisfies Record<Exclude<Capitalize<ViewName>, 'Chat'>, string | RegExp>;
+  Running: /^Waiting for you/,
+};
+
+type Shown = Exclude<Capitalize<ViewName>, 'Chat'>;
+const shown = viewNames.filter((name) => name !== 'chat').map((name) => `${name[0]?.toUpperCase() ?? ''}${name.slice(1)}` as Shown);
 
 export interface Place {
   readonly name: string;
@@ -75,12 +79,13 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   // Where the focus is after a message was sent depends on which came first, the question or the answer to the sending.
   await window.message.focus();
   await visit({ name: 'approval' });
-  for (const view of Object.keys(settled) as (keyof typeof settled)[]) {
+  for (const view of shown) {
     await window.go(view);
     if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
     if (view === 'Settings') await page.evaluate("location.hash = '#/settings/models'");
     if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
-    await page.getByText(settled[view]).first().waitFor();
+    const text = settled[view];
+    await (text === undefined ? page.locator('main .page') : page.getByText(text)).first().waitFor();
     if (view === 'Approvals') await canApprove(window);
     // It looks for model servers on this machine when it is opened.
     if (view === 'Settings') await page.getByText('Looking…').waitFor({ state: 'detached' });

@@ -22,10 +22,18 @@ export const contextGates: readonly Gate[] = [
   {
     name: 'context/project-words',
     prevents: 'what a project file says counts as words of the person',
-    file: 'core/mind/context/project-source.ts',
+    file: 'core/features/project/instructions.ts',
     text: ", tainted: [{ kind: 'file', where: path }] }];",
     instead: ' }];',
     suites: ['tests/program/project-file.test.ts'],
+  },
+  {
+    name: 'context/accepted-project',
+    prevents: 'a project file instructs with another text than the one a person accepted',
+    file: 'core/features/project/instructions.ts',
+    text: 'return this.#deps.accepted(path) === sha256;',
+    instead: 'return this.#deps.accepted(path) !== null || sha256 === null;',
+    suites: ['core/features/project/instructions.test.ts'],
   },
   {
     name: 'context/foreign-parts',

@@ -203,4 +203,28 @@ export const grantGates: readonly Gate[] = [
     instead: "if (scope.kind === 'once') {",
     suites: ['core/guard/policy/policy.test.ts'],
   },
+  {
+    name: 'grants/edited-shows-more',
+    prevents: 'a changed call does what no question showed',
+    file: 'core/guard/policy/policy.ts',
+    text: 'if (showsMore(approval.facts, edited.facts) || ',
+    instead: 'if (',
+    suites: ['core/runtime/turns/turns-edited.test.ts'],
+  },
+  {
+    name: 'grants/edited-refused',
+    prevents: 'a changed call that the policy refuses is taken for an answer',
+    file: 'core/guard/policy/policy.ts',
+    text: "if (judged.decision === 'deny') {",
+    instead: "if (judged.decision === 'deny' && edited.argsHash === '') {",
+    suites: ['core/runtime/turns/turns-edited.test.ts'],
+  },
+  {
+    name: 'grants/edited-secret',
+    prevents: 'a secret typed into a call that is changed gets into the log',
+    file: 'core/doors/ops/approval-ops.ts',
+    text: 'if (secrets.length > 0) {',
+    instead: 'if (secrets.length > 99) {',
+    suites: ['core/doors/ops/ops.test.ts'],
+  },
 ];

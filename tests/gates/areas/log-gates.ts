@@ -24,7 +24,7 @@ export const logGates: readonly Gate[] = [
   {
     name: 'log/rewind-stops',
     prevents: 'a panic stop is lifted by taking the end of the log away',
-    file: 'core/compose-start.ts',
+    file: 'core/runtime/turns/settle.ts',
     text: '(head.wasStopped || (gap !== null && isRewound(gap)))',
     instead: 'false',
     suites: ['tests/faults/log-rewind.test.ts'],

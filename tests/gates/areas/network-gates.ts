@@ -204,4 +204,12 @@ export const networkGates: readonly Gate[] = [
     instead: 'if (false) {',
     suites: ['core/hands/tools/http-request.test.ts'],
   },
+  {
+    name: 'network/framed-page',
+    prevents: 'an untrusted page in a frame of the window reaches the network',
+    file: 'core/doors/http/framed-page.ts',
+    text: "'img-src data:',",
+    instead: "'img-src *',",
+    suites: ['core/doors/http/framed-page.test.ts'],
+  },
 ];

@@ -55,9 +55,9 @@ export const pluginGates: readonly Gate[] = [
   {
     name: 'plugin/person-only',
     prevents: 'a command line that a tool started approves a plugin',
-    file: 'core/contracts/plugin-forms.ts',
-    text: "the next start on, until they change',\n    forPerson: true,",
-    instead: "the next start on, until they change',",
+    file: 'core/contracts/features/plugins.ts',
+    text: "It is loaded from the next start on.',\n    forPerson: true,",
+    instead: "It is loaded from the next start on.',",
     suites: ['tests/program/plugins.test.ts'],
     only: 'a command line that a tool started',
   },

@@ -131,8 +131,8 @@ export const secretGates: readonly Gate[] = [
   {
     name: 'secret/known-at-start',
     prevents: 'secrets of the environment are unknown to the redactor',
-    file: 'core/compose-guard.ts',
-    text: 'secrets.registerKnown(secretRefs);',
+    file: 'core/guard/secret/secret.ts',
+    text: 'secrets.registerKnown(refs);',
     instead: '',
     suites: ['tests/leaks/sinks.test.ts'],
   },

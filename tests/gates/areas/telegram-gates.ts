@@ -2,8 +2,8 @@
 
 import type { Gate } from '../gate.ts';
 
-const questions = 'core/features/telegram/questions.ts';
-const pairing = 'core/features/telegram/pairing.ts';
+const questions = 'core/runtime/chats/questions.ts';
+const pairing = 'core/runtime/chats/pairing.ts';
 
 export const telegramGates: readonly Gate[] = [
   {
@@ -42,7 +42,7 @@ export const telegramGates: readonly Gate[] = [
     name: 'telegram/code-guesses',
     prevents: 'codes are guessed one after the other',
     file: pairing,
-    text: "if (this.#isLimited(from.userId)) return { result: 'too_many', drafts: [] };",
+    text: "if (this.#guesses.isReached(from.userId)) return { result: 'too_many', drafts: [] };",
     instead: '',
     suites: ['core/features/telegram/pairing.test.ts'],
   },

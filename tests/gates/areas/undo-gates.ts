@@ -39,6 +39,23 @@ export const undoGates: readonly Gate[] = [
     only: 'changed since|later call',
   },
   {
+    name: 'undo/part-changed-since',
+    prevents: 'the undo of a part of a file destroys what a person wrote in these lines since',
+    file: 'core/store/checkpoint/hunk-undo.ts',
+    text: 'const places = isAsLeft ? [hunk.newFrom] : findPlaces(lines, hunk);',
+    instead: 'const places = [hunk.newFrom];',
+    suites: ['core/store/checkpoint/hunk-undo.test.ts'],
+  },
+  {
+    name: 'undo/part-as-shown',
+    prevents: 'another part of a file is undone than the person saw',
+    file: 'core/store/checkpoint/checkpoint.ts',
+    text: 'if (version !== versionOf(change)) {',
+    instead: 'if (version === null) {',
+    suites: ['tests/faults/undo-review.test.ts'],
+    only: 'not shown is a conflict',
+  },
+  {
     name: 'undo/changed-just-now',
     prevents: 'an undo replaces another content than was judged',
     file: 'core/store/checkpoint/checkpoint.ts',

@@ -123,7 +123,7 @@ export const workspaceGates: readonly Gate[] = [
   {
     name: 'workspace/person-only',
     prevents: 'a command that a tool started trusts a folder',
-    file: 'core/contracts/gate-forms.ts',
+    file: 'core/contracts/workspace-ops.ts',
     text: "about: 'let TrayClaw work in a folder and below, until you take it back',\n    forPerson: true,",
     instead: "about: 'let TrayClaw work in a folder and below, until you take it back',",
     suites: ['tests/faults/one-gate.test.ts'],
@@ -137,5 +137,23 @@ export const workspaceGates: readonly Gate[] = [
     instead: 'if (chosen.length > 9) return',
     suites: ['tests/faults/one-gate.test.ts'],
     only: 'a command line that a tool started',
+  },
+  {
+    name: 'workspace/worktree-loss',
+    prevents: 'the removal of a worktree deletes files that are in no commit',
+    file: 'core/features/project/worktree-tool.ts',
+    text: 'if (files.length > 0) {',
+    instead: 'if (files.length > 1_000) {',
+    suites: ['tests/program/project.test.ts'],
+    only: 'its removal loses nothing',
+  },
+  {
+    name: 'workspace/mention-outside',
+    prevents: 'a mentioned file leads out of the folder of the session',
+    file: 'core/doors/controlplane/attachments.ts',
+    text: 'if (folder !== null && !isInside(real, folder))',
+    instead: 'if (folder === real)',
+    suites: ['tests/program/project.test.ts'],
+    only: 'files are found for a mention',
   },
 ];

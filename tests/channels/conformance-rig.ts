@@ -1,0 +1,251 @@
+// A program over one chat service, or over several at once, for tests of channels: starts the other side, the scripted model and the program,
+// pairs people, and knows what a person has read.
+
+import { expect } from 'vitest';
+import type { RuntimeOptions } from '../../core/compose.ts';
+import type { TrayClaw } from '../../core/index.ts';
+import type { ConfigInput } from '../../core/contracts/config.ts';
+import { TestHome } from '../faults/test-home.ts';
+import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
+import { until } from '../until.ts';
+
+/** A person at the other side. */
+export interface BenchPerson {
+  /** As the program names them. */
+  readonly id: string;
+  write(text: string): Promise<void> | void;
+  sendFile?(name: string, content: string, text: string): Promise<void> | void;
+  /** The texts of the agent in this person's chat as it is now, the oldest first. */
+  heard(): Promise<string[]> | string[];
+  /** The contents of the files that came. */
+  files?(): Promise<string[]> | string[];
+  /** Answers the newest question of the chat: a button, or its code. */
+  answer(choice: 'yes' | 'no'): Promise<void>;
+}
+
+export interface ChannelBench {
+  readonly channels: ConfigInput['channels'];
+  readonly environment?: Record<string, string>;
+  readonly program?: Partial<RuntimeOptions>;
+  readonly plugins?: ConfigInput['plugins'];
+  person(name: string): Promise<BenchPerson> | BenchPerson;
+  /** Cuts the connection; the other side stays there. */
+  cut(): Promise<void> | void;
+  stop(): Promise<void>;
+  /** The operations about its people, where they are not those of all channels. */
+  readonly pairing?: {
+    offer(claw: TrayClaw): Promise<{ code: string; pairingId: string }>;
+    claimedBy(claw: TrayClaw, pairingId: string): Promise<string | null>;
+    confirm(claw: TrayClaw, pairingId: string): Promise<unknown>;
+    revoke(claw: TrayClaw, userId: string): Promise<unknown>;
+    pause(claw: TrayClaw, isPaused: boolean): Promise<unknown>;
+    state(claw: TrayClaw): Promise<string>;
+  };
+  /** It answers people it does not know. */
+  readonly answersStrangers?: boolean;
+  /** A message that was written while the program was away arrives when it is back. */
+  readonly keepsMessages?: boolean;
+  /** The service drops a repeated send. */
+  readonly deduplicates?: boolean;
+}
+
+const rules: readonly Rule[] = [
+  {
+    user: 'write the file',
+    results: 0,
+    answer: { calls: [{ tool: 'write_file', args: { path: 'asked.md', content: 'from the chat' } }] },
+  },
+  { user: 'write the file', answer: { text: 'That is settled.' } },
+  {
+    user: 'send the file',
+    results: 0,
+    answer: { calls: [{ tool: 'write_file', args: { path: 'out.txt', content: 'file-content-out' } }] },
+  },
+  { user: 'a long answer', answer: { text: Array.from({ length: 120 }, (_, at) => `line ${at} ${'word '.repeat(6)}`).join('\n') } },
+  { answer: ({ userText }) => ({ text: `You said: ${userText.slice(0, 60)}` }) },
+];
+
+export class ConformanceRig {
+  readonly name: string;
+  readonly #start: () => Promise<ChannelBench>;
+  #home = new TestHome();
+  #model: ScriptedModel | null = null;
+  #bench: ChannelBench | null = null;
+  #claw: TrayClaw | null = null;
+  #crash: (() => void) | null = null;
+  #ada: BenchPerson | null = null;
+
+  constructor(name: string, start: () => Promise<ChannelBench>) {
+    this.name = name;
+    this.#start = start;
+  }
+
+  get bench(): ChannelBench {
+    if (this.#bench === null) throw new Error('the bench is not started');
+    return this.#bench;
+  }
+
+  get claw(): TrayClaw {
+    if (this.#claw === null) throw new Error('the program does not run');
+    return this.#claw;
+  }
+
+  /** Until the service is as wanted. */
+  async start(wanted = 'running'): Promise<void> {
+    this.#bench = await this.#start();
+    this.#model = await ScriptedModel.start(rules);
+    Object.assign(this.#home.env, this.bench.environment);
+    await this.open(wanted);
+  }
+
+  async open(wanted = 'running'): Promise<void> {
+    const { channels, plugins, program } = this.bench;
+    const config = { ...this.#model?.config('openai'), channels, ...(plugins === undefined ? {} : { plugins }) };
+    const faults = { crashPoints: { reach: (point: string) => this.#reach(point) } };
+    this.#claw = await this.#home.open({ config, wait: waitBriefly, faults, ...program });
+    await this.running(wanted);
+  }
+
+  /** The next send reaches the other side, and is not recorded. */
+  crashAfterSend(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#crash = resolve;
+    });
+  }
+
+  #reach(point: string): void {
+    const crash = this.#crash;
+    if (point !== 'outbound-sent' || crash === null) return;
+    this.#crash = null;
+    crash();
+    throw new Error('the program ends here');
+  }
+
+  /** A person is shown that it may have arrived, and knows that it did. */
+  async settleUncertain(text: string): Promise<void> {
+    const uncertain = async () => (await this.claw.op('outbox.list', { state: 'uncertain' })).items;
+    await expect.poll(async () => (await uncertain()).map((item) => item.text)).toEqual([text]);
+    for (const { outboundId } of await uncertain()) await this.claw.op('outbox.settle', { outboundId, answer: 'sent' });
+  }
+
+  async close(): Promise<void> {
+    await this.#claw?.close();
+    this.#claw = null;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#claw?.close();
+    await this.#home.dispose();
+    await this.#model?.close();
+    await this.#bench?.stop();
+  }
+
+  async running(wanted = 'running'): Promise<void> {
+    try {
+      await until(async () => (await this.state()) === wanted, `${this.name} is ${wanted}`);
+    } catch (cause) {
+      throw new Error(`${this.name} is not ${wanted}: ${JSON.stringify(await this.claw.op('channel.list', {}))}`, { cause });
+    }
+  }
+
+  async state(): Promise<string> {
+    const { pairing } = this.bench;
+    if (pairing !== undefined) return pairing.state(this.claw);
+    const { channels } = await this.claw.op('channel.list', {});
+    return channels.find(({ channel }) => channel === this.name)?.state ?? 'missing';
+  }
+
+  offer(): Promise<{ code: string; pairingId: string }> {
+    return this.bench.pairing?.offer(this.claw) ?? this.claw.op('channel.pair', { channel: this.name });
+  }
+
+  async claimedBy(pairingId: string): Promise<string | null> {
+    const { pairing } = this.bench;
+    if (pairing !== undefined) return pairing.claimedBy(this.claw, pairingId);
+    const { people } = await this.claw.op('channel.people', {});
+    return people.find((one) => one.pairingId === pairingId)?.userId ?? null;
+  }
+
+  async confirm(pairingId: string): Promise<void> {
+    await (this.bench.pairing?.confirm(this.claw, pairingId) ?? this.claw.op('channel.confirm', { pairingId }));
+  }
+
+  async revoke(userId: string): Promise<void> {
+    await (this.bench.pairing?.revoke(this.claw, userId) ?? this.claw.op('channel.revoke', { channel: this.name, userId }));
+  }
+
+  async pause(isPaused: boolean): Promise<void> {
+    const op = isPaused ? 'channel.pause' : 'channel.resume';
+    await (this.bench.pairing?.pause(this.claw, isPaused) ?? this.claw.op(op, { channel: this.name }));
+  }
+
+  /** The owner, paired at the first use. */
+  async ada(): Promise<BenchPerson> {
+    if (this.#ada !== null) return this.#ada;
+    const ada = await this.bench.person('ada');
+    const { code, pairingId } = await this.offer();
+    await ada.write(code);
+    await until(async () => (await this.claimedBy(pairingId)) === ada.id, 'the code has arrived');
+    await this.confirm(pairingId);
+    await this.hears(ada, /You are paired/);
+    this.#ada = ada;
+    return ada;
+  }
+
+  /** A text that a person has read may still wait for the confirmation of the service; nothing is left uncertain. */
+  async delivered(): Promise<void> {
+    const left = async () => (await this.claw.op('outbox.list', {})).items.map(({ state, text, reason }) => ({ state, text, reason }));
+    await expect.poll(left).toEqual([]);
+  }
+
+  /** Everything written before is handled once this is answered. */
+  async settleWith(text: string): Promise<void> {
+    const ada = await this.ada();
+    await ada.write(text);
+    await this.hears(ada, `You said: ${text}`);
+  }
+
+  async hears(person: BenchPerson, words: RegExp | string): Promise<void> {
+    const fits = (text: string): boolean => (typeof words === 'string' ? text === words : words.test(text));
+    let heard: string[] = [];
+    try {
+      await until(
+        async () => {
+          heard = await person.heard();
+          return heard.some(fits);
+        },
+        `the chat shows ${String(words)}`,
+      );
+    } catch (cause) {
+      const said = (await this.userMessages()).map((body) => (body as { text: string }).text).slice(-3);
+      const { channels } = await this.claw.op('channel.list', {});
+      const state = JSON.stringify({ heard: heard.slice(-3), said, channels });
+      throw new Error(`the chat does not show ${String(words)}: ${state}`, { cause });
+    }
+  }
+
+  async turns(): Promise<number> {
+    return (await this.userMessages()).length;
+  }
+
+  async userMessages(): Promise<unknown[]> {
+    const { sessions } = await this.claw.op('session.list', { limit: 100 });
+    const all: { seq: number; body: unknown }[] = [];
+    for (const { sessionId } of sessions) {
+      const { events } = await this.claw.op('session.get', { sessionId, types: ['user.message'] });
+      all.push(...events.map(({ atMs, body }) => ({ seq: atMs, body })));
+    }
+    return all.toSorted((a, b) => a.seq - b.seq).map(({ body }) => body);
+  }
+}
+
+/** Rests of a service are for real networks. */
+function waitBriefly(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), Math.min(ms, 20));
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}

@@ -1,0 +1,78 @@
+// The ways of Discord that no other channel has, over a strict double: sessions that are resumed, sends that are repeated under one nonce,
+// tokens and intents that are refused, presses of other people.
+
+import { expect, onTestFinished, test } from 'vitest';
+import { discordTokenVariable, startDiscordBench, type DiscordPerson } from '../doubles/discord/discord-bench.ts';
+import { DiscordDouble, type DoubleOptions } from '../doubles/discord/discord-double.ts';
+import { until } from '../until.ts';
+import { ConformanceRig } from './conformance-rig.ts';
+
+async function open(options: DoubleOptions = {}) {
+  const double = new DiscordDouble(options);
+  const rig = new ConformanceRig('discord', () => startDiscordBench(double));
+  onTestFinished(() => rig.dispose());
+  await rig.start();
+  return { double, rig, ada: (await rig.ada()) as DiscordPerson };
+}
+
+test('a cut session is resumed, and brings what was written meanwhile', async () => {
+  const { double, rig, ada } = await open();
+  for (const text of ['first cut', 'second cut']) {
+    double.cut();
+    ada.write(text);
+    await rig.hears(ada, `You said: ${text}`);
+    await rig.running();
+  }
+  expect([double.identified.length, double.resumed]).toEqual([1, 2]);
+});
+
+test('a send that is cut off is repeated, and arrives once', async () => {
+  const { double, rig, ada } = await open();
+  const posts = `POST /channels/${ada.chatId}/messages`;
+  for (const when of ['after', 'before', 'flood'] as const) {
+    double.faults.push({ begins: posts, when });
+    ada.write(`/status ${when}`);
+    await until(() => double.faults.length === 0, 'the fault was met');
+    await rig.delivered();
+  }
+  expect(ada.heard().filter((text) => text.includes('Nothing is waiting for you.'))).toHaveLength(3);
+});
+
+test('a button decides only for the person and the chat it was made for', async () => {
+  const { double, rig, ada } = await open();
+  const { turnId } = await rig.claw.op('message.send', { text: 'write the file' });
+  await rig.hears(ada, /Wants to write/);
+  const question = ada.shown().findLast(({ components }) => components.length > 0);
+  const button = question?.components[0]?.components[0];
+  if (question === undefined || button === undefined) throw new Error('there is no button');
+  expect(button.label).toBe('Approve once');
+  const eve = (await rig.bench.person('eve')) as DiscordPerson;
+  const press = eve.pressData(question, button.custom_id);
+  await until(() => press.answer !== null, 'the press is answered');
+  const madeUp = ada.pressData(question, `${button.custom_id.slice(0, 6)}AAAAAAAAAAAAAAAAAA:y`);
+  await until(() => madeUp.answer !== null, 'the press is answered');
+  expect([press.answer, madeUp.answer]).toEqual(['This question was not asked of you.', 'This button belongs to nothing that is asked.']);
+  expect((await rig.claw.op('approval.list', {})).approvals).toHaveLength(1);
+  const own = ada.press('Deny');
+  await until(() => own.answer === 'Answered here: denied.', 'the own press decided');
+  await until(() => question.components.length === 0 && question.content.endsWith('Answered here: denied.'), 'the buttons are gone');
+  expect((await rig.claw.op('turn.wait', { turnId, timeoutMs: 20_000 })).text).toBe('That is settled.');
+  expect(double.chats.presses.size).toBe(3);
+});
+
+test.each([
+  ['a token that does not hold', {}, 'another-token-than-that', /does not take the token/],
+  ['an intent that is turned off', { mayReadContent: false }, null, /Message Content Intent/],
+] as const)('%s is said, with the remedy', async (_what, options, token, words) => {
+  const double = new DiscordDouble(options);
+  const rig = new ConformanceRig('discord', async () => {
+    const bench = await startDiscordBench(double);
+    return { ...bench, environment: { [discordTokenVariable]: token ?? double.token } };
+  });
+  onTestFinished(() => rig.dispose());
+  await rig.start('refused');
+  const { channels } = await rig.claw.op('channel.list', {});
+  expect(channels[0]?.problem).toMatch(words);
+  const { checks } = await rig.claw.op('health.check', {});
+  expect(checks.find(({ id }) => id === 'channel-discord')).toMatchObject({ ok: false, detail: expect.stringMatching(words) as string });
+});

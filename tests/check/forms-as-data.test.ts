@@ -1,0 +1,16 @@
+// The words and commands of the operations in the built program are data: help and completion load no schema for them.
+
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { formsAsData } from '../../build/vite.node.mjs';
+import { familyHelp, opForms } from '../../core/contracts/op-forms.ts';
+import { projectRoot } from '../docs/documents.ts';
+
+test('the built forms are those of the sources, as plain data', async () => {
+  const { load } = formsAsData(projectRoot);
+  const text = (await load(join(projectRoot, 'core/contracts/op-forms.ts'))) ?? '';
+  expect(text).toMatch(/^export const opForms = \{/);
+  const built = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as Record<string, unknown>;
+  expect({ ...built }).toEqual({ opForms, familyHelp });
+  expect(await load(join(projectRoot, 'core/contracts/ops.ts'))).toBeNull();
+});

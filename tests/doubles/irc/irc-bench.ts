@@ -1,0 +1,155 @@
+// For tests only: a real IRC server, Debian's ngircd, and people with the simplest client there is.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Plugin } from '../../../core/contracts/plugin.ts';
+import type { BenchPerson, ChannelBench } from '../../channels/conformance-rig.ts';
+import { freePort } from '../../free-port.ts';
+import { until } from '../../until.ts';
+
+export class IrcServer {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'trayclaw-irc-'));
+  #server: ChildProcess | null = null;
+  port = 0;
+
+  async start(): Promise<this> {
+    this.port = this.port === 0 ? await freePort() : this.port;
+    chmodSync(this.#folder, 0o755);
+    const config = join(this.#folder, 'ngircd.conf');
+    writeFileSync(
+      config,
+      `[Global]
+Name = irc.tray.example
+Listen = 127.0.0.1
+Ports = ${this.port}
+ServerUID = ${process.getuid?.() ?? 0}
+ServerGID = ${process.getgid?.() ?? 0}
+[Limits]
+MaxConnectionsIP = 0
+MaxJoins = 0
+MaxPenaltyTime = 0
+PingTimeout = 120
+[Options]
+DNS = no
+Ident = no
+PAM = no
+SyslogFacility = local0
+`,
+    );
+    chmodSync(config, 0o644);
+    this.#server = spawn('/usr/sbin/ngircd', ['-n', '-f', config], { stdio: 'ignore' });
+    await until(() => isListening(this.port), 'the IRC server listens');
+    return this;
+  }
+
+  /** Ends every connection. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === null || server.exitCode !== null) return;
+    const gone = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGTERM');
+    await gone;
+  }
+
+  async dispose(): Promise<void> {
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+class IrcPerson implements BenchPerson {
+  id = '';
+  readonly #port: number;
+  readonly #nick: string;
+  readonly #heard: string[] = [];
+  #socket: Socket | null = null;
+
+  constructor(port: number, nick: string) {
+    this.#port = port;
+    this.#nick = nick;
+  }
+
+  async connect(): Promise<this> {
+    const socket = connect({ host: '127.0.0.1', port: this.#port });
+    socket.on('error', () => undefined);
+    this.#socket = socket;
+    let isIn = false;
+    const lines = createInterface({ input: socket });
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
+      if (line.startsWith('PING')) socket.write(`PONG ${line.slice(5)}\r\n`);
+      if (/^\S+ 001 /.test(line)) isIn = true;
+      // The mask as others see it: `nick ident host * :name`.
+      const [, user = '', host = ''] = /^\S+ 311 \S+ \S+ (\S+) (\S+) /.exec(line) ?? [];
+      if (user !== '') this.id = lower(`${this.#nick}!${user}@${host}`);
+      const said = /^:agent_*!\S+ PRIVMSG \S+ :(.*)$/.exec(line.trimEnd())?.[1];
+      if (said !== undefined) this.#heard.push(said);
+    });
+    socket.write(`NICK ${this.#nick}\r\nUSER ${this.#nick} 0 * :${this.#nick}\r\n`);
+    await until(() => isIn, `${this.#nick} is registered`);
+    socket.write(`WHOIS ${this.#nick}\r\n`);
+    await until(() => this.id !== '', `${this.#nick} knows the own mask`);
+    return this;
+  }
+
+  end(): void {
+    this.#socket?.destroy();
+  }
+
+  write(text: string): void {
+    this.#socket?.write(`PRIVMSG agent :${text}\r\n`);
+  }
+
+  heard(): string[] {
+    return this.#heard;
+  }
+
+  /** The code is in a line after those that say what is asked. */
+  async answer(choice: 'yes' | 'no'): Promise<void> {
+    const codes = (): string[] => this.#heard.filter((line) => /^ {4}yes \w+$/.test(line));
+    await until(() => codes().length > 0, 'there is a question with its code');
+    this.write(`${choice} ${codes().at(-1)?.slice(8) ?? ''}`);
+  }
+}
+
+const lower = (name: string): string => name.toLowerCase().replaceAll('~', '^');
+
+export async function startIrcBench(feature: Plugin): Promise<ChannelBench> {
+  const server = await new IrcServer().start();
+  const people: IrcPerson[] = [];
+  return {
+    channels: {},
+    plugins: { settings: { irc: { host: '127.0.0.1', port: server.port, tls: false, nick: 'agent' } } },
+    program: { features: [feature] },
+    keepsMessages: false,
+    person: async (name) => {
+      const person = await new IrcPerson(server.port, name).connect();
+      people.push(person);
+      return person;
+    },
+    cut: async () => {
+      await server.stop();
+      await server.start();
+      for (const person of people) await person.connect();
+    },
+    stop: async () => {
+      for (const person of people) person.end();
+      await server.dispose();
+    },
+  };
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

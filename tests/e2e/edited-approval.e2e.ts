@@ -1,0 +1,79 @@
+// An approval with changes: a person changes a waiting call, by mouse and by keyboard alone, and the gate judges what came of it.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const patience = { timeout: 15_000, interval: 20 };
+const approve = ({ approval }: WindowUnderTest) => approval.getByRole('button', { name: 'Approve edited call' });
+const isReady = (window: WindowUnderTest): Promise<void> => expect.poll(() => approve(window).isEnabled(), patience).toBe(true);
+
+test('a person changes a text and a path by keyboard; what was changed is written', { timeout: 120_000 }, async () => {
+  const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one\ntwo\n' } };
+  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  const { page, approval, conversation } = window;
+  await window.send('Write a plan');
+  const edit = approval.getByRole('button', { name: 'Edit…' });
+  await edit.focus();
+  await page.keyboard.press('Enter');
+  const path = approval.getByRole('textbox', { name: 'path' });
+  await expect.poll(() => path.evaluate((field) => field === field.ownerDocument.activeElement), patience).toBe(true);
+  await page.keyboard.press('Escape');
+  await path.waitFor({ state: 'detached' });
+  await expect.poll(() => edit.evaluate((button) => button === button.ownerDocument.activeElement), patience).toBe(true);
+  await page.keyboard.press('Enter');
+  await path.fill('better.md');
+  await approval.getByRole('textbox', { name: 'content' }).fill('three\n');
+  // Keys of the card are text here, and Enter in a field approves nothing.
+  await path.press('a');
+  await path.press('Backspace');
+  await path.press('Enter');
+  await isReady(window);
+  await looksGood(page, 'edited-approval');
+  await approve(window).press('Enter');
+  await conversation.getByText('Written.', { exact: true }).waitFor();
+  expect([await window.host.readFile('plan.md'), await window.host.readFile('better.md')]).toEqual([null, 'three\n']);
+  await conversation.getByRole('button', { name: /better\.md/ }).click();
+  await conversation.getByText('Changed by a person before it ran. Asked for:').click();
+  await conversation.getByText('plan.md', { exact: true }).waitFor();
+  await looksGood(page, 'edited-call');
+  expect(window.incidents).toEqual([]);
+});
+
+test('a command changed into a destructive one is asked about again, in red', { timeout: 120_000 }, async () => {
+  const run = { tool: 'exec', args: { command: 'node build.js' } };
+  const window = await openWindow(browser, { files: { 'out/a.txt': 'a' }, replies: [{ calls: [run] }, { text: 'Ran.' }] });
+  const { approval } = window;
+  await window.send('Build it');
+  await approval.getByRole('button', { name: 'Edit…' }).click();
+  await approval.getByRole('textbox', { name: 'command' }).fill('rm -rf out');
+  await isReady(window);
+  await approve(window).click();
+  await window.page.locator('[data-approval].grave').waitFor();
+  expect(await window.host.readFile('out/a.txt')).toBe('a');
+  await approval.getByRole('button', { name: 'Deny' }).click();
+  await window.conversation.getByText('Ran.', { exact: true }).waitFor();
+  expect(await window.host.readFile('out/a.txt')).toBe('a');
+  expect(window.incidents).toEqual([]);
+});
+
+test('a change that does not fit is refused in words, and the question stays', { timeout: 120_000 }, async () => {
+  const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one' } };
+  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  const { approval, page } = window;
+  await window.send('Write a plan');
+  await approval.getByRole('button', { name: 'Edit…' }).click();
+  await approval.getByRole('textbox', { name: 'content' }).fill('key AKIAIOSFODNN7EXAMPLE');
+  await isReady(window);
+  await approve(window).click();
+  await page.getByText('The changed call holds a secret').first().waitFor();
+  expect(await approval.getByRole('textbox', { name: 'content' }).inputValue()).toContain('AKIA');
+  expect(((await window.host.op('approval.list', {})) as { approvals: unknown[] }).approvals.length).toBe(1);
+});

@@ -1,0 +1,107 @@
+// Finding in a long session, most of which is not loaded: words, a date, the beginning and the end.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isSoak } from '../soak.ts';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** Of two messages and a minute each. */
+const turns = isSoak ? 5000 : 400;
+const patience = { timeout: 15_000, interval: 20 };
+const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>(`document.activeElement.getAttribute('aria-label') ?? document.activeElement.dataset.turn ?? ''`);
+const isInView = (page: Page, turn: number): Promise<boolean> =>
+  page.evaluate<boolean>(`(() => {
+    const turn = document.querySelector('[data-turn="trn_earlier_${turn}"]')?.getBoundingClientRect();
+    const log = document.querySelector('[role="log"]').getBoundingClientRect();
+    return turn !== undefined && turn.bottom > log.top && turn.top < log.bottom;
+  })()`);
+
+test('words are found in turns that are not loaded, by keyboard, and the focus comes back', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, { historyTurns: turns });
+  const { page, conversation } = window;
+  await conversation.getByText(`Question ${turns}`, { exact: true }).waitFor();
+  await window.message.focus();
+  await page.keyboard.press('Control+f');
+  const field = page.getByRole('textbox', { name: 'Find', exact: true });
+  await expect.poll(() => focused(page), patience).toBe('Find');
+  await field.fill('question 17');
+  const place = page.getByRole('search').getByRole('status');
+  // 17 and 170 to 179.
+  await expect.poll(() => place.innerText(), patience).toBe('11 of 11');
+  await expect.poll(() => isInView(page, 179), patience).toBe(true);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => place.innerText(), patience).toBe('1 of 11');
+  await expect.poll(() => isInView(page, 17), patience).toBe(true);
+  expect(await focused(page)).toBe('Find');
+  expect(await page.evaluate<number[]>(`['found', 'found-here'].map((name) => CSS.highlights.get(name).size)`)).toEqual([
+    expect.any(Number),
+    3,
+  ]);
+  await looksGood(page, 'find');
+  await page.keyboard.press('Shift+Enter');
+  await expect.poll(() => isInView(page, 179), patience).toBe(true);
+  await field.fill('nothing of the kind');
+  await expect.poll(() => place.innerText(), patience).toBe('Nothing found');
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  expect([await focused(page), await page.evaluate<number>('CSS.highlights.size')]).toEqual(['Message', 0]);
+  expect(window.incidents).toEqual([]);
+});
+
+test('one key goes to the beginning, one to the end, and a date to its first turn', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, { historyTurns: turns });
+  const { page, conversation } = window;
+  await conversation.getByText(`Question ${turns}`, { exact: true }).waitFor();
+  await conversation.focus();
+  const startedAt = Date.now();
+  await page.keyboard.press('Home');
+  await expect.poll(() => isInView(page, 1), patience).toBe(true);
+  if (isSoak) process.stdout.write(`to the beginning of ${turns * 2} messages: ${Date.now() - startedAt} ms\n`);
+  expect(await focused(page)).toBe('trn_earlier_1');
+  // Later turns are loaded by scrolling, up to those loaded at first.
+  expect(await conversation.getByText(`Question ${turns}`, { exact: true }).count()).toBe(0);
+  await page.keyboard.press('Control+End');
+  await expect.poll(() => isInView(page, turns), patience).toBe(true);
+  await page.keyboard.press('Control+Home');
+  await expect.poll(() => isInView(page, 1), patience).toBe(true);
+  await page.keyboard.press('Alt+Shift+g');
+  await expect.poll(() => page.evaluate<string>('document.activeElement.type'), patience).toBe('date');
+  const today = new Date();
+  const day = new Date(today.getTime() - today.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  await page.locator('input[type="date"]').fill(day);
+  const minutes = today.getHours() * 60 + today.getMinutes();
+  // One turn a minute: the first of today, or the beginning where the session began today.
+  await expect.poll(() => focused(page), patience).toMatch(/^trn_earlier_\d+$/);
+  const first = Number((await focused(page)).slice('trn_earlier_'.length));
+  expect(Math.abs(first - Math.max(1, turns + 2 - minutes))).toBeLessThanOrEqual(2);
+  expect(window.incidents).toEqual([]);
+});
+
+test('an older part is read on to the end without a gap', { timeout: 240_000 }, async () => {
+  const window = await openWindow(browser, { historyTurns: 150 });
+  const { page, conversation } = window;
+  await conversation.getByText('Question 150', { exact: true }).waitFor();
+  await conversation.focus();
+  await page.keyboard.press('Home');
+  await expect.poll(() => isInView(page, 1), patience).toBe(true);
+  const seen = new Set<number>();
+  const look = async (): Promise<number> => {
+    const shown = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('[data-turn]')].map((turn) => Number(turn.dataset.turn.slice('trn_earlier_'.length)))`,
+    );
+    for (const turn of shown) seen.add(turn);
+    await page.evaluate(`document.querySelector('[role="log"]').scrollBy(0, 2000)`);
+    return Math.max(...shown);
+  };
+  await expect.poll(look, { timeout: 120_000, interval: 30 }).toBe(150);
+  expect(Array.from({ length: 150 }, (_, index) => index + 1).filter((turn) => !seen.has(turn))).toEqual([]);
+  expect(window.incidents).toEqual([]);
+});

@@ -1,0 +1,87 @@
+// A message on its way to the disk: the model is asked meanwhile, but nothing is acknowledged and no tool runs before it is there, and
+// nothing of either where it never gets there.
+
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { AppError } from '../../core/contracts/errors.ts';
+import { defineTool, type TrayClaw } from '../../core/index.ts';
+import { SessionLog } from '../../core/store/session/session.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { until } from '../until.ts';
+import { TestHome } from './test-home.ts';
+
+let home: TestHome;
+let model: ScriptedModel;
+let claw: TrayClaw;
+let ran: number;
+let disk: { arrive: () => void; fail: (cause: Error) => void };
+
+const look = () =>
+  defineTool({
+    name: 'look',
+    description: 'Counts its runs.',
+    input: z.strictObject({}),
+    class: 'read',
+    idempotency: () => 'pure',
+    facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),
+    summarize: () => 'look',
+    run: () => {
+      ran += 1;
+      return Promise.resolve({ forModel: 'seen' });
+    },
+  });
+
+beforeEach(async () => {
+  ran = 0;
+  home = new TestHome();
+  model = await ScriptedModel.start([
+    { results: 0, answer: { calls: [{ tool: 'look', args: {} }] } },
+    { results: 1, answer: { text: 'done' } },
+  ]);
+  claw = await home.open({ config: model.config('openai'), tools: [look()] });
+  const was = Object.getOwnPropertyDescriptor(SessionLog.prototype, 'transactAhead')?.value as SessionLog['transactAhead'];
+  SessionLog.prototype.transactAhead = function (work) {
+    const committed = was.call(this, work);
+    const held = new Promise<void>((resolve, reject) => (disk = { arrive: resolve, fail: reject }));
+    return { value: committed.value as never, onDisk: Promise.all([committed.onDisk, held]).then(() => undefined) };
+  };
+  onTestFinished(() => void (SessionLog.prototype.transactAhead = was));
+});
+
+afterEach(async () => {
+  await home.dispose();
+  await model.close();
+});
+
+/** The request has left, and its answer had the time that several direct calls take from the gate to their end. */
+async function answered(): Promise<void> {
+  await until(() => model.requests.length === 1, 'the model is asked');
+  for (let calls = 0; calls < 5; calls += 1) {
+    const { outcome } = await claw.op('tool.run', { tool: 'calc', args: { expression: '1+1' } });
+    expect(outcome).toBe('ok');
+  }
+}
+
+test('the model is asked while the message goes to the disk; the answer and the tool wait', async () => {
+  let isAcknowledged = false;
+  const sending = claw.op('message.send', { text: 'look' }).then((accepted) => {
+    isAcknowledged = true;
+    return accepted;
+  });
+  await answered();
+  expect([isAcknowledged, ran]).toEqual([false, 0]);
+  disk.arrive();
+  const { turnId } = await sending;
+  expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'done', text: 'done' });
+  expect(ran).toBe(1);
+});
+
+test('a message that does not reach the disk is refused, and its turn does nothing', async () => {
+  const sending = claw.op('message.send', { text: 'look' });
+  sending.catch(() => undefined);
+  await answered();
+  disk.fail(new AppError('store_full', 'The disk is full.'));
+  await expect(sending).rejects.toMatchObject({ code: 'store_full' });
+  await claw.op('session.list', {});
+  expect([ran, model.requests.length]).toEqual([0, 1]);
+});

@@ -1,0 +1,90 @@
+// The gates of the browser: its way into the network, what pages may send, and where passwords go.
+
+import type { Gate } from '../gate.ts';
+
+const guard = 'core/features/browser/page-guard.ts';
+const suites = ['tests/program/browser-cases.test.ts'];
+const own = ['core/features/browser/browser.test.ts'];
+
+export const browserGates: readonly Gate[] = [
+  {
+    name: 'browser/proxy',
+    prevents: 'a page reaches the network around the checks',
+    file: 'core/features/browser/checking-proxy.ts',
+    text: "if (verdict.decision === 'deny') return this.#note(`${shown(url)} was refused. ${verdict.reason}`);",
+    instead: '',
+    suites,
+    only: 'cannot be opened',
+  },
+  {
+    name: 'browser/held-sends',
+    prevents: 'a page sends what nobody approved after the agent acted on it',
+    file: guard,
+    text: 'if (!isPageNavigation && pageHost === host && !this.#touched.has(pageHost)) return null;',
+    instead: 'if (pageHost === host) return null;',
+    suites: own,
+    only: 'held back',
+  },
+  {
+    name: 'browser/other-hosts',
+    prevents: 'a page takes the agent to a host that was not allowed',
+    file: guard,
+    text: 'if (isPageNavigation && !this.mayShow(url))',
+    instead: 'if (isPageNavigation && url === pageUrl)',
+    suites: own,
+    only: 'hosts off the list ask',
+  },
+  {
+    name: 'browser/changed-page',
+    prevents: 'an approved action does something else, because the page changed meanwhile',
+    file: 'core/features/browser/actions.ts',
+    text: 'if (!isSame(args, view, now)) throw changedError(args, view);',
+    instead: '',
+    suites: own,
+    only: 'changed after the decision',
+  },
+  {
+    name: 'browser/password-origin',
+    prevents: 'a password is typed into a page of another origin',
+    file: 'core/features/browser/call-facts.ts',
+    text: 'if (passwordsOf(origin).includes(secret)) return null;',
+    instead: "if (secret !== '') return null;",
+    suites: own,
+    only: 'a password goes',
+  },
+  {
+    name: 'browser/password-shown',
+    prevents: 'the outline of a page shows a password that was typed',
+    file: 'core/features/browser/page-view.ts',
+    text: 'outline: withoutPasswords(outline, elements),',
+    instead: 'outline,',
+    suites: own,
+    only: 'a password goes',
+  },
+  {
+    name: 'browser/dialogs',
+    prevents: 'a question of a page is answered yes without a yes of a person',
+    file: 'core/features/browser/browser-host.ts',
+    text: "const yes = kind === 'alert' || kind === 'beforeunload' || this.#answersYes;",
+    instead: 'const yes = true;',
+    suites: own,
+    only: 'answered no',
+  },
+  {
+    name: 'browser/effects-ask',
+    prevents: 'a form is submitted without a question',
+    file: 'core/features/browser/judge-action.ts',
+    text: "if (form !== null && (element.isSubmit || action === 'submit')) return judgeForm(element, form);",
+    instead: '',
+    suites: ['core/features/browser/judge-action.test.ts'],
+  },
+  {
+    name: 'browser/panic',
+    prevents: 'the browser starts while everything is stopped',
+    file: 'core/features/browser/browser-host.ts',
+    text: "if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped, so no browser starts.');",
+    instead: '',
+    suites: own,
+    only: 'panic stop',
+  },
+];

@@ -1,0 +1,53 @@
+// The gates of remote machines, services and buses.
+
+import type { Gate } from '../gate.ts';
+
+const ssh = ['core/features/ssh/ssh.test.ts'];
+const machine = ['core/features/machine/machine.test.ts'];
+
+export const remoteGates: readonly Gate[] = [
+  {
+    name: 'ssh/host-key',
+    prevents: 'a credential is sent to a machine whose key is not the trusted one',
+    file: 'core/features/ssh/connection.ts',
+    text: 'return fingerprint === trusted;',
+    instead: 'return true;',
+    suites: ssh,
+  },
+  {
+    name: 'ssh/untrusted-key',
+    prevents: 'a call runs before a person trusted the key of the machine',
+    file: 'core/features/ssh/tools.ts',
+    text: '...(refused === null ? {} : { refused }),',
+    instead: '',
+    suites: ssh,
+    only: 'before a person trusted',
+  },
+  {
+    name: 'ssh/undo-changed',
+    prevents: 'an undo overwrites a later change on a machine',
+    file: 'core/features/ssh/tools.ts',
+    text: 'if (replaces !== undefined && (before === null || sha256(before) !== replaces)) {',
+    instead: 'if (replaces !== undefined && before === null) {',
+    suites: ssh,
+    only: 'can be undone',
+  },
+  {
+    name: 'machine/unit-asks',
+    prevents: 'a service is stopped without a question',
+    file: 'core/features/machine/services.ts',
+    text: "if (isLook(args)) return { ...base, class: 'read', command: null };",
+    instead: "return { ...base, class: 'read', command: null };",
+    suites: machine,
+    only: 'asks with its exact command',
+  },
+  {
+    name: 'machine/bus-bounds',
+    prevents: 'a reserved address of a bus is used',
+    file: 'core/features/machine/buses.ts',
+    text: 'at >= ADDRESS_MIN && at <= ADDRESS_MAX',
+    instead: 'at >= 0 || at <= ADDRESS_MAX + ADDRESS_MIN',
+    suites: machine,
+    only: 'keep to their bounds',
+  },
+];

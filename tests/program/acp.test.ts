@@ -1,0 +1,183 @@
+// `trayclaw acp` as a real child process, driven by the client side of the protocol's own SDK: a permission and a diff, a cancel, an answer
+// given at another door, sessions that are listed and loaded, and an output that holds nothing but the protocol.
+
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import {
+  client,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type ClientConnection,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findInstance } from '../../core/doors/http/http.ts';
+import { compileCache } from '../compile-cache.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+import { cliFile } from '../program-file.ts';
+import { until } from '../until.ts';
+
+type Answer = (asked: RequestPermissionRequest, signal: AbortSignal) => Promise<RequestPermissionResponse> | RequestPermissionResponse;
+
+const choose = (optionId: string): RequestPermissionResponse => ({ outcome: { outcome: 'selected', optionId } });
+
+class Editor {
+  readonly updates: SessionUpdate[] = [];
+  readonly asked: RequestPermissionRequest[] = [];
+  /** Requests for permission that the agent took back. */
+  withdrawn = 0;
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly connection: ClientConnection;
+  stdout = '';
+
+  constructor(home: TestHome, answer: Answer) {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path, ...compileCache };
+    this.child = spawn(process.execPath, [cliFile, 'acp'], { env, cwd: home.path });
+    const out = new PassThrough();
+    this.child.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.child.stdout.pipe(out);
+    const app = client({ name: 'test-editor' })
+      .onRequest(methods.client.session.requestPermission, ({ params, signal }) => {
+        this.asked.push(params);
+        signal.addEventListener('abort', () => (this.withdrawn += 1));
+        return answer(params, signal);
+      })
+      .onNotification(methods.client.session.update, ({ params }) => void this.updates.push(params.update));
+    this.connection = app.connect(
+      ndJsonStream(Writable.toWeb(this.child.stdin) as WritableStream<Uint8Array>, Readable.toWeb(out) as ReadableStream<Uint8Array>),
+    );
+  }
+
+  async begin(cwd: string): Promise<string> {
+    const { agentCapabilities } = await this.connection.agent.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: {},
+    });
+    expect(agentCapabilities?.loadSession).toBe(true);
+    return (await this.connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
+  }
+
+  prompt(sessionId: string, text: string) {
+    return this.connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+  }
+
+  said(kind = 'agent_message_chunk'): string {
+    return this.updates
+      .map((update) =>
+        update.sessionUpdate === kind && 'content' in update && !Array.isArray(update.content) && update.content?.type === 'text'
+          ? update.content.text
+          : '',
+      )
+      .join('');
+  }
+
+  of<K extends SessionUpdate['sessionUpdate']>(kind: K): Extract<SessionUpdate, { sessionUpdate: K }>[] {
+    return this.updates.filter((update): update is Extract<SessionUpdate, { sessionUpdate: K }> => update.sessionUpdate === kind);
+  }
+
+  async end(): Promise<number | null> {
+    const ended = new Promise<number | null>((resolve) => this.child.once('close', resolve));
+    this.child.stdin.end();
+    return ended;
+  }
+}
+
+let home: TestHome;
+let model: ScriptedModel;
+let editors: Editor[];
+
+beforeEach(async () => {
+  home = new TestHome();
+  editors = [];
+  model = await ScriptedModel.start([
+    {
+      user: /write/,
+      results: 0,
+      answer: {
+        reasoning: 'I think.',
+        text: 'I write it.',
+        calls: [{ tool: 'write_file', args: { path: 'note.txt', content: 'kept\n' } }],
+      },
+    },
+    { user: /write/, results: 1, answer: { text: 'Written.', usage: { input: 90, output: 10 } } },
+    { user: /slow/, answer: { text: 'one two three four five six seven', pieceChars: 4, delayMs: 150 } },
+    { answer: { text: 'Hello there' } },
+  ]);
+  home.configure({ ...model.config('openai') });
+});
+afterEach(async () => {
+  for (const { child } of editors) child.kill('SIGKILL');
+  await home.dispose();
+  await model.close();
+});
+
+function open(answer: Answer): Editor {
+  const editor = new Editor(home, answer);
+  editors.push(editor);
+  return editor;
+}
+
+test('a permission, a diff, thoughts, usage; and a session that is listed and loaded', { timeout: 60_000 }, async () => {
+  const editor = open(() => choose('once'));
+  const sessionId = await editor.begin(home.workspace);
+  expect(await editor.prompt(sessionId, 'please write')).toMatchObject({ stopReason: 'end_turn' });
+  expect(editor.said()).toBe('I write it.\n\nWritten.');
+  expect(editor.said('agent_thought_chunk')).toBe('I think.');
+  expect(editor.asked.map(({ options }) => options.map(({ kind }) => kind))[0]).toEqual(
+    expect.arrayContaining(['allow_once', 'reject_once']),
+  );
+  expect(editor.of('tool_call')[0]).toMatchObject({ title: 'write_file: note.txt', kind: 'edit' });
+  const contents = editor.of('tool_call_update').flatMap(({ content }) => content ?? []);
+  expect(contents).toContainEqual(expect.objectContaining({ type: 'diff', oldText: null, newText: expect.stringContaining('kept') }));
+  expect(editor.of('tool_call_update').at(-1)?.status).toBe('completed');
+  expect(editor.of('usage_update')[0]?.used).toBe(100);
+  expect(readFileSync(join(home.workspace, 'note.txt'), 'utf8')).toBe('kept\n');
+
+  const { sessions } = await editor.connection.agent.request(methods.agent.session.list, {});
+  expect(sessions.map((one) => one.sessionId)).toContain(sessionId);
+  editor.updates.length = 0;
+  await editor.connection.agent.request(methods.agent.session.load, { sessionId, cwd: home.workspace, mcpServers: [] });
+  expect([editor.said('user_message_chunk'), editor.said()]).toEqual(['please write', 'Written.']);
+  await expect(editor.prompt('ses_none', 'Hi')).rejects.toThrow(/ses_none/);
+  expect(await editor.end()).toBe(0);
+  // Every line is a message of the protocol.
+  for (const line of editor.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+});
+
+test('a cancel stops the turn, and a denied call is not made', { timeout: 60_000 }, async () => {
+  const editor = open(() => choose('deny'));
+  const sessionId = await editor.begin(home.workspace);
+  const running = editor.prompt(sessionId, 'slow please');
+  await until(() => editor.said() !== '', 'the answer streams');
+  await editor.connection.agent.notify(methods.agent.session.cancel, { sessionId });
+  expect(await running).toMatchObject({ stopReason: 'cancelled' });
+  await editor.prompt(sessionId, 'please write');
+  expect(editor.of('tool_call_update').at(-1)?.status).toBe('failed');
+  expect(existsSync(join(home.workspace, 'note.txt'))).toBe(false);
+});
+
+test('an answer at another door takes the question back in the editor', { timeout: 60_000 }, async () => {
+  const serving = await home.serve();
+  const editor = open(
+    (_asked, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } }))),
+  );
+  const sessionId = await editor.begin(home.workspace);
+  const running = editor.prompt(sessionId, 'please write');
+  await until(() => editor.asked.length > 0, 'the editor is asked');
+  // The running instance owns the data folder; the editor's process is its client.
+  const instance = await findInstance(home.path);
+  expect(instance?.record.pid).toBe(serving.child.pid);
+  const { approvals } = (await instance?.claw.op('approval.list', {})) ?? { approvals: [] };
+  await instance?.claw.op('approval.decide', { approvalId: approvals[0]?.approvalId ?? '', decision: 'approve' });
+  expect(await running).toMatchObject({ stopReason: 'end_turn' });
+  expect([editor.withdrawn, editor.said()]).toEqual([1, 'I write it.\n\nWritten.']);
+  await instance?.claw.close();
+  await editor.end();
+  expect(existsSync(join(home.workspace, 'note.txt'))).toBe(true);
+});

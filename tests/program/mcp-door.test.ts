@@ -1,0 +1,219 @@
+// The door for MCP clients, with the official client in both eras: what each scope gives and withholds, questions to the person at the client,
+// approvals at other doors, cancelling, and a token that is revoked in the middle.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { McpDoorRig, textOf } from '../doubles/mcp/mcp-door-rig.ts';
+import { until } from '../until.ts';
+
+const eras = ['legacy', 'modern'] as const;
+const write = (path: string) => ({ tool: 'write_file', arguments: { path, content: 'hi' } });
+const yes = { action: 'accept' as const, content: { decision: 'approve' } };
+
+test.each(eras)('a %s client asks, calculates and reads its own conversation', async (era) => {
+  const rig = await McpDoorRig.forTest([{ answer: { text: 'It is 42.' } }]);
+  const { key } = await rig.token(['agents']);
+  const { client } = await rig.connect(key, era);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['ask_agent', 'calculate']);
+  expect(textOf(await client.callTool({ name: 'calculate', arguments: { expression: '6*7' } }))).toBe('42');
+  const answer = await client.callTool({ name: 'ask_agent', arguments: { message: 'What is it?' } });
+  const { text, sessionId } = answer.structuredContent as { text: string; sessionId: string };
+  expect([answer.isError, text]).toEqual([undefined, 'It is 42.']);
+  const again = await client.callTool({ name: 'ask_agent', arguments: { message: 'And again?', session: sessionId } });
+  expect((again.structuredContent as { sessionId: string }).sessionId).toBe(sessionId);
+  const { resources } = await client.listResources();
+  const uri = `trayclaw://sessions/${sessionId}`;
+  expect(resources.map((one) => one.uri)).toContain(uri);
+  const { contents } = await client.readResource({ uri });
+  expect(JSON.stringify(contents)).toContain('It is 42.');
+  expect((await rig.claw.op('session.get', { sessionId, limit: 1 })).session.channel).toBe('mcp');
+});
+
+test.each(eras)('a %s client whose scopes hold approvals is asked itself, and its answer decides', async (era) => {
+  const rig = await McpDoorRig.forTest();
+  const { key } = await rig.token(['tools', 'approvals']);
+  let answer: object = yes;
+  const { client, asked } = await rig.connect(key, era, () => answer as typeof yes);
+  const file = join(rig.home.workspace, 'a.md');
+  const done = await client.callTool({ name: 'run_tool', arguments: write('a.md') });
+  expect([done.isError, existsSync(file), asked.length]).toEqual([undefined, true, 1]);
+  expect(asked[0]?.message).toContain('a.md');
+  for (const no of [{ action: 'decline' }, { action: 'accept', content: { decision: 'deny' } }]) {
+    answer = no;
+    const refused = await client.callTool({ name: 'run_tool', arguments: write('b.md') });
+    expect([refused.isError, existsSync(join(rig.home.workspace, 'b.md'))]).toEqual([true, false]);
+  }
+  const { grants } = await rig.claw.op('grant.list', {});
+  expect(grants.filter(({ scope }) => scope.kind !== 'once')).toEqual([]);
+});
+
+test.each([
+  ['legacy', ['tools'], true],
+  ['modern', ['tools'], true],
+  ['modern', ['all'], true],
+  ['modern', ['all', 'approvals'], false],
+] as const)('a %s client with %j that may not or cannot ask is held until another door answers', async (era, scopes, canAsk) => {
+  const rig = await McpDoorRig.forTest();
+  const { key } = await rig.token(scopes);
+  const { client, asked } = await rig.connect(key, era, canAsk ? () => yes : undefined);
+  const notes: string[] = [];
+  const call = client.callTool(
+    { name: 'run_tool', arguments: write('a.md') },
+    { onprogress: ({ message = '' }) => void notes.push(message) },
+  );
+  const approvalId = await rig.pending();
+  await until(() => notes.some((note) => note.startsWith('waiting for approval')), 'the client hears of it');
+  await rig.claw.op('approval.decide', { approvalId, decision: 'approve' });
+  expect([(await call).isError, asked, existsSync(join(rig.home.workspace, 'a.md'))]).toEqual([undefined, [], true]);
+});
+
+test.each(eras)('an unclear answer of a %s client is no approval, and leaves the question to other doors', async (era) => {
+  const rig = await McpDoorRig.forTest();
+  const { key } = await rig.token(['tools', 'approvals']);
+  const { client } = await rig.connect(key, era, () => ({ action: 'cancel' }));
+  const call = client.callTool({ name: 'run_tool', arguments: write('a.md') });
+  const approvalId = await rig.pending();
+  await rig.claw.op('approval.decide', { approvalId, decision: 'deny' });
+  expect([(await call).isError, existsSync(join(rig.home.workspace, 'a.md'))]).toEqual([true, false]);
+});
+
+test('each scope gives what it names and nothing else', async () => {
+  const rig = await McpDoorRig.forTest([{ answer: { text: 'Hi.' } }]);
+  const other = await rig.claw.op('session.create', { title: 'private' });
+  const offered = async (scope: string) => {
+    const { key } = await rig.token([scope]);
+    const { client } = await rig.connect(key, 'modern');
+    const tools = (await client.listTools()).tools.map(({ name }) => name);
+    const { resources } = await client.listResources();
+    return [tools.filter((name) => name !== 'calculate'), resources.some(({ uri }) => uri.endsWith(other.sessionId))];
+  };
+  expect(await offered('agents')).toEqual([['ask_agent'], false]);
+  expect(await offered('trayclaw/main')).toEqual([['ask_agent'], false]);
+  expect(await offered('trayclaw/nobody')).toEqual([[], false]);
+  expect(await offered('tools')).toEqual([['list_tools', 'run_tool'], false]);
+  expect(await offered('memory')).toEqual([['search_memory'], false]);
+  expect(await offered('documents')).toEqual([['search_documents'], false]);
+  expect(await offered('sessions')).toEqual([[], true]);
+  expect(await offered('approvals')).toEqual([[], false]);
+  expect(await offered('all')).toEqual([['ask_agent', 'list_tools', 'run_tool', 'search_memory', 'search_documents'], true]);
+});
+
+test('what a client may not use is answered like what is not there', async () => {
+  const rig = await McpDoorRig.forTest([{ answer: { text: 'Hi.' } }]);
+  const other = await rig.claw.op('session.create', { title: 'private' });
+  const { key } = await rig.token(['trayclaw/main', 'tools/read_file']);
+  const { client } = await rig.connect(key, 'modern');
+  const fails = async (name: string, given: Record<string, unknown>): Promise<string> => {
+    const result = await client.callTool({ name, arguments: given });
+    expect(result.isError).toBe(true);
+    return textOf(result);
+  };
+  expect(await fails('run_tool', write('a.md'))).toContain('no tool called write_file');
+  expect(await fails('run_tool', { tool: 'nothing', arguments: {} })).toContain('no tool called nothing');
+  expect(await fails('ask_agent', { message: 'Hi', agent: 'nobody' })).toContain('no agent nobody');
+  expect(await fails('ask_agent', { message: 'Hi', agent: 'main', session: other.sessionId })).toContain('no session');
+  expect(await fails('ask_agent', { message: 'Hi', agent: 'main', session: 'ses_nothing' })).toContain('no session');
+  await expect(client.readResource({ uri: `trayclaw://sessions/${other.sessionId}` })).rejects.toThrow('There is no resource');
+  await expect(client.readResource({ uri: 'trayclaw://sessions/ses_nothing' })).rejects.toThrow('There is no resource');
+  expect(rig.model.requests).toEqual([]);
+});
+
+test.each(eras)('cancelling a request of a %s client ends its turn', async (era) => {
+  const rig = await McpDoorRig.forTest([
+    { answer: { text: 'some words here', pieceChars: 4, trouble: { kind: 'stall', afterFrames: 2 } } },
+  ]);
+  const { key } = await rig.token(['all']);
+  const { client } = await rig.connect(key, era);
+  const stop = new AbortController();
+  const call = client.callTool({ name: 'ask_agent', arguments: { message: 'Hi' } }, { signal: stop.signal });
+  await until(() => rig.model.requests.length > 0, 'the model is asked');
+  stop.abort();
+  await expect(call).rejects.toThrow('abort');
+  await until(async () => (await rig.claw.op('session.list', {})).sessions[0]?.status === 'cancelled', 'the turn is cancelled');
+});
+
+test.each(eras)('a revoked token ends the request a %s client has under way, and opens nothing more', async (era) => {
+  const rig = await McpDoorRig.forTest([
+    { answer: { text: 'some words here', pieceChars: 4, trouble: { kind: 'stall', afterFrames: 2 } } },
+  ]);
+  const { key, name } = await rig.token(['all']);
+  const { client } = await rig.connect(key, era);
+  const call = client.callTool({ name: 'ask_agent', arguments: { message: 'Hi' } }).then(
+    (result) => result.isError,
+    () => 'failed',
+  );
+  await until(() => rig.model.requests.length > 0, 'the model is asked');
+  await rig.claw.op('door.revoke_token', { token: name });
+  await until(async () => (await rig.claw.op('session.list', {})).sessions[0]?.status === 'cancelled', 'the turn is cancelled');
+  await expect(client.listTools()).rejects.toThrow(/unauthori[sz]ed|token|401/i);
+  await client.close();
+  expect([true, 'failed']).toContain(await call);
+});
+
+test('the session of one client is not there for another', async () => {
+  const rig = await McpDoorRig.forTest();
+  const first = await rig.token(['all']);
+  const second = await rig.token(['all']);
+  const send = (key: string, method: string, body: object, session?: string): Promise<Response> =>
+    fetch(rig.url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(session === undefined ? {} : { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: body }),
+    });
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+  const opened = await send(first.key, 'initialize', hello);
+  const session = opened.headers.get('mcp-session-id') ?? '';
+  await opened.text();
+  expect(session.length).toBeGreaterThan(20);
+  expect((await send(second.key, 'tools/list', {}, session)).status).toBe(404);
+  expect((await send(first.key, 'tools/list', {}, 'made-up')).status).toBe(404);
+  const own = await send(first.key, 'tools/list', {}, session);
+  expect([own.status, (await own.text()).includes('ask_agent')]).toEqual([200, true]);
+});
+
+test('what travels through a client between two rounds is sealed, and of use to that client alone', async () => {
+  const rig = await McpDoorRig.forTest();
+  const [first, second] = [await rig.token(['tools', 'approvals']), await rig.token(['tools', 'approvals'])];
+  const send = async (
+    key: string,
+    more: object,
+  ): Promise<{ result?: { requestState?: string; resultType?: string }; error?: { code: number } }> => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+    };
+    const params = { _meta: meta, name: 'run_tool', arguments: write('a.md'), ...more };
+    const response = await fetch(rig.url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'run_tool',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    const said = await response.text();
+    return JSON.parse(/^data: (\{.*)$/m.exec(said)?.[1] ?? said) as { error?: { code: number } };
+  };
+  const asked = await send(first.key, {});
+  const state = asked.result?.requestState ?? '';
+  expect(asked.result?.resultType).toBe('input_required');
+  const answered = { inputResponses: { approval: yes } };
+  const changed = `${state.slice(0, -2)}${state.endsWith('AA') ? 'BB' : 'AA'}`;
+  for (const requestState of [changed, 'x']) expect((await send(first.key, { ...answered, requestState })).error?.code).toBe(-32_602);
+  expect((await send(second.key, { ...answered, requestState: state })).error?.code).toBe(-32_602);
+  expect(existsSync(join(rig.home.workspace, 'a.md'))).toBe(false);
+  expect((await send(first.key, { ...answered, requestState: state })).result?.resultType).not.toBe('input_required');
+  expect(existsSync(join(rig.home.workspace, 'a.md'))).toBe(true);
+});

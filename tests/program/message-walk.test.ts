@@ -1,0 +1,201 @@
+// Counts the work for one message: its text is searched for secrets once, a call is parsed and checked once, an event is serialised once,
+// and a turn sends the statements named here to the database. Features that are not used add none.
+
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as z from 'zod';
+import { Redactor } from '../../core/guard/safety/safety.ts';
+import { defineFeature, defineTool, type TrayClaw } from '../../core/index.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+const text = 'Please weigh the apples of the orchard';
+const what = 'the apples of basket forty-two';
+
+let home: TestHome;
+let model: ScriptedModel;
+let claw: TrayClaw;
+let counted: Counted | null = null;
+let sessionId: string | null = null;
+const restores: (() => void)[] = [];
+
+interface Counted {
+  readonly searched: string[];
+  readonly parsed: string[];
+  readonly serialised: string[];
+  readonly statements: Record<string, number>;
+  checks: number;
+}
+
+/** Replaces a method so that it also tells what it was called with and what it answered. */
+function watch<T extends object>(
+  owner: T,
+  name: keyof T & string,
+  tell: (self: unknown, args: readonly unknown[], answer: unknown) => void,
+): void {
+  const was = owner[name] as (...args: unknown[]) => unknown;
+  const watched = function (this: unknown, ...args: unknown[]): unknown {
+    const answer = was.apply(this, args);
+    tell(this, args, answer);
+    return answer;
+  };
+  Object.defineProperty(owner, name, { value: watched, configurable: true, writable: true });
+  restores.push(() => Object.defineProperty(owner, name, { value: was, configurable: true, writable: true }));
+}
+
+/** `SELECT sessions`: what a statement does to which table. */
+function nameOf(sql: string): string {
+  const [verb = ''] = sql.trim().split(/\s/);
+  const table = /\b(?:FROM|INTO|UPDATE)\s+(\w+)/i.exec(sql.replaceAll(/\(SELECT [^()]*\) (?=AS)/g, ''))?.[1];
+  return table === undefined ? verb : `${verb} ${table}`;
+}
+
+const weigher = defineFeature({
+  name: 'weigher',
+  create: () => ({
+    tools: [
+      defineTool({
+        name: 'weigh',
+        description: 'Weighs a thing.',
+        input: z.strictObject({
+          what: z.string().refine(() => {
+            if (counted !== null) counted.checks += 1;
+            return true;
+          }),
+        }),
+        class: 'read',
+        shows: { verb: 'calculate', target: ['what'] },
+        idempotency: () => 'pure',
+        facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),
+        summarize: () => 'weigh',
+        run: () => Promise.resolve({ forModel: 'three pounds' }),
+      }),
+    ],
+  }),
+});
+
+beforeEach(async () => {
+  home = new TestHome();
+  model = await ScriptedModel.start();
+  home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'a passphrase';
+  home.configure(model.config('openai'));
+  claw = await home.open({ features: [weigher] });
+  watch(Redactor.prototype, 'analyse', (_, [given]) => counted?.searched.push(String(given)));
+  watch(JSON, 'parse', (_, [given]) => counted?.parsed.push(String(given)));
+  watch(JSON, 'stringify', (_, __, answer) => counted?.serialised.push(String(answer)));
+  const statement = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Database.Statement;
+  for (const name of ['run', 'get', 'all', 'iterate'] as const) {
+    watch(statement, name, (self) => {
+      if (counted === null) return;
+      const key = nameOf((self as Database.Statement).source);
+      counted.statements[key] = (counted.statements[key] ?? 0) + 1;
+    });
+  }
+});
+
+afterEach(async () => {
+  counted = null;
+  sessionId = null;
+  for (const restore of restores.splice(0)) restore();
+  await home.dispose();
+  await model.close();
+});
+
+/** Everything one turn of a session that has been used before does. */
+async function walk(message: string): Promise<Counted> {
+  model.script([
+    { user: 'weigh', results: 0, answer: { calls: [{ tool: 'weigh', args: { what } }] } },
+    { user: 'weigh', results: 1, answer: { text: 'Three pounds.' } },
+    { answer: { text: 'Hello.' } },
+  ]);
+  sessionId ??= (await claw.ask('Good morning')).sessionId;
+  const walked: Counted = { searched: [], parsed: [], serialised: [], statements: {}, checks: 0 };
+  counted = walked;
+  const { turnId } = await claw.op('message.send', { text: message, sessionId });
+  expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'done' });
+  counted = null;
+  return walked;
+}
+
+const having = (texts: readonly string[], part: string): number => texts.filter((one) => one.includes(part)).length;
+/** An event body, and not the request to the model or the answer of the double. */
+const ofLog = (texts: readonly string[], field: string, part: string): number =>
+  texts.filter((one) => one.startsWith(`{"${field}"`) && one.includes(part)).length;
+
+test('the text of a message is searched for secrets once, and serialised once for the log', async () => {
+  const { searched, serialised } = await walk(text.replace('weigh', 'count'));
+  const said = text.replace('weigh', 'count');
+  expect({ searched: having(searched, said), logged: ofLog(serialised, 'text', said) }).toEqual({ searched: 1, logged: 1 });
+});
+
+test('a text in which a new secret may be is searched again', async () => {
+  const said = text.replace('weigh', 'count');
+  await walk(said);
+  await claw.op('secret.set', { name: 'orchard', value: 'an orchard with a wall' });
+  const again = await walk('Something else altogether');
+  expect(having(again.searched, said)).toBe(1);
+});
+
+test('the arguments of a call are checked once, and parsed for the call and for the next request', async () => {
+  const { searched, parsed, checks } = await walk(text);
+  const ofArguments = parsed.filter((one) => one === JSON.stringify({ what }));
+  expect({ searched: having(searched, what), parsed: ofArguments.length, checks }).toEqual({ searched: 1, parsed: 2, checks: 1 });
+});
+
+/** The most commits of a turn: its message, the steps before the request has left, each further request, its end. */
+function commitsOf(statements: Record<string, number>): number {
+  const { COMMIT: commits = 0 } = statements;
+  // A matter of time: two steps may share a commit, and a turn that ended before it was waited for is read from the log.
+  for (const name of ['BEGIN', 'COMMIT', 'SELECT turns', 'SELECT events']) delete statements[name];
+  return commits;
+}
+
+/** A message, one request to the model and an answer. */
+const plain: Readonly<Record<string, number>> = {
+  'INSERT events': 11,
+  'INSERT heads': 2,
+  'INSERT turns': 1,
+  'UPDATE turns': 1,
+  'UPDATE sessions': 2,
+  'SELECT sessions': 2,
+  // Usage and cost.
+  'INSERT telemetry_turns': 1,
+  'INSERT telemetry_packs': 1,
+  'INSERT telemetry_model_calls': 1,
+  'SELECT telemetry_model_calls': 1,
+  'UPDATE telemetry_model_calls': 1,
+  'UPDATE telemetry_turns': 1,
+  'INSERT usage_sums': 2,
+  'INSERT usage_latencies': 2,
+  // Features that have nothing ask nothing, but for the words of memories.
+  'SELECT memory_text': 1,
+};
+
+test('the statements of a plain turn are these', async () => {
+  const before = claw.syncMeter().count;
+  const { statements } = await walk(text.replace('weigh', 'count'));
+  expect(commitsOf(statements)).toBeLessThanOrEqual(3);
+  expect(statements).toEqual(plain);
+  // Both turns of the walk: each waits for its message alone.
+  expect(claw.syncMeter().count - before).toBe(2);
+});
+
+test('a turn with one call of a tool adds these', async () => {
+  const { statements } = await walk(text);
+  expect(commitsOf(statements)).toBeLessThanOrEqual(5);
+  const added = Object.entries(statements).map(([name, count]) => [name, count - (plain[name] ?? 0)] as const);
+  expect(Object.fromEntries(added.filter(([, count]) => count !== 0))).toEqual({
+    'INSERT events': 12,
+    // The workspace of the call, and whether a grant or an earlier call with the same key concerns it.
+    'SELECT sessions': 1,
+    'SELECT grants': 1,
+    'SELECT tool_calls': 1,
+    // The second request to the model.
+    'INSERT telemetry_packs': 1,
+    'INSERT telemetry_model_calls': 1,
+    'SELECT telemetry_model_calls': 1,
+    'UPDATE telemetry_model_calls': 1,
+    'INSERT usage_sums': 1,
+    'INSERT usage_latencies': 2,
+  });
+});

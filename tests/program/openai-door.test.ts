@@ -1,0 +1,170 @@
+// The door for programs, rule by rule: what its requests may hold, whose session they reach, approvals inside a request, budgets, revocation,
+// and that the two modes never mix.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OpenAiDoorRig } from '../doubles/openai-door.ts';
+import { until } from '../until.ts';
+
+let rig: OpenAiDoorRig;
+const pass = 'passthrough/lab/scripted';
+
+beforeAll(async () => {
+  rig = await OpenAiDoorRig.start(
+    [
+      { user: /write/, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'note.txt', content: 'kept' } }] } },
+      { user: /write/, results: 1, answer: { text: 'Written.' } },
+      { user: /hang/, answer: { text: 'one two three four five', pieceChars: 4, delayMs: 200 } },
+      {
+        when: ({ userText }) => userText.includes('count'),
+        answer: ({ body }) => ({ text: `${(body['messages'] as unknown[]).length} messages` }),
+      },
+      { answer: { text: 'Hello', usage: { input: 1_000_000, output: 0 } } },
+    ],
+    {
+      models: { default: 'lab/scripted', retries: 0 },
+      doors: { openai: { approvalSeconds: 1 } },
+    },
+  );
+});
+afterAll(() => rig.dispose());
+
+const say = (content: string, more: object = {}) => ({ model: 'trayclaw', messages: [{ role: 'user', content }], ...more });
+const chat = (body: unknown, headers = {}): Promise<Response> => rig.send('/v1/chat/completions', body, headers);
+const textOf = async (response: Response): Promise<string> =>
+  ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message.content ?? '';
+const countOf = async (response: Response): Promise<number> => parseInt(await textOf(response), 10);
+const errorOf = async (response: Response): Promise<{ status: number; code: string; param: string | null; message: string }> => {
+  const { error } = (await response.json()) as { error: { code: string; param: string | null; message: string } };
+  return { status: response.status, ...error };
+};
+
+test.each<[string, unknown, string]>([
+  ['no JSON', '{"model":', ''],
+  ['a list', [], ''],
+  ['no model', { messages: [] }, 'model'],
+  ['no messages', say('', { messages: [] }), 'messages'],
+  ['an unknown role', say('', { messages: [{ role: 'boss', content: 'Hi' }] }), 'messages[0].role'],
+  ['an empty message', say(' '), 'messages'],
+  ['an answer last', say('', { messages: [{ role: 'assistant', content: 'Hi' }] }), 'messages'],
+  ['the tools of the program', say('Hi', { tools: [{ type: 'function', function: { name: 'f' } }] }), 'tools'],
+  ['two answers', say('Hi', { n: 2 }), 'n'],
+  ['stop words', say('Hi', { stop: ['x'] }), 'stop'],
+  [
+    'an image from the web',
+    say('', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://a/b.png' } }] }] }),
+    'messages[0].content',
+  ],
+  [
+    'an image that is none',
+    say('', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }] }),
+    'messages[0].content',
+  ],
+  ['a forced tool', { ...say('Hi'), model: pass, tool_choice: 'required' }, 'tool_choice'],
+  ['a result without its call', { model: pass, messages: [{ role: 'tool', tool_call_id: 'c', content: 'x' }] }, 'messages[0]'],
+])('%s is refused with 400 and its field', async (_what, body, param) => {
+  const before = rig.model.requests.length;
+  const error = await errorOf(await chat(body));
+  expect(error).toMatchObject({ status: 400, ...(param === '' ? {} : { param }) });
+  expect(rig.model.requests.length).toBe(before);
+});
+
+test('a session is continued by its header, and only by the token that began it', async () => {
+  const headers = { 'x-trayclaw-session': 'my-chat' };
+  const first = await chat(say('count'), headers);
+  expect(first.headers.get('x-trayclaw-session')).toBe('my-chat');
+  const counted = await countOf(first);
+  expect(await countOf(await chat(say('count'), headers))).toBe(counted + 2);
+  const { key } = await rig.token({ name: 'other' });
+  const other = { ...headers, authorization: `Bearer ${key}` };
+  expect(await errorOf(await chat(say('count'), other))).toMatchObject({ status: 404, param: 'x-trayclaw-session' });
+  const { sessionId } = await rig.claw.op('session.create', { title: 'private' });
+  expect((await chat(say('count'), { 'x-trayclaw-session': sessionId })).status).toBe(404);
+});
+
+test('a history that was answered here continues its session; any other one is sent along', async () => {
+  const asked = [{ role: 'user', content: 'count one' }];
+  const first = await chat({ model: 'trayclaw', messages: asked });
+  const history = [...asked, { role: 'assistant', content: await textOf(first) }, { role: 'user', content: 'count two' }];
+  const second = await chat({ model: 'trayclaw', messages: history });
+  expect(second.headers.get('x-trayclaw-session')).toBe(first.headers.get('x-trayclaw-session'));
+  const foreign = [
+    { role: 'user', content: 'A' },
+    { role: 'assistant', content: 'B' },
+    { role: 'user', content: 'count three' },
+  ];
+  expect((await chat({ model: 'trayclaw', messages: foreign })).status).toBe(200);
+  expect(rig.model.requests.at(-1)?.userText).toContain('user: A\nassistant: B');
+});
+
+test('a stream waits for an approval given elsewhere; the tool runs in our gate', async () => {
+  const response = await chat(say('please write', { stream: true }));
+  let approvalId = '';
+  await until(async () => {
+    approvalId = (await rig.claw.op('approval.list', {})).approvals[0]?.approvalId ?? '';
+    return approvalId !== '';
+  }, 'the approval is asked for');
+  await rig.claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
+  const text = await response.text();
+  expect(text).toContain(`: waiting for approval ${approvalId}`);
+  expect([...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')).toBe('Written.');
+  expect(existsSync(join(rig.home.workspace, 'note.txt'))).toBe(true);
+});
+
+test('without streaming the wait ends with an error that names the approval', async () => {
+  const error = await errorOf(await chat(say('write once more')));
+  const { approvals } = await rig.claw.op('approval.list', {});
+  expect(error).toMatchObject({
+    status: 403,
+    code: 'approval_required',
+    message: expect.stringContaining(approvals[0]?.approvalId ?? '?'),
+  });
+  await rig.claw.op('approval.decide', { approvalId: approvals[0]?.approvalId ?? '', decision: 'deny' });
+  await rig.claw.op('turn.wait', { turnId: approvals[0]?.turnId ?? '' });
+});
+
+test('what a token may not use is not there for it', async () => {
+  const { key } = await rig.token({ name: 'narrow', scope: ['trayclaw/main'] });
+  const headers = { authorization: `Bearer ${key}` };
+  const { data } = (await (await rig.send('/v1/models', undefined, headers)).json()) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id)).toEqual(['trayclaw/main']);
+  const before = rig.model.requests.length;
+  for (const model of ['trayclaw', pass]) expect((await chat({ ...say('Hi'), model }, headers)).status).toBe(404);
+  expect((await rig.send('/v1/embeddings', { model: 'trayclaw', input: 'x' }, headers)).status).toBe(404);
+  expect(rig.model.requests.length).toBe(before);
+});
+
+test('embeddings without an embedding model say what to set up', async () => {
+  const error = await errorOf(await rig.send('/v1/embeddings', { model: 'trayclaw', input: 'x' }));
+  expect(error).toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('config.yaml') });
+});
+
+test('revoking a token ends its requests under way and refuses the next ones', async () => {
+  const { key, name } = await rig.token({ name: 'short' });
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await chat(say('hang', { stream: true }), headers);
+  const turnId = response.headers.get('x-trayclaw-turn') ?? '';
+  await rig.claw.op('door.revoke_token', { token: name });
+  expect(await response.text()).toContain('This API key was revoked.');
+  expect((await rig.claw.op('turn.get', { turnId })).status).toBe('cancelled');
+  expect((await chat(say('Hi'), headers)).status).toBe(401);
+});
+
+test('a passed-through call is in the log and in the usage, without its text', async () => {
+  expect((await chat({ ...say('Hi'), model: pass })).status).toBe(200);
+  const inLog: unknown[] = [];
+  for await (const event of rig.claw.events({ after: 0 })) {
+    if (event.type === 'door.answered') inLog.push(event.body);
+    if (inLog.length > 0) break;
+  }
+  expect(inLog).toMatchObject([{ client: 'tests', model: 'lab/scripted', messages: 1, calls: [], usage: { inputTokens: 1_000_000 } }]);
+  expect(JSON.stringify(inLog)).not.toContain('Hello');
+  expect(JSON.stringify(await rig.claw.op('usage.get', { by: 'model' }))).toContain('lab/scripted');
+});
+
+test('the list of tokens shows the last use and no token', async () => {
+  const { tokens } = await rig.claw.op('door.list_tokens', {});
+  expect(tokens.find(({ name }) => name === 'tests')?.lastUsedAtMs).toBeGreaterThan(0);
+  expect(JSON.stringify(tokens)).not.toContain(rig.key);
+});
