@@ -36,7 +36,7 @@ async function gather(input) {
   for (const folder of ['main', 'preload']) {
     cpSync(join(projectRoot, folder), join(input, folder), {
       recursive: true,
-      filter: (path) => !/\.test\.ts$|-bench\.ts$|__snapshots__/.test(path),
+      filter: (path) => !/\.test\.ts$|__snapshots__/.test(path),
     });
   }
   cpSync(join(projectRoot, 'package.json'), join(input, 'package.json'));

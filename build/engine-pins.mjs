@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { isNeeded } from '../core/features/engine/install-engine.ts';
 import { projectRoot } from './files.mjs';
 
 const source = readFileSync(join(projectRoot, 'core/mind/llm/embedded/engine-place.ts'), 'utf8');
@@ -106,7 +107,7 @@ async function statedIntegrity(name, version) {
 }
 
 /**
- * The size of the unpacked files; see core/features/engine/unpack.ts.
+ * The size of the files that are unpacked.
  * @param {Buffer} tar
  */
 function diskBytes(tar) {
@@ -114,7 +115,7 @@ function diskBytes(tar) {
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0;) {
     const size = Number.parseInt(tar.toString('latin1', at + 124, at + 136), 8);
     const name = tar.toString('utf8', at, at + 100).replace(/\0.*$/s, '');
-    if (!/\.(map|d\.ts|md)$/.test(name) && !/^package\/llama\/.*(\/|\.bundle$)/.test(name)) bytes += size;
+    if (isNeeded(name.replace('package/', ''))) bytes += size;
     at += 512 + Math.ceil(size / 512) * 512;
   }
   return bytes;

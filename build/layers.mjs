@@ -82,10 +82,10 @@ export const forbidden = [
   },
   {
     name: 'module-door-of-tests',
-    comment: 'a test enters another module through the file named after it, or uses the rig of its tests',
+    comment: 'a test enters another module through the file named after it, or uses a rig in tests/rigs',
     severity: 'error',
     from: { path: `^core/(${MODULAR})/([^/]+)/.*\\.test\\.ts$` },
-    to: { path: INSIDE, pathNot: '^core/$1/$2/|-bench\\.ts$' },
+    to: { path: INSIDE, pathNot: '^core/$1/$2/' },
   },
   {
     name: 'module-door-from-the-top',

@@ -32,5 +32,25 @@ export function licenseNotices(folders) {
   });
   const unique = new Map(notices.map(({ title, text }) => [title, text]));
   const sorted = [...unique].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text}\n`).join('\n\n');
+  const known = new Map();
+  return sorted.map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${withoutRepeat(title, text, known)}\n`).join('\n\n');
+}
+
+/** The lines that name the owners of a package. */
+const OWNERS = /^(?:.*\n){0,7}?.*copyright .*\n(?:.*(?:copyright|all rights reserved).*\n|\s*\n)*/i;
+
+/**
+ * Terms that stand above under another package are not repeated.
+ * @param {string} title
+ * @param {string} text
+ * @param {Map<string, string>} known the terms so far, each with the package it stands under
+ */
+function withoutRepeat(title, text, known) {
+  const [owners = ''] = OWNERS.exec(text) ?? [];
+  const terms = text.slice(owners.length);
+  const key = terms.replace(/\s+/g, ' ').trim();
+  const at = known.get(key);
+  if (at !== undefined) return `${owners}The terms are those that stand under ${at}.`;
+  if (key.length > 400) known.set(key, title);
+  return text;
 }

@@ -2,7 +2,7 @@
 
 import { AppError, errorCodes, type ErrorCode } from '../../core/contracts/errors.ts';
 import { exitCodeOfError } from '../../core/doors/cli/exit-code.ts';
-import { statusOf } from '../../core/doors/http/error-status.ts';
+import { statusOf } from '../../core/contracts/error-status.ts';
 import { code, page, table } from './markdown.ts';
 
 const meanings: Readonly<Record<ErrorCode, string>> = {

@@ -10,9 +10,13 @@ export function operationPage(): string {
     'All doors use this table: `POST /api/ops/NAME` over HTTP, `claw.op(NAME, …)` in a program, and the commands. Parameters are strict: an',
     'unknown one is refused. A field that ends in `?` may be absent. See [HTTP](../guide/http.md) and [library](../guide/library.md).',
     '',
-    ...Object.entries(opGroups).flatMap(([title, forms]) => [`## ${title}`, '', ...(Object.keys(forms) as OpName[]).flatMap(entry)]),
+    ...Object.entries(opGroups).flatMap(([title, families]) => [`## ${title}`, '', ...namesIn(families).flatMap(entry)]),
   ];
   return page({ title: 'Operations', source: 'the operations table (`core/contracts/ops.ts`)', body });
+}
+
+function namesIn(families: readonly string[]): OpName[] {
+  return (Object.keys(opForms) as OpName[]).filter((name) => families.includes(name.split('.')[0] ?? ''));
 }
 
 function entry(name: OpName): string[] {

@@ -3,13 +3,17 @@
 import * as z from 'zod';
 import { isPlainObject } from '../../core/base/json.ts';
 import { configSchema } from '../../core/contracts/config.ts';
-import { code, page, table, typeWords } from './markdown.ts';
-import { settingTexts } from './setting-texts.ts';
+import { settingNames } from '../../renderer/lib/i18n/english/setting-names.ts';
+import { code, page, sentence, table, typeWords } from './markdown.ts';
+import { settingTexts, type SettingText } from './setting-texts.ts';
 
 export interface Setting {
   readonly path: string;
   readonly fallback: unknown;
   readonly type: string;
+  /** The description in the schema. */
+  readonly about: unknown;
+  readonly title: unknown;
 }
 
 export function settingPage(): string {
@@ -30,11 +34,19 @@ export function settingPage(): string {
   return page({ title: 'Settings', source: 'the schema of config.yaml (`core/contracts/config.ts`)', body });
 }
 
-function row({ path, type, fallback }: Setting): string[] {
-  const text = settingTexts[path];
-  if (text === undefined) throw new Error(`${path} has no text; add one to build/reference/setting-texts.ts`);
+function row(setting: Setting): string[] {
+  const { path, type, fallback } = setting;
+  const text = settingTexts[path] ?? wordsOf(setting);
+  if (text === null) throw new Error(`${path} has no text; describe it in the schema, or in build/reference/setting-texts.ts`);
   const shown = fallback === undefined ? (text.fallback ?? '') : code(typeof fallback === 'string' ? fallback : JSON.stringify(fallback));
   return [code(path), type, shown, text.means];
+}
+
+/** As the window says it, or else the schema. */
+function wordsOf({ path, title, about }: Setting): SettingText | null {
+  const named: Readonly<Record<string, { readonly title: string; readonly help: string }>> = settingNames.settings;
+  const words = [named[path]?.title ?? title, named[path]?.help ?? about].filter((word) => typeof word === 'string');
+  return words.length === 0 ? null : { means: words.map(sentence).join(' '), fallback: 'none' };
 }
 
 /** The leaves of the schema by their dotted paths; keys of a person's own choice are NAME, and MODEL under prices. */
@@ -47,7 +59,7 @@ export function settingsOf(schema: unknown, path = ''): Setting[] {
   if (isPlainObject(properties)) return Object.entries(properties).flatMap(([key, value]) => settingsOf(value, below(key)));
   if (isPlainObject(additionalProperties) && additionalProperties['type'] !== 'string')
     return settingsOf(additionalProperties, below(path.endsWith('prices') ? 'MODEL' : 'NAME'));
-  return [{ path, fallback: schema['default'], type: typeWords(schema) }];
+  return [{ path, fallback: schema['default'], type: typeWords(schema), about: schema['description'], title: schema['title'] }];
 }
 
 /** One row for a key with several forms, with the types of all. */

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTrayClaw, type Channel, type ConfigInput, type OpResult } from '../../core/index.ts';
+import { createMachineTools } from '../../core/features/machine/machine.ts';
 import { code, fieldWords, page } from './markdown.ts';
 
 type Listed = OpResult<'tool.list'>;
@@ -15,7 +16,14 @@ const config: ConfigInput = {
   knowledge: { sources: { notes: { kind: 'inline', text: 'A note.' } } },
   web: { search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:9' } },
   agents: { scout: { description: 'an example' } },
+  // Any program that exists: the page is the same on a machine without a browser.
+  browser: { executable: process.execPath },
 };
+
+/** Tools that are listed only on a machine with what they use; left out everywhere, so that the page does not depend on the machine. */
+export const machineTools = createMachineTools(() => Promise.reject(new Error('No machine is touched here.')))
+  .map(({ name }) => name)
+  .toSorted();
 
 /** A channel without any messages. */
 const quietChannel: Channel = {
@@ -30,7 +38,8 @@ export async function toolPage(): Promise<string> {
   const body = [
     'The description of a tool is what the model reads. The class is the one the gate judges by unless the arguments say otherwise; see',
     '[approvals](../guide/approvals.md). Some tools are there only when they can work: `web_search` needs `web.search`, `knowledge_search`',
-    'needs a document, `message` needs a channel, and the tools that call agents need an agent to call.',
+    'needs a document, `message` needs a channel, and the tools that call agents need an agent to call. Not listed here, because they need a Linux',
+    `machine with systemd or with such a bus: ${machineTools.map(code).join(', ')}; see [remote machines](../guide/remote.md).`,
     '',
     ...tools.flatMap((tool) => [
       `## ${code(tool.name)}`,
@@ -52,7 +61,8 @@ export async function everyTool(): Promise<{ tools: Listed['tools']; shows: NonN
   const claw = await createTrayClaw({ home, config, channels: [quietChannel] });
   try {
     const { tools, shows = {} } = await claw.op('tool.list', {});
-    return { tools: tools.toSorted((one, other) => (one.name < other.name ? -1 : 1)), shows };
+    const listed = tools.filter(({ name }) => !machineTools.includes(name));
+    return { tools: listed.toSorted((one, other) => (one.name < other.name ? -1 : 1)), shows };
   } finally {
     await claw.close();
     rmSync(home, { recursive: true, force: true });
