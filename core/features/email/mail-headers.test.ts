@@ -11,6 +11,7 @@ test.each([
   ['mx.tray.example 1; spf=fail; dmarc=pass (p=reject) header.from=people.example'],
   ['mx.tray.example; dkim=pass header.d=people.example header.s=k1'],
   ['MX.tray.example;\r\n\tdkim=pass header.i=@people.example'],
+  ['"mx.tray.example"; dmarc=pass (reason "x) header.from="people.example"'],
 ])('a sender is proven by %s', (verdict) => {
   expect(proven(verdict)).toBe(true);
 });
@@ -25,6 +26,9 @@ test.each([
   ['of SPF alone', 'mx.tray.example; spf=pass smtp.mailfrom=people.example'],
   ['inside a comment', 'mx.tray.example; dmarc=fail (x; dmarc=pass header.from=people.example) header.from=evil.example'],
   ['inside a comment, as a whole', 'mx.tray.example; dmarc=fail (x; dmarc=pass header.from=people.example ; y) header.from=evil.example'],
+  ['after an escaped end of a comment', String.raw`mx.tray.example; dmarc=fail (x \); dmarc=pass header.from=people.example; y)`],
+  ['inside a quoted address', 'mx.tray.example; spf=pass smtp.mailfrom="x; dmarc=pass header.from=people.example; y"@evil.example'],
+  ['after an escaped quote', String.raw`mx.tray.example; spf=pass smtp.mailfrom="x\" ; dmarc=pass header.from=people.example; y"@evil.example`],
   ['that is none', 'mx.tray.example; none'],
   ['whose server has a longer name', 'mx.tray.example.evil.example; dmarc=pass header.from=people.example'],
 ])('a sender is not proven by a verdict %s', (_what, verdict) => {

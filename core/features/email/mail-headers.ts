@@ -66,7 +66,7 @@ export function isAutomatic(headers: readonly Header[], from: string): boolean {
 export function isProven(headers: readonly Header[], from: string, authserv: string): boolean {
   const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
   const verdict = valuesOf(headers, 'authentication-results')
-    .map(withoutComments)
+    .map(withoutFreeText)
     .find((value) => authservOf(value) === authserv.toLowerCase());
   if (verdict === undefined) return false;
   return verdict
@@ -88,12 +88,23 @@ function authservOf(value: string): string {
   return (/^\s*"?([^\s";]+)/.exec(value)?.[1] ?? '').toLowerCase();
 }
 
-/** A comment may hold anything, a whole verdict too. */
-function withoutComments(value: string): string {
+/** A comment or a quoted string may hold anything, a whole verdict too; a quoted string that is one plain word is that word. */
+function withoutFreeText(value: string): string {
   let depth = 0;
+  let quoted: string | null = null;
   let kept = '';
-  for (const character of value) {
-    if (character === '(') depth += 1;
+  for (let at = 0; at < value.length; at += 1) {
+    const character = value.charAt(at);
+    const isEscape = character === '\\' && (depth > 0 || quoted !== null);
+    if (isEscape) at += 1;
+    if (quoted !== null) {
+      if (character === '"') {
+        kept += /^[\w.@-]*$/.test(quoted) ? quoted : '';
+        quoted = null;
+      } else quoted += character;
+    } else if (isEscape) continue;
+    else if (character === '"' && depth === 0) quoted = '';
+    else if (character === '(') depth += 1;
     else if (character === ')' && depth > 0) depth -= 1;
     else if (depth === 0) kept += character;
   }

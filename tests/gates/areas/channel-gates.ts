@@ -45,7 +45,7 @@ export const channelGates: readonly Gate[] = [
     name: 'channels/verdict-in-a-comment',
     prevents: 'a verdict in a comment proves a sender',
     file: headers,
-    text: '.map(withoutComments)',
+    text: '.map(withoutFreeText)',
     instead: '',
     suites: mailTests,
   },
