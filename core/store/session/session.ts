@@ -131,6 +131,7 @@ export class SessionLog {
       // Positions assigned in the failed transaction are void: reread them.
       this.#pending = [];
       this.#heads.clear();
+      this.index.forget();
       this.#seq = this.reads.lastSeq();
       throw cause;
     }
