@@ -19,7 +19,6 @@ import { FeatureRows, type AnyFeature } from './features/feature.ts';
 import type { BrowserOptions } from './features/browser/browser.ts';
 import type { Machine } from './features/health/health.ts';
 import { findPlugins, PluginBook, plugins } from './features/plugins/plugins.ts';
-import { usage } from './features/usage/usage.ts';
 import { realOf } from './guard/workspace/workspace.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
@@ -138,7 +137,6 @@ export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
   const head = composeHead(base, storage);
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
-  rows.of(usage).rows.takeOver((after, limit) => log.reads.after(after, limit));
   return {
     storage,
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),

@@ -1,6 +1,7 @@
 // The port through which memory, documents, skills and identity add to a pack: the packer's request, and the parts a source returns.
 // Neither side imports the other: compose.ts connects them.
 
+import type { DraftOf, EventType } from './events.ts';
 import type { ToolSchema } from './llm.ts';
 import type { TaintSource } from './tools.ts';
 
@@ -49,5 +50,9 @@ export interface PackPart {
  */
 export interface PackSource {
   readonly section: SourceSection;
-  select(request: PackSourceRequest): Promise<readonly PackPart[]>;
+  /** `note` is for the program's own sources. */
+  select(request: PackSourceRequest, note?: NoteEvent): Promise<readonly PackPart[]>;
 }
+
+/** Records an event in the turn the pack is for: written together with its other events. */
+export type NoteEvent = <T extends EventType>(type: T, body: DraftOf<T>['body']) => void;

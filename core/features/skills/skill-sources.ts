@@ -1,9 +1,8 @@
 // The skill section of a pack: a card for each skill that fits the message, and the beginning of the instructions of skills the person
 // named or of one that fits by far best. Records what was chosen.
 
-import type { AnyDraft } from '../../contracts/events.ts';
 import type { SkillListing } from '../../contracts/features/skills.ts';
-import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
+import type { NoteEvent, PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
 import type { Scored } from './skill-index.ts';
 import type { ShownSkill } from './skill-reader.ts';
 
@@ -14,12 +13,11 @@ export interface SkillSourceDeps {
     has(name: string): boolean;
   };
   readonly reader: { instructions(name: string): ShownSkill };
-  record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
 
 export interface SkillSource<S extends string> {
   readonly section: S;
-  select(request: PackSourceRequest): Promise<readonly PackPart[]>;
+  select(request: PackSourceRequest, note?: NoteEvent): Promise<readonly PackPart[]>;
 }
 
 const NAMED_MAX = 8;
@@ -29,40 +27,53 @@ const EXCERPT_CHARS_MAX = 24_000;
 const CLEAR_SCORE = 7;
 
 export function createSkillSources(deps: SkillSourceDeps): readonly [SkillSource<'skill_cards'>, SkillSource<'skill_excerpt'>] {
+  // Both sections are asked for one pack, which the signal tells: chosen once.
+  let last: { readonly signal: AbortSignal; readonly chosen: Chosen } | null = null;
+  const chosenFor = (request: PackSourceRequest): Chosen => {
+    if (last?.signal !== request.signal) last = { signal: request.signal, chosen: choose(deps, request) };
+    return last.chosen;
+  };
   return [
-    { section: 'skill_cards', select: (request) => Promise.resolve(selectCards(deps, request)) },
-    { section: 'skill_excerpt', select: (request) => Promise.resolve(selectExcerpts(deps, request)) },
+    { section: 'skill_cards', select: (request, note) => Promise.resolve(selectCards(deps, chosenFor(request), { ...request, note })) },
+    { section: 'skill_excerpt', select: (request) => Promise.resolve(selectExcerpts(deps, chosenFor(request))) },
   ];
 }
 
-function selectCards(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
-  const scored = choose(deps, request);
-  const excerpts = excerptNames(deps, request, scored);
+interface Chosen {
+  readonly scored: readonly Scored[];
+  readonly excerpts: readonly string[];
+}
+
+interface Noting extends Pick<PackSourceRequest, 'agent'> {
+  readonly note: NoteEvent | undefined;
+}
+
+function selectCards({ skills }: SkillSourceDeps, { scored, excerpts }: Chosen, { agent, note }: Noting): PackPart[] {
   if (scored.length + excerpts.length > 0) {
-    const skills = scored.map(({ name, score }) => ({ name, version: deps.skills.listed(name).version, score }));
-    deps.record(request.session, [{ type: 'skill.selected', body: { agentId: request.agent, skills, excerpts: [...excerpts] } }]);
+    const selected = scored.map(({ name, score }) => ({ name, version: skills.listed(name).version, score }));
+    note?.('skill.selected', { agentId: agent, skills: selected, excerpts: [...excerpts] });
   }
   return scored.map(({ name, score }) => {
-    const { description, version } = deps.skills.listed(name);
+    const { description, version } = skills.listed(name);
     const text = `${name}: ${description.replaceAll(/\s+/g, ' ')}`;
     return { id: `skill:${name}`, title: name, text: text.slice(0, CARD_CHARS_MAX), source: sourceWords(name, version), score };
   });
 }
 
-function selectExcerpts(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
-  const names = excerptNames(deps, request, choose(deps, request));
-  return names.map((name) => {
-    const { text, untrusted } = deps.reader.instructions(name);
-    const source = sourceWords(name, deps.skills.listed(name).version);
+function selectExcerpts({ skills, reader }: SkillSourceDeps, { excerpts }: Chosen): PackPart[] {
+  return excerpts.map((name) => {
+    const { text, untrusted } = reader.instructions(name);
+    const source = sourceWords(name, skills.listed(name).version);
     const cut = { charsMax: EXCERPT_CHARS_MAX, note: `cut; the skill tool gives all of it: {"action":"open","name":"${name}"}` };
     return { id: `skill-text:${name}`, title: name, text, cut, source, ...(untrusted.length === 0 ? {} : { tainted: untrusted }) };
   });
 }
 
 /** Without the tool that opens skills, cards would promise what cannot be had. */
-function choose({ skills }: SkillSourceDeps, { query, tools }: PackSourceRequest): Scored[] {
-  const offered = new Set(tools.map(({ name }) => name));
-  return offered.has('skill') ? skills.shortlist(query, offered) : [];
+function choose(deps: SkillSourceDeps, request: PackSourceRequest): Chosen {
+  const offered = new Set(request.tools.map(({ name }) => name));
+  const scored = offered.has('skill') ? deps.skills.shortlist(request.query, offered) : [];
+  return { scored, excerpts: excerptNames(deps, request, scored) };
 }
 
 /** The skills the person named with `$name`, in their order; else the clearly intended one. */

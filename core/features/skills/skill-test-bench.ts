@@ -55,7 +55,7 @@ export class SkillBench {
     const today = (): string => new Date(this.clock.nowMs()).toISOString().slice(0, 10);
     const openedIn = (turnId: string) => this.rows.openedIn(turnId);
     this.reader = new SkillReader({ skills: this.book, config: parsed, today, disabled: () => this.rows.disabled, openedIn, record });
-    this.sources = createSkillSources({ skills: this.book, reader: this.reader, record });
+    this.sources = createSkillSources({ skills: this.book, reader: this.reader });
   }
 
   at(...parts: readonly string[]): string {

@@ -211,7 +211,9 @@ test('a pack gets cards, and the instructions of named skills; both are recorded
   const request = { session: 's1', agent: 'main', tools, tokensMax: 100, signal: new AbortController().signal };
   const [cards, excerpts] = bench.sources;
   const query = '$weather the weather forecast for $storm and $nobody';
-  expect((await cards.select({ ...request, query })).map(({ id, text }) => [id, text])).toEqual([
+  const noted: unknown[] = [];
+  const note = (type: string, body: unknown): void => void noted.push({ type, body });
+  expect((await cards.select({ ...request, query }, note)).map(({ id, text }) => [id, text])).toEqual([
     ['skill:weather', 'weather: Tells the weather forecast of a place.'],
   ]);
   const parts = await excerpts.select({ ...request, query });
@@ -223,9 +225,10 @@ test('a pack gets cards, and the instructions of named skills; both are recorded
     text: 'Line of text.\n'.repeat(500).trim(),
     cut: { note: 'cut; the skill tool gives all of it: {"action":"open","name":"weather"}' },
   });
-  const [recorded] = bench.log.reads.slice('s1', { types: ['skill.selected'], limit: 10 });
-  expect(recorded?.body).toMatchObject({ agentId: 'main', skills: [{ name: 'weather' }], excerpts: ['weather', 'storm'] });
-  expect(await cards.select({ ...request, tools: [], query })).toEqual([]);
+  const chosen = { agentId: 'main', skills: [{ name: 'weather' }], excerpts: ['weather', 'storm'] };
+  expect(noted).toMatchObject([{ type: 'skill.selected', body: chosen }]);
+  const { signal } = new AbortController();
+  expect(await cards.select({ ...request, tools: [], signal, query })).toEqual([]);
 });
 
 test('an unknown name suggests near ones; an unreadable skill is listed with why', () => {

@@ -79,7 +79,7 @@ export const skills = defineBuiltInFeature({
     return {
       handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own) }),
       tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
-      packSources: createSkillSources({ skills: book, reader, record }),
+      packSources: createSkillSources({ skills: book, reader }),
       list: () => book.list(),
       shelf: createSkillShelf(book, own, (name) => rows.turnsWith(name)),
       refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),

@@ -34,7 +34,8 @@ test('a turn becomes one line each of packs, calls and outcomes, and none twice'
   const path = join(newFolder(), 'packs.jsonl');
   const packLog = new PackLog(db, { path, logger: silentLogger, redact });
   const take = (): void => {
-    for (const event of log.events) rows.apply(event);
+    rows.take(log.events);
+    rows.settle();
   };
   log.turn('t0');
   log.finish('t0', 1);

@@ -1,4 +1,4 @@
-// Queries of the usage rows: by day, model or session, and the spending. Reads only.
+// Queries of the usage rows: by day, model or session, and the spending. Reads what has been counted, after counting what waits.
 // An unknown cost is never summed as zero: it is counted separately.
 
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
@@ -54,17 +54,24 @@ function prepareAll(db: SqlDatabase) {
 
 export class UsageReport {
   readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #rows: { settle(): void };
   readonly #dayOf: (atMs: number) => string;
 
-  constructor(db: SqlDatabase, dayOf: (atMs: number) => string = localDay) {
+  constructor(db: SqlDatabase, rows: { settle(): void }, dayOf: (atMs: number) => string = localDay) {
     this.#sql = prepareAll(db);
+    this.#rows = rows;
     this.#dayOf = dayOf;
+  }
+
+  get #settled(): ReturnType<typeof prepareAll> {
+    this.#rows.settle();
+    return this.#sql;
   }
 
   /** `rows` cover the last `days` local days, 30 unless told; `today` is the current one. Days and sessions without a model call are there too. */
   usage({ by = 'day', days = 30, limit = -1 }: OpParsed<'usage.get'>, nowMs: number): Pick<OpResult<'usage.get'>, 'rows' | 'today'> {
     const day = this.#dayOf(localDayStartMs(nowMs, days - 1));
-    const rows = this.#sql.rows.all({ by, day, limit }) as Summed[];
+    const rows = this.#settled.rows.all({ by, day, limit }) as Summed[];
     return {
       rows: rows.map((row) => ({ ...row, ...percentilesOf(this.#sql.latenciesOf.all({ by, day, key: row.key }) as Counted[]) })),
       today: this.#today(this.#dayOf(nowMs)),
@@ -72,26 +79,26 @@ export class UsageReport {
   }
 
   spentSince({ sinceMs }: { readonly sinceMs: number }): Spent {
-    return this.#sql.since.get(sinceMs) as Spent;
+    return this.#settled.since.get(sinceMs) as Spent;
   }
 
   spentInSession(sessionId: string): Spent {
-    return this.#sql.inSession.get(sessionId) as Spent;
+    return this.#settled.inSession.get(sessionId) as Spent;
   }
 
   spentInTurn(turnId: string): Spent {
-    return this.#sql.inTurn.get(turnId) as Spent;
+    return this.#settled.inTurn.get(turnId) as Spent;
   }
 
   /** How the newest request of a turn to the model ended; null where there was none. */
   newestCall(model: string): { readonly ok: boolean; readonly atMs: number } | null {
-    const row = this.#sql.newestCall.get(model) as { ok: number; atMs: number } | undefined;
+    const row = this.#settled.newestCall.get(model) as { ok: number; atMs: number } | undefined;
     return row === undefined ? null : { ok: row.ok === 1, atMs: row.atMs };
   }
 
   /** Newest first. */
   packs(sessionId: string | undefined, limit: number): OpResult<'pack.list'>['packs'] {
-    return this.#sql.packs.all({ session: sessionId ?? null, limit }) as OpResult<'pack.list'>['packs'];
+    return this.#settled.packs.all({ session: sessionId ?? null, limit }) as OpResult<'pack.list'>['packs'];
   }
 
   /** After the clock was set back or the time zone changed, later days count as today. */

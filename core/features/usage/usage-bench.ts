@@ -17,9 +17,10 @@ export function openUsage(db: Database.Database = newDatabase()) {
   return {
     db,
     rows,
-    report: new UsageReport(db),
+    report: new UsageReport(db, rows),
     take: (events: readonly AnyEvent[]): void => {
-      for (const event of events) rows.apply(event);
+      rows.take(events);
+      rows.settle();
     },
     /** Sessions that were not deleted. */
     keep: (...sessionIds: string[]): void => {

@@ -104,15 +104,16 @@ const views = `
 const added = ['calls', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'cost_usd', 'priced_calls', 'unknown_cost_calls'];
 const summed = (term: (column: string) => string): string => ['turns', ...added].map(term).join(', ');
 
-/** Adds what a view says to the sums; `sign` -1 takes a call out again. `turns` is 0 where the turn is counted already. */
+/** Adds what a view says of some ids to the sums; `sign` -1 takes them out again. `turns` is 0 where the turn is counted already. */
 export function addUp(view: 'usage_calls' | 'usage_turns', id: 'request_id' | 'turn_id'): string {
-  return `INSERT INTO usage_sums SELECT by, day, key, @turns * turns, ${added.map((column) => `@sign * ${column}`).join(', ')}
-    FROM ${view} WHERE ${id} = @id
+  return `INSERT INTO usage_sums SELECT by, day, key, @turns * sum(turns), ${added.map((column) => `@sign * sum(${column})`).join(', ')}
+    FROM ${view} WHERE ${id} IN (SELECT value FROM json_each(@ids)) GROUP BY by, day, key
     ON CONFLICT DO UPDATE SET ${summed((column) => `${column} = usage_sums.${column} + excluded.${column}`)}`;
 }
 
 export function addLatency(what: 'took' | 'first_token'): string {
-  return `INSERT INTO usage_latencies SELECT by, key, day, '${what}', ${what}, @sign FROM usage_calls WHERE request_id = @id AND ${what} IS NOT NULL
+  return `INSERT INTO usage_latencies SELECT by, key, day, '${what}', ${what}, @sign * count(*)
+    FROM usage_calls WHERE request_id IN (SELECT value FROM json_each(@ids)) AND ${what} IS NOT NULL GROUP BY by, key, day, ${what}
     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls`;
 }
 

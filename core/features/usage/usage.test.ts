@@ -117,6 +117,16 @@ test('events taken once, twice, or again from the beginning give the same rows a
       const once = openUsage();
       once.take(log.events);
       const before = once.dump();
+      // One by one.
+      const each = openUsage();
+      for (const event of log.events) each.take([event]);
+      expect(each.dump()).toEqual(before);
+      // Ended while some waited.
+      const ended = openUsage();
+      ended.take(log.events.slice(0, log.events.length / 2));
+      ended.rows.take(log.events.slice(log.events.length / 2));
+      openUsage(ended.db).rows.takeOver(log.read);
+      expect(ended.dump()).toEqual(before);
       once.keep('s0', 's1', 's2', 's3');
       once.rows.rebuild(log.read);
       expect(once.dump()).toEqual(before);
@@ -180,14 +190,38 @@ test('what an earlier program had not counted when it ended is counted once', ()
   log.call('new', { costUsd: 2 });
   const { db, rows, report, take } = openUsage();
   take(log.events.slice(0, counted));
+  db.exec('DELETE FROM projection_cursors');
   db.prepare('UPDATE telemetry_cursor SET projected_seq = ?').run(log.events[counted - 1]?.seq ?? 0);
   rows.takeOver(log.read);
   expect(report.spentSince({ sinceMs: 0 }).usd).toBe(3);
   const before = db.prepare('SELECT * FROM usage_sums ORDER BY 1, 2, 3').all();
-  rows.takeOver(() => {
-    throw new Error('the log was read again');
+  rows.takeOver((after) => {
+    expect(after).toBe(log.events.at(-1)?.seq);
+    return [];
   });
   expect(db.prepare('SELECT * FROM usage_sums ORDER BY 1, 2, 3').all()).toEqual(before);
+});
+
+test('what waits is counted before its session is deleted, and with it a rollback changes nothing', () => {
+  const { db, rows, report, dump } = openUsage();
+  const log = new UsageLog();
+  log.turn('t1');
+  log.call('r1', { costUsd: 1 });
+  rows.take(log.events);
+  log.add('session.deleted', { sessionId: 's1', headSeq: 3, headHash: '' }, 'system', null);
+  const deleted = log.events.at(-1);
+  const remove = db.transaction((isKept: boolean) => {
+    if (deleted !== undefined) rows.apply(deleted);
+    if (!isKept) throw new Error('rolled back');
+  });
+  expect(() => remove(false)).toThrow('rolled back');
+  remove(true);
+  const before = dump();
+  // Its events are gone: a program that ends here finds nothing to count.
+  const next = openUsage(db);
+  next.rows.takeOver(() => []);
+  expect(next.report.spentSince({ sinceMs: 0 }).usd).toBe(1);
+  expect([report.spentSince({ sinceMs: 0 }).usd, dump()]).toEqual([1, before]);
 });
 
 test('a hundred thousand calls are answered for in less than one pass over them', { timeout: 120_000 }, () => {

@@ -1,4 +1,4 @@
-// Usage: what was spent, counted as it is written to the log. The budget reads the same rows.
+// Usage: what was spent, counted from the log. The budget reads the same rows.
 
 import { resolve } from 'node:path';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -19,15 +19,24 @@ const PACKS_LISTED = 50;
 export const usage = defineBuiltInFeature({
   name: 'usage',
   migrations: usageMigrations,
-  rows: ({ db }) => ({ rows: new UsageRows(db), report: new UsageReport(db) }),
+  rows: (storage) => {
+    const rows = new UsageRows(storage.db, { transact: (work) => storage.transact(work) });
+    return { rows, report: new UsageReport(storage.db, rows) };
+  },
   create: (spine: Taken, { rows, report }: { rows: UsageRows; report: UsageReport }, redact: (line: string) => string) => {
     const { home, config, clock, log, logger, settings } = spine;
     const read: ReadEvents = (after, limit) => log.reads.after(after, limit);
+    rows.takeOver(read);
+    const stopTaking = log.onCommitted((events) => rows.take(events));
     const { packLog: path } = config.context;
     const packLog = path === undefined ? null : new PackLog(log.storage.db, { path: resolve(home, path), logger, redact });
     packLog?.begin(log.lastSeq);
+    const catchUp = (): boolean => {
+      rows.settle();
+      return packLog?.catchUp(read) ?? false;
+    };
     const writePackLog = (): void => {
-      while (packLog?.catchUp(read) === true);
+      while (catchUp());
     };
     const handlers: Pick<OpHandlers, 'usage.get' | 'pack.list'> = {
       'usage.get': (query) => {
@@ -45,8 +54,11 @@ export const usage = defineBuiltInFeature({
       rebuild: () => {
         rows.rebuild(read);
       },
-      catchUp: () => packLog?.catchUp(read) ?? false,
-      dispose: writePackLog,
+      catchUp,
+      dispose: () => {
+        stopTaking();
+        writePackLog();
+      },
     };
   },
 });

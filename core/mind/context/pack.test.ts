@@ -240,9 +240,9 @@ test('sources run in parallel; failed, late or instructing tainted ones are left
     },
   ];
   const request = { session: 's', agent: 'main', query: 'ports', tools: [], contextTokens: 10_000 };
-  const selecting = selectParts(sources, request, { later, signal: new AbortController().signal });
+  const selecting = selectParts(sources, request, { later, signal: new AbortController().signal, note: () => undefined });
   await new Promise(setImmediate);
-  timers[3]?.();
+  timers[0]?.();
   const { parts, dropped } = await selecting;
   expect(parts).toEqual({ memory: [part('m', 'ports 800')] });
   expect(dropped.map(({ what, reason }) => `${what}: ${reason}`)).toEqual([

@@ -5,7 +5,7 @@ import type { Later } from '../../base/later.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons } from '../../contracts/pack-words.ts';
 import { sectionShares } from './pack-budget.ts';
-import { sourceSections, type PackPart, type PackSource, type SourceSection } from '../../contracts/pack-source.ts';
+import { sourceSections, type NoteEvent, type PackPart, type PackSource, type SourceSection } from '../../contracts/pack-source.ts';
 
 export interface LeftOut {
   readonly what: string;
@@ -35,12 +35,37 @@ const PARTS_MAX = 50;
 /** Their text becomes instructions: only the person's own text is allowed in them. */
 const instructing: ReadonlySet<SourceSection> = new Set(['identity', 'task']);
 
+interface Selecting {
+  readonly later: Later;
+  readonly signal: AbortSignal;
+  readonly note: NoteEvent;
+}
+
 export async function selectParts(
   sources: readonly PackSource[],
   request: SelectRequest,
-  run: { readonly later: Later; readonly signal: AbortSignal },
+  { later, signal, note }: Selecting,
 ): Promise<SelectedParts> {
-  const answers = await Promise.all(sources.map((source) => ask(source, request, run)));
+  const waiting = new AbortController();
+  const over = new Promise<string>((resolve) => {
+    waiting.signal.addEventListener('abort', () => resolve(signal.aborted ? packReasons.stopped : packReasons.late));
+  });
+  const stop = (): void => waiting.abort();
+  const callOff = later(WAIT_MS, stop);
+  signal.addEventListener('abort', stop, { once: true });
+  const noteInTime: NoteEvent = (type, body) => {
+    if (!waiting.signal.aborted) note(type, body);
+  };
+  const asked = sources.map((source) =>
+    Promise.race([
+      ask(source, { request, signal: waiting.signal, note: noteInTime }),
+      over.then((reason) => nothing(source.section, reason)),
+    ]),
+  );
+  const answers = await Promise.all(asked);
+  callOff();
+  signal.removeEventListener('abort', stop);
+  stop();
   const parts: Partial<Record<SourceSection, PackPart[]>> = {};
   for (const section of sourceSections) {
     const found = answers.filter((answer) => answer.section === section).flatMap((answer) => answer.parts);
@@ -55,32 +80,25 @@ interface Answer {
   readonly dropped: readonly LeftOut[];
 }
 
-function ask(source: PackSource, request: SelectRequest, run: { readonly later: Later; readonly signal: AbortSignal }): Promise<Answer> {
+function nothing(section: SourceSection, reason: string): Answer {
+  return { section, parts: [], dropped: [{ what: section, count: 1, tokens: 0, reason }] };
+}
+
+interface Asking extends Pick<Selecting, 'signal' | 'note'> {
+  readonly request: SelectRequest;
+}
+
+/** Never rejects. */
+async function ask(source: PackSource, { request, signal, note }: Asking): Promise<Answer> {
   const { section } = source;
   const { contextTokens, ...about } = request;
-  const waiting = new AbortController();
-  const nothing = (reason: string): Answer => ({ section, parts: [], dropped: [{ what: section, count: 1, tokens: 0, reason }] });
   const tokensMax = Math.floor(contextTokens * sectionShares[section]);
-  const signal = AbortSignal.any([run.signal, waiting.signal]);
-  return new Promise<Answer>((resolve) => {
-    const giveUp = (reason: string): void => {
-      waiting.abort();
-      resolve(nothing(reason));
-    };
-    const callOff = run.later(WAIT_MS, () => giveUp(packReasons.late));
-    const stop = (): void => giveUp(packReasons.stopped);
-    run.signal.addEventListener('abort', stop, { once: true });
-    const settle = (answer: Answer): void => {
-      callOff();
-      run.signal.removeEventListener('abort', stop);
-      resolve(answer);
-    };
-    // A source that throws synchronously counts as failed.
-    Promise.resolve()
-      .then(() => source.select({ ...about, tokensMax, signal }))
-      .then((parts) => settle(judge(section, parts.slice(0, PARTS_MAX))))
-      .catch(() => settle(nothing(packReasons.failed)));
-  });
+  try {
+    const parts = await source.select({ ...about, tokensMax, signal }, note);
+    return judge(section, parts.slice(0, PARTS_MAX));
+  } catch {
+    return nothing(section, packReasons.failed);
+  }
 }
 
 function judge(section: SourceSection, parts: readonly PackPart[]): Answer {

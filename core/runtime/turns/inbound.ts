@@ -51,7 +51,7 @@ export interface RunAgain {
 }
 
 /** The fields of a turn's start beyond its place; model and workspace default to those of the session. */
-export type StartAbout = { readonly model?: string | null } & Pick<
+export type StartAbout = { readonly model?: string | null; /** Its session begins with it. */ readonly begins?: true } & Pick<
   EventBodies['turn.started'],
   'continues' | 'retries' | 'bounds' | 'helper' | 'workspace'
 >;
@@ -121,11 +121,12 @@ export function aboutOf({ bounds, helper, model }: Pick<EventBodies['user.messag
 
 type AboutTurn = 'bounds' | 'helper' | 'model';
 
-/** The folder of a session that begins with these events. */
-function workspaceBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'workspace'> {
+/** Whether a session begins with these events, and its folder. */
+function sessionBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'begins' | 'workspace'> {
   const created = before.find((draft) => draft.type === 'session.created');
-  const workspace = created?.type === 'session.created' ? created.body.workspace : undefined;
-  return workspace === undefined ? {} : { workspace };
+  if (created?.type !== 'session.created') return {};
+  const { workspace } = created.body;
+  return { begins: true, ...(workspace === undefined ? {} : { workspace }) };
 }
 
 /** The same for a queued message, read from the message in the log. */
@@ -147,5 +148,5 @@ function startAgain(again: RunAgain | undefined): StartAbout {
 
 /** The fields of the start of a message's turn; a model chosen for a repeat takes precedence over that of the message. */
 export function aboutStart(message: InboundMessage, before: readonly AnyDraft[]): StartAbout {
-  return { ...aboutOf(message), ...workspaceBegun(before), ...startAgain(message.again) };
+  return { ...aboutOf(message), ...sessionBegun(before), ...startAgain(message.again) };
 }

@@ -2,6 +2,7 @@
 // pending approvals.
 
 import type { EventBodies } from '../../contracts/events.ts';
+import type { NoteEvent } from '../../contracts/pack-source.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { ownWords, selectParts } from '../../mind/context/context.ts';
 import type { RunningTurn } from './running-turn.ts';
@@ -20,7 +21,8 @@ export function choosePackParts(runner: RunningTurn, model: string): Promise<voi
     tools: runner.offered(),
     contextTokens: deps.models.info(model).contextTokens,
   };
-  return selectParts(sources, request, { later: deps.later, signal: runner.abort.signal }).then((parts) => {
+  const note: NoteEvent = (type, body) => runner.emit(type, body);
+  return selectParts(sources, request, { later: deps.later, signal: runner.abort.signal, note }).then((parts) => {
     runner.chosen = { words, parts };
   });
 }

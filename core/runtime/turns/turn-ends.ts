@@ -12,8 +12,17 @@ export interface TurnEnd {
   readonly sessionId: string;
 }
 
+/** A turn may end before the answer to its message has left: so many ends are told from memory. */
+const ENDS_KEPT = 64;
+
 export class TurnEnds {
   readonly #waiting = new Map<string, Deferred<TurnEnd | null>[]>();
+  readonly #newest = new Map<string, TurnEnd>();
+
+  /** The end of a turn that ended a short while ago. */
+  newest(turnId: string): TurnEnd | undefined {
+    return this.#newest.get(turnId);
+  }
 
   async wait(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     const deferred = new Deferred<TurnEnd | null>();
@@ -33,7 +42,19 @@ export class TurnEnds {
   }
 
   end(turnId: string, end: TurnEnd): void {
+    if (end.finished !== undefined) this.#keep(turnId, end);
     for (const deferred of this.#take(turnId)) deferred.resolve(end);
+  }
+
+  /** They are in the log, where it still has them. */
+  forgetEnded(): void {
+    this.#newest.clear();
+  }
+
+  #keep(turnId: string, end: TurnEnd): void {
+    this.#newest.set(turnId, end);
+    const [oldest] = this.#newest.keys();
+    if (this.#newest.size > ENDS_KEPT && oldest !== undefined) this.#newest.delete(oldest);
   }
 
   fail(turnId: string, error: AppError): void {

@@ -13,8 +13,8 @@ export function startedChat(
   { turnId, sessionId, agentId }: TurnPlace & { readonly agentId: string },
   about: StartAbout = {},
 ): AnyDraft {
-  const { model: wanted, workspace: begun, ...more } = about;
-  const session = deps.log.index.session(sessionId);
+  const { model: wanted, workspace: begun, begins, ...more } = about;
+  const session = begins === true ? null : deps.log.index.session(sessionId);
   const workspace = begun ?? session?.workspace ?? null;
   const model = wanted ?? session?.model ?? deps.agents.modelOf(agentId) ?? deps.models.defaultRef();
   const bounds = boundsWithin(deps.agents.boundsOf(agentId), about.bounds);

@@ -109,10 +109,8 @@ export class TurnRuntime {
     });
     this.#deps.crashPoints.reach('accepted');
     this.#hot.absorb(sessionId, runner === null ? events : events.slice(0, before.length));
-    runner?.absorb(
-      events.filter((event) => event.turnId === turnId),
-      true,
-    );
+    const own = events.filter((event) => event.turnId === turnId);
+    runner?.absorb(own, true);
     runner?.waitFor(onDisk);
     this.#enqueue(sessionId, turnId, message.agentId, runner);
     return { sessionId, turnId, onDisk };
@@ -250,9 +248,9 @@ export class TurnRuntime {
   /** Resolves when the turn waits or has ended; null when `timeoutMs` passes first. */
   whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     if (this.#live.has(turnId)) return this.#ends.wait(turnId, timeoutMs);
-    const row = this.#deps.log.index.turn(turnId);
+    const row = this.#ends.newest(turnId) ?? this.#deps.log.index.turn(turnId);
     if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
-    if (row.status !== 'running' && row.status !== 'queued') return Promise.resolve({ status: row.status, sessionId: row.sessionId });
+    if (row.status !== 'running' && row.status !== 'queued') return Promise.resolve(row);
     return this.#ends.wait(turnId, timeoutMs);
   }
 
@@ -274,6 +272,7 @@ export class TurnRuntime {
   }
 
   forgetSession(sessionId: string): void {
+    this.#ends.forgetEnded();
     this.#hot.forget(sessionId);
   }
 

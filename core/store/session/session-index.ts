@@ -65,6 +65,9 @@ export interface OpenCall {
   readonly startTime: string | null;
 }
 
+/** As many sessions as are in use at once. */
+const ROWS_KEPT = 64;
+
 const sessionColumns =
   'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, workspace, seen_seq AS seenSeq, unread';
 // Further columns of a row are read only for the rows of the page.
@@ -132,8 +135,8 @@ function prepareAll(db: SqlDatabase) {
 export class SessionIndex {
   readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
-  /** The row that was read last: the parts of a turn ask for its session one after the other. Null once that may have changed. */
-  #last: SessionRow | null = null;
+  /** Rows of sessions in use, in step with what is written: the parts of a turn ask for its session again and again. */
+  readonly #known = new Map<string, SessionRow>();
 
   constructor(db: SqlDatabase) {
     this.#db = db;
@@ -156,13 +159,16 @@ export class SessionIndex {
   }
 
   session(sessionId: string): SessionRow | null {
-    if (this.#last?.sessionId === sessionId) return this.#last;
+    const known = this.#known.get(sessionId);
+    if (known !== undefined) return known;
     const row = this.#sql.session.get(sessionId) as Stored<SessionRow> | undefined;
     if (row === undefined) return null;
-    const read = { ...row, archived: row.archived === 1, pinned: row.pinned === 1 };
-    // A row that is read inside a transaction may be rolled back.
-    if (!this.#db.inTransaction) this.#last = read;
-    return read;
+    return this.#keep({ ...row, archived: row.archived === 1, pinned: row.pinned === 1 });
+  }
+
+  /** After a transaction was rolled back: what it wrote, or read of itself, is void. */
+  forget(): void {
+    this.#known.clear();
   }
 
   listedSession(sessionId: string): ListedSession | null {
@@ -215,7 +221,7 @@ export class SessionIndex {
   }
 
   removeSession(sessionId: string): number {
-    this.#last = null;
+    this.#known.delete(sessionId);
     const removed = this.#db.prepare('DELETE FROM events WHERE session_id = ?').run(sessionId).changes;
     this.#db.prepare('DELETE FROM activity_text WHERE rowid IN (SELECT seq FROM activity WHERE session_id = ?)').run(sessionId);
     for (const table of ['heads', 'sessions', 'turns', 'tool_calls', 'inbound', 'session_text', 'activity']) {
@@ -225,14 +231,15 @@ export class SessionIndex {
   }
 
   #writeSession(sessionId: string, change: SessionChange): void {
-    this.#last = null;
     const { created, title, archived, pinned, configured, lastText, lastTurnId, updatedAtMs, readSeq, news, seenSeq } = change;
     let isWritten = updatedAtMs === null && news === 0;
     if (created !== null) {
       const { title: firstTitle, agentId, channel, workspace = null } = created.body;
       const begun = { sessionId, title: firstTitle, agentId, channel, workspace, createdAtMs: created.atMs };
       const said = { updatedAtMs: updatedAtMs ?? created.atMs, lastText, lastTurnId, news, seenSeq: readSeq ?? 0 };
-      isWritten = this.#sql.putSession.run({ ...begun, ...said }).changes > 0 || isWritten;
+      const isNew = this.#sql.putSession.run({ ...begun, ...said }).changes > 0;
+      if (isNew) this.#keep({ ...newRow, ...begun, updatedAtMs: created.atMs });
+      isWritten ||= isNew;
     }
     if (!isWritten) this.#sql.touch.run({ sessionId, lastText, updatedAtMs, lastTurnId, readSeq, news });
     if (title !== null) this.#sql.rename.run(title, sessionId);
@@ -241,6 +248,19 @@ export class SessionIndex {
     if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, sessionId);
     // Recounts from that position, including this append.
     if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
+    const known = this.#known.get(sessionId);
+    // What is counted in the log is read again.
+    if (seenSeq !== null) this.#known.delete(sessionId);
+    else if (known !== undefined) this.#known.set(sessionId, changed(known, change));
+  }
+
+  #keep(row: SessionRow): SessionRow {
+    if (this.#known.size >= ROWS_KEPT) {
+      const oldest = this.#known.keys().next();
+      if (oldest.done !== true) this.#known.delete(oldest.value);
+    }
+    this.#known.set(row.sessionId, row);
+    return row;
   }
 
   #applyToCalls(event: AnyEvent): void {
@@ -275,6 +295,26 @@ export class SessionIndex {
     if (call.finishedSeq !== null) throw new AppError('conflict', `Call ${callId} already has a result.`);
     this.#sql.finishCall.run(seq, callId);
   }
+}
+
+const newRow = { archived: false, lastText: '', pinned: false, model: null, seenSeq: 0, unread: 0 };
+
+/** What the statements make of a row. */
+function changed(
+  row: SessionRow,
+  { title, archived, pinned, configured, lastText, updatedAtMs, readSeq, news }: SessionChange,
+): SessionRow {
+  return {
+    ...row,
+    title: title ?? row.title,
+    archived: archived ?? row.archived,
+    pinned: pinned ?? row.pinned,
+    ...(configured === null ? {} : { agentId: configured.agentId, model: configured.model }),
+    lastText: lastText ?? row.lastText,
+    updatedAtMs: updatedAtMs ?? row.updatedAtMs,
+    unread: (readSeq === null ? row.unread : 0) + news,
+    seenSeq: Math.max(row.seenSeq, readSeq ?? 0),
+  };
 }
 
 /** SQLite knows no booleans. */

@@ -2,6 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { AnyDraft } from '../../contracts/events.ts';
+import { SessionIndex } from './session.ts';
 import { answered, created, ended, LogBench, said } from '../../../tests/rigs/log-bench.ts';
 
 type Action =
@@ -62,6 +64,40 @@ test('whatever is appended, rolled back and reopened: the log holds what a list 
         expect(places).toEqual(places.map((_, index) => index + 1));
       }
       expect(await bench.verify()).toMatchObject({ ok: true, events: model.length });
+      bench.dispose();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+const drafts: readonly AnyDraft[] = [
+  said('Hello', 't1'),
+  answered('Hi'),
+  ended('t1'),
+  { type: 'session.renamed', body: { title: 'Renamed' } },
+  { type: 'session.pinned', body: { pinned: true } },
+  { type: 'session.archived', body: { archived: true } },
+  { type: 'session.configured', body: { agentId: 'other', model: 'a/b', by: 'ada' } },
+  { type: 'session.seen', body: { seq: 3 } },
+];
+const change = fc.record({ id: fc.constantFrom('a', 'b'), some: fc.subarray([...drafts], { minLength: 1 }), fails: fc.boolean() });
+
+test('the row of a session that is kept in memory is the one in the database, also after a rollback', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+      const bench = new LogBench();
+      for (const { id, some, fails } of changes) {
+        try {
+          bench.log.transact(() => {
+            bench.log.append(id, bench.log.index.session(id) === null ? [created('Named'), ...some] : some);
+            bench.log.index.session(id);
+            if (fails) throw new Error('rolled back');
+          });
+        } catch (cause) {
+          if (!fails) throw cause;
+        }
+        for (const each of ['a', 'b']) expect(bench.log.index.session(each)).toEqual(new SessionIndex(bench.storage.db).session(each));
+      }
       bench.dispose();
     }),
     { numRuns: 25 },

@@ -50,6 +50,8 @@ interface Head {
   hashHex: string;
 }
 
+/** One statement inserts up to so many events. */
+const ROWS_AT_ONCE = 8;
 const HEADS_KEPT = 512;
 
 export class SessionLog {
@@ -63,7 +65,8 @@ export class SessionLog {
   readonly #projections: readonly EventProjection[];
   readonly #heads = new Map<string, Head>();
   readonly #committed: Emitter<readonly AnyEvent[]>;
-  readonly #insert: SqlStatement;
+  /** By the number of their rows. */
+  readonly #inserts = new Map<number, SqlStatement>();
   readonly #putHead: SqlStatement;
   #seq: number;
   #hashHex = genesisHash;
@@ -86,9 +89,6 @@ export class SessionLog {
     this.#committed = new Emitter((cause) => {
       deps.logger.log('error', 'a listener of committed events failed', { cause: String(cause) });
     });
-    this.#insert = db.prepare(
-      'INSERT INTO events (seq, session_id, session_seq, turn_id, step, phase, type, v, at_ms, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?))',
-    );
     this.#putHead = db.prepare(
       'INSERT INTO heads (session_id, session_seq, hash) VALUES (?, ?, unhex(?)) ON CONFLICT (session_id) DO UPDATE SET session_seq = excluded.session_seq, hash = excluded.hash',
     );
@@ -131,6 +131,7 @@ export class SessionLog {
       // Positions assigned in the failed transaction are void: reread them.
       this.#pending = [];
       this.#heads.clear();
+      this.index.forget();
       this.#seq = this.reads.lastSeq();
       throw cause;
     }
@@ -157,7 +158,12 @@ export class SessionLog {
   #appendInside(sessionId: string, drafts: readonly AnyDraft[], copied: boolean): AnyEvent[] {
     const head = drafts[0]?.type === 'session.created' ? this.#keepHead(sessionId, null) : this.#head(sessionId);
     const events: AnyEvent[] = [];
-    for (const draft of drafts) events.push(this.#appendOne(sessionId, head, draft));
+    for (let from = 0; from < drafts.length; from += ROWS_AT_ONCE) {
+      const rows: unknown[] = [];
+      const some = drafts.slice(from, from + ROWS_AT_ONCE);
+      for (const draft of some) events.push(this.#place(sessionId, { head, draft }, rows));
+      this.#insert(some.length).run(rows);
+    }
     this.#project(sessionId, events, copied);
     if (this.#storage.inBarrier || this.#isAhead || drafts.some((draft) => draft.type === 'turn.finished')) {
       this.#putHead.run(sessionId, head.sessionSeq, head.hashHex);
@@ -173,7 +179,18 @@ export class SessionLog {
     return events;
   }
 
-  #appendOne(sessionId: string, head: Head, draft: AnyDraft): AnyEvent {
+  #insert(count: number): SqlStatement {
+    const known = this.#inserts.get(count);
+    if (known !== undefined) return known;
+    const rows = Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?))').join(', ');
+    const columns = 'seq, session_id, session_seq, turn_id, step, phase, type, v, at_ms, body, hash';
+    const made = this.#storage.db.prepare(`INSERT INTO events (${columns}) VALUES ${rows}`);
+    this.#inserts.set(count, made);
+    return made;
+  }
+
+  /** Gives the event its place in the chain, and adds its values to the rows that are inserted together. */
+  #place(sessionId: string, { head, draft }: { readonly head: Head; readonly draft: AnyDraft }, rows: unknown[]): AnyEvent {
     const body = this.#scrub === undefined || withoutFreeText.has(draft.type) ? draft.body : this.#scrub(draft.body);
     const stored = JSON.stringify(body);
     const event = {
@@ -189,19 +206,8 @@ export class SessionLog {
       body,
     } as AnyEvent;
     const hashHex = hashEvent(head.hashHex, { ...event, bodyText: stored });
-    this.#insert.run(
-      event.seq,
-      sessionId,
-      event.sessionSeq,
-      event.turnId,
-      event.step,
-      event.phase,
-      event.type,
-      event.v,
-      event.atMs,
-      stored,
-      hashHex,
-    );
+    const { seq, sessionSeq, turnId, step, phase, type, v, atMs } = event;
+    rows.push(seq, sessionId, sessionSeq, turnId, step, phase, type, v, atMs, stored, hashHex);
     this.#seq = event.seq;
     this.#hashHex = hashHex;
     head.sessionSeq = event.sessionSeq;

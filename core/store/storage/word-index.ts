@@ -2,6 +2,7 @@
 // indexed.
 
 import type Database from 'better-sqlite3';
+import { HeldRows } from './held-rows.ts';
 
 /** The form every index of words has: stems of English words, accents folded, none of the text itself. */
 export const wordIndexForm = "content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'";
@@ -35,8 +36,8 @@ export class WordIndex {
   readonly #lastRow: Database.Statement;
   readonly #put: Database.Statement;
   readonly #remove: Database.Statement;
-  /** It holds something, or did: until then no word is counted. */
-  #isFilled = false;
+  /** Until it holds something, no word is counted. */
+  readonly #held: HeldRows;
 
   /**
    * `table` has the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title against one in the body.
@@ -54,10 +55,12 @@ export class WordIndex {
     this.#lastRow = db.prepare(`SELECT max(rowid) FROM ${table}`).pluck();
     this.#put = db.prepare(`INSERT OR REPLACE INTO ${table} (rowid, title, body) VALUES (?, ?, ?)`);
     this.#remove = db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
+    this.#held = new HeldRows(db, table);
   }
 
   put(row: number, title: string, body: string): void {
     this.#put.run(row, title, body);
+    this.#held.put();
   }
 
   remove(row: number): void {
@@ -66,8 +69,7 @@ export class WordIndex {
 
   /** Best first. Nothing in a query is FTS5 syntax; a query of empty words alone finds nothing. */
   find(query: string, limit: number): RankedRow[] {
-    this.#isFilled ||= typeof this.#lastRow.get() === 'number';
-    if (!this.#isFilled) return [];
+    if (!this.#held.any) return [];
     const counted = searchedWords(query)
       .map((word) => ({ word, count: this.#count.get(word) as number }))
       .filter(({ count }) => count > 0)

@@ -1,0 +1,330 @@
+// What a run of events counts as: rows of packs, model calls and turns, and their sums. Collects in memory what one row tells in the end, and
+// writes each row and each sum once. Applying an event again changes nothing, and neither does the copy of an event in a fork: the original
+// session paid for it.
+
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import { noUsage, type Usage } from '../../contracts/llm.ts';
+import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { addLatency, addUp } from './usage-schema.ts';
+
+type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
+
+/** Of a call that one event tells from beginning to end. */
+interface WholeCall {
+  readonly requestId: string;
+  readonly turnId: string | null;
+  readonly model: string;
+  readonly tookMs: number;
+  readonly usage: Usage;
+  readonly usageReported: boolean;
+  readonly costUsd: number | null;
+}
+
+/** A call that was asked for and has not ended. */
+interface OpenCall {
+  readonly requestId: string;
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly packId: string;
+  readonly model: string;
+  readonly atMs: number;
+  readonly day: string;
+  readonly retries: number;
+}
+
+interface OpenTurn {
+  readonly turnId: string;
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly status: string;
+  readonly startedAtMs: number;
+  readonly day: string;
+}
+
+const noTokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+const notEnded = { status: 'requested', ...noTokens, usageReported: 0, billed: 0, costUsd: null, tookMs: null, firstTokenMs: null };
+const notFinished = { finishedAtMs: null, modelCalls: 0, toolCalls: 0, ...noTokens, costUsd: null };
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    putPack: db.prepare(
+      `INSERT OR IGNORE INTO telemetry_packs
+       VALUES (@packId, @seq, @sessionId, @turnId, @atMs, @tokens, @budgetTokens, @dropped, @truncated)`,
+    ),
+    putCall: db.prepare(
+      `INSERT OR IGNORE INTO telemetry_model_calls
+       VALUES (@requestId, @seq, @sessionId, @turnId, @packId, @model, @status, @atMs, @day, @retries, @inputTokens, @outputTokens,
+         @cachedInputTokens, @usageReported, @billed, @costUsd, @tookMs, @firstTokenMs)`,
+    ),
+    countRetry: db.prepare('UPDATE telemetry_model_calls SET retries = max(retries, @attempt) WHERE request_id = @requestId'),
+    isCounted: db.prepare("SELECT status <> 'requested' FROM telemetry_model_calls WHERE request_id = ? AND session_id = ?").pluck(),
+    endCall: db.prepare(
+      `UPDATE telemetry_model_calls SET seq = @seq, status = @status, at_ms = @atMs, day = @day, input_tokens = @inputTokens,
+         output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens, usage_reported = @usageReported, billed = @billed,
+         cost_usd = @costUsd, took_ms = @tookMs, first_token_ms = @firstTokenMs
+       WHERE request_id = @requestId AND session_id = @sessionId`,
+    ),
+    putTurn: db.prepare(
+      `INSERT OR IGNORE INTO telemetry_turns VALUES (@turnId, @seq, @sessionId, @status, @startedAtMs, @day, @finishedAtMs, @modelCalls,
+         @toolCalls, @inputTokens, @outputTokens, @cachedInputTokens, @costUsd)`,
+    ),
+    setStatus: db.prepare('UPDATE telemetry_turns SET status = @status WHERE turn_id = @turnId AND finished_at_ms IS NULL'),
+    endTurn: db.prepare(
+      `UPDATE telemetry_turns SET seq = @seq, status = @status, finished_at_ms = @finishedAtMs, model_calls = @modelCalls,
+         tool_calls = @toolCalls, input_tokens = @inputTokens, output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens,
+         cost_usd = @costUsd
+       WHERE turn_id = @turnId AND session_id = @sessionId`,
+    ),
+    sumCalls: db.prepare(addUp('usage_calls', 'request_id')),
+    sumTurns: db.prepare(addUp('usage_turns', 'turn_id')),
+    latencies: [db.prepare(addLatency('took')), db.prepare(addLatency('first_token'))],
+  };
+}
+
+/** Models that were asked outside the conversation of a turn. */
+const besideTypes = [
+  'call.verified',
+  'opinion.given',
+  'opinion.judged',
+  'value.given',
+  'door.answered',
+  'work.checked',
+  'pipeline.node_finished',
+  'eval.case_finished',
+] as const;
+type Beside = Extract<AnyEvent, { type: (typeof besideTypes)[number] }>;
+
+const countedTypes: ReadonlySet<string> = new Set([
+  ...besideTypes,
+  'pack.built',
+  'model.requested',
+  'model.retried',
+  'model.finished',
+  'model.failed',
+  'summary.written',
+  'summary.failed',
+  'embedding.used',
+  'turn.started',
+  'turn.waiting',
+  'turn.resumed',
+  'turn.finished',
+]);
+
+export function isCounted({ type }: AnyEvent): boolean {
+  return countedTypes.has(type);
+}
+
+function isBeside(event: AnyEvent): event is Beside {
+  return (besideTypes as readonly string[]).includes(event.type);
+}
+
+export class UsageBatch {
+  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #dayOf: (atMs: number) => string;
+  readonly #openCalls = new Map<string, OpenCall>();
+  readonly #openTurns = new Map<string, OpenTurn>();
+  /** Written, and not in the sums yet. */
+  #ended: string[] = [];
+  #begun: string[] = [];
+
+  constructor(db: SqlDatabase, dayOf: (atMs: number) => string) {
+    this.#sql = prepareAll(db);
+    this.#dayOf = dayOf;
+  }
+
+  /** In order, in one transaction. Nothing of them is left in memory. */
+  apply(events: readonly AnyEvent[]): void {
+    try {
+      for (const event of events) this.#apply(event);
+      for (const call of this.#openCalls.values()) this.#sql.putCall.run({ ...call, ...notEnded });
+      for (const turn of this.#openTurns.values()) this.#putTurn({ ...turn, ...notFinished });
+      this.#sum();
+    } finally {
+      this.#openCalls.clear();
+      this.#openTurns.clear();
+      this.#ended = [];
+      this.#begun = [];
+    }
+  }
+
+  #apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'pack.built': {
+        const { packId, tokens, budgetTokens, dropped, truncated } = event.body;
+        this.#sql.putPack.run({ packId, tokens, budgetTokens, ...placeOf(event), dropped: dropped.length, truncated: truncated.length });
+        return;
+      }
+      case 'model.requested': {
+        const { requestId, packId, model } = event.body;
+        this.#openCall({ requestId, packId, model, ...placeOf(event) });
+        return;
+      }
+      case 'model.retried':
+        this.#retried(event.body);
+        return;
+      case 'model.finished':
+      case 'model.failed':
+        this.#callEnded(event, { requestId: event.body.requestId, tookMs: event.body.tookMs, ...figuresOf(event) });
+        return;
+      case 'summary.written':
+      case 'summary.failed':
+        this.#summaryEnded(event);
+        return;
+      case 'embedding.used':
+        this.#embedded(event);
+        return;
+      default:
+        if (isBeside(event)) this.#askedBeside(event);
+        else this.#applyTurn(event);
+    }
+  }
+
+  #applyTurn(event: AnyEvent): void {
+    const { turnId } = event;
+    if (turnId === null) return;
+    const open = this.#openTurns.get(turnId);
+    switch (event.type) {
+      case 'turn.started':
+        if (open === undefined) this.#openTurns.set(turnId, this.#turnOf(event, turnId));
+        return;
+      case 'turn.waiting':
+      case 'turn.resumed': {
+        const status = event.type === 'turn.waiting' ? 'waiting' : 'running';
+        if (open === undefined) this.#sql.setStatus.run({ turnId, status });
+        else this.#openTurns.set(turnId, { ...open, status });
+        return;
+      }
+      case 'turn.finished':
+        this.#turnEnded(event, { turnId, open });
+        return;
+      default:
+        return;
+    }
+  }
+
+  #turnOf({ seq, sessionId, atMs }: AnyEvent, turnId: string): OpenTurn {
+    return { turnId, seq, sessionId, status: 'running', startedAtMs: atMs, day: this.#dayOf(atMs) };
+  }
+
+  #turnEnded(
+    { seq, sessionId, atMs, body }: EventOf<'turn.finished'>,
+    { turnId, open }: { readonly turnId: string; readonly open: OpenTurn | undefined },
+  ): void {
+    const { status, usage, costUsd, modelCalls, toolCalls } = body;
+    const end = { turnId, seq, sessionId, status, finishedAtMs: atMs, ...usage, costUsd, modelCalls, toolCalls };
+    if (open !== undefined && open.sessionId === sessionId) {
+      this.#openTurns.delete(turnId);
+      if (this.#putTurn({ ...open, ...end })) return;
+    }
+    this.#sql.endTurn.run(end);
+  }
+
+  #putTurn(row: { readonly turnId: string }): boolean {
+    const isNew = this.#sql.putTurn.run(row).changes > 0;
+    if (isNew) this.#begun.push(row.turnId);
+    return isNew;
+  }
+
+  #retried({ requestId, attempt }: { readonly requestId: string; readonly attempt: number }): void {
+    const open = this.#openCalls.get(requestId);
+    if (open === undefined) this.#sql.countRetry.run({ requestId, attempt });
+    else this.#openCalls.set(requestId, { ...open, retries: Math.max(open.retries, attempt) });
+  }
+
+  /** All that one summary asked of a model counts as one call, under the summary's own id. */
+  #summaryEnded(event: EventOf<'summary.written'> | EventOf<'summary.failed'>): void {
+    const { summaryId, modelCalls, model, usage, costUsd } = event.body;
+    if (modelCalls === 0 || model === null) return;
+    const tookMs = event.type === 'summary.written' ? event.body.tookMs : 0;
+    this.#callAtOnce(event, { requestId: summaryId, turnId: summaryId, model, tookMs, usage, usageReported: true, costUsd });
+  }
+
+  /** A model that was asked about a turn, outside its conversation. Nothing is counted if it did not answer. */
+  #askedBeside(event: Beside): void {
+    const { usage } = event.body;
+    if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return;
+    const costUsd = ('paidUsd' in event.body ? event.body.paidUsd : event.body.costUsd) ?? null;
+    const tookMs = 'tookMs' in event.body ? (event.body.tookMs ?? 0) : 0;
+    const model = ('model' in event.body ? event.body.model : 'by' in event.body ? event.body.by : '') ?? '';
+    this.#callAtOnce(event, { requestId: `beside-${event.seq}`, turnId: event.turnId, model, tookMs, usage, usageReported: true, costUsd });
+  }
+
+  /** An embedding counts as a separate model and belongs to no turn. */
+  #embedded(event: EventOf<'embedding.used'>): void {
+    const { model, tokens, tokensReported, costUsd, tookMs } = event.body;
+    const usage = { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0 };
+    const about = { requestId: `embedding-${event.seq}`, turnId: null, model: `embeddings/${model}` };
+    this.#callAtOnce(event, { ...about, tookMs, usage, usageReported: tokensReported, costUsd });
+  }
+
+  #callAtOnce(event: AnyEvent, { requestId, turnId, model, tookMs, usage, usageReported, costUsd }: WholeCall): void {
+    this.#openCall({ requestId, packId: '', model, ...placeOf(event), turnId });
+    const figures = { status: 'finished', ...usage, usageReported: Number(usageReported), billed: 1, costUsd, firstTokenMs: null };
+    this.#callEnded(event, { requestId, tookMs, ...figures });
+  }
+
+  #openCall(call: Omit<OpenCall, 'day' | 'retries'>): void {
+    if (!this.#openCalls.has(call.requestId)) this.#openCalls.set(call.requestId, { ...call, day: this.#dayOf(call.atMs), retries: 0 });
+  }
+
+  #callEnded(event: AnyEvent, end: { readonly requestId: string; readonly status: string; readonly [figure: string]: unknown }): void {
+    const { seq, sessionId, atMs } = event;
+    const id = end.requestId;
+    const row = { ...end, seq, sessionId, atMs, day: this.#dayOf(atMs) };
+    const open = this.#openCalls.get(id);
+    if (open !== undefined && open.sessionId === sessionId) {
+      this.#openCalls.delete(id);
+      if (this.#sql.putCall.run({ ...open, ...row }).changes > 0) {
+        this.#ended.push(id);
+        return;
+      }
+      if (open.retries > 0) this.#sql.countRetry.run({ requestId: id, attempt: open.retries });
+    }
+    this.#endedAgain(id, row);
+  }
+
+  /** Of a call whose row is there: asked for in an earlier run of events, or ended before. */
+  #endedAgain(id: string, row: { readonly sessionId: string }): void {
+    const wasCounted = this.#sql.isCounted.get(id, row.sessionId) as number | undefined;
+    // A copy of what another session asked.
+    if (wasCounted === undefined) return;
+    if (wasCounted === 0) {
+      this.#sql.endCall.run(row);
+      this.#ended.push(id);
+      return;
+    }
+    this.#sum();
+    this.#count([id], { sign: -1, turns: 0 });
+    this.#sql.endCall.run(row);
+    this.#count([id], { sign: 1, turns: 0 });
+  }
+
+  #sum(): void {
+    if (this.#ended.length > 0) this.#count(this.#ended, { sign: 1, turns: 1 });
+    if (this.#begun.length > 0) this.#sql.sumTurns.run({ ids: JSON.stringify(this.#begun), sign: 1, turns: 1 });
+    this.#ended = [];
+    this.#begun = [];
+  }
+
+  /** `turns` is 0 for a call whose turn is counted already. */
+  #count(ids: readonly string[], how: { readonly sign: 1 | -1; readonly turns: 0 | 1 }): void {
+    const json = JSON.stringify(ids);
+    this.#sql.sumCalls.run({ ids: json, ...how });
+    for (const statement of this.#sql.latencies) statement.run({ ids: json, sign: how.sign });
+  }
+}
+
+function placeOf({ seq, sessionId, turnId, atMs }: AnyEvent) {
+  return { seq, sessionId, turnId, atMs };
+}
+
+/** A failed call that had begun to answer was probably billed, at an estimated or unknown cost; one that never answered was not. */
+function figuresOf(event: CallEnd) {
+  if (event.type === 'model.finished') {
+    const { usage, usageReported, costUsd, firstTokenMs } = event.body;
+    return { status: 'finished', ...usage, usageReported: Number(usageReported), billed: 1, costUsd, firstTokenMs };
+  }
+  const { usage = noUsage, costUsd = null, partialText } = event.body;
+  return { status: 'failed', ...usage, usageReported: 0, billed: partialText === '' ? 0 : 1, costUsd, firstTokenMs: null };
+}
