@@ -1,7 +1,7 @@
 // `npm run check [-- NAME…]`: every rule that a machine can check, one line each. Nothing here changes a file.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openCheckCache } from './check-cache.mjs';
@@ -17,7 +17,8 @@ const PATHS_MAX = 400;
 /**
  * @typedef {object} Check
  * @property {string} name
- * @property {(cache: import('./check-cache.mjs').Held) => string[]} command a script to run under Node, and its arguments
+ * @property {string} [also] another name it is asked for by
+ * @property {() => string[]} command a script to run under Node, and its arguments
  * @property {string} [needs] a file without which there is nothing to check yet
  * @property {boolean} [tellsFigures] its last line is worth showing when all is well
  * @property {RegExp} [inputs] the files it looks at; what it says depends on them and on all they import. Without them it always runs
@@ -29,15 +30,12 @@ const SOURCES = /^(?:core|main|preload|renderer|tests|build)\/.*\.(?:[cm]?[jt]s|
 /** The slow ones first. @type {Check[]} */
 const CHECKS = [
   {
+    // One program for the compiler's errors and the rules that need types: reading and typing all files is most of the work of each.
     name: 'types',
-    inputs: /^(?:core|main|preload|tests)\/(?!fixtures\/).*\.[cm]?[jt]s$|^build\/[^/]+\.ts$/,
-    command: ({ folder }) => typesCommand('tsconfig.json', join(folder, 'types')),
-  },
-  {
-    name: 'lint',
-    inputs: /^(?!tests\/fixtures\/).*\.(?:[cm]?[jt]sx?|svelte)$/,
+    also: 'lint',
+    inputs: /^(?!tests\/fixtures\/).*\.[cm]?[jt]sx?$|\.svelte$/,
     each: 'imports',
-    command: () => ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings', '--report-unused-disable-directives'],
+    command: () => ['node_modules/oxlint/bin/oxlint'],
   },
   {
     name: 'format',
@@ -66,11 +64,6 @@ const CHECKS = [
     command: () => ['node_modules/eslint/bin/eslint.js', '--config', 'build/eslint.config.mjs', '--max-warnings', '0'],
   },
   { name: 'layers', inputs: SOURCES, command: () => ['build/check-layers.mjs'], tellsFigures: true },
-  {
-    name: 'build types',
-    inputs: /^build\/[^/]+\.(?:mjs|ts)$/,
-    command: ({ folder }) => typesCommand('build/tsconfig.json', join(folder, 'build-types')),
-  },
   { name: 'unused', needs: 'main/cli.ts', inputs: /^/, command: () => ['node_modules/knip/bin/knip.js', '--no-progress'] },
   { name: 'tree', command: () => ['build/check-tree.mjs'], tellsFigures: true },
   { name: 'lock file', command: () => ['build/check-lock.mjs'], tellsFigures: true },
@@ -80,14 +73,14 @@ if (runsOnPinnedNode()) await runChecks(process.argv.slice(2));
 
 /** @param {string[]} names */
 async function runChecks(names) {
-  const unknown = names.filter((name) => !CHECKS.some((check) => check.name === name));
+  const unknown = names.filter((name) => !CHECKS.some((check) => isCalled(check, name)));
   if (unknown.length > 0) {
     process.stdout.write(`no such check: ${unknown.join(', ')}; there are: ${CHECKS.map((check) => check.name).join(', ')}\n`);
     process.exitCode = 2;
     return;
   }
   const startMs = performance.now();
-  const queue = CHECKS.filter((check) => names.length === 0 || names.includes(check.name));
+  const queue = CHECKS.filter((check) => names.length === 0 || names.some((name) => isCalled(check, name)));
   const counts = { hold: 0, fail: 0, wait: 0 };
   const cache = openCheckCache(projectRoot);
   const worker = async () => {
@@ -97,6 +90,14 @@ async function runChecks(names) {
   const waiting = counts.wait > 0 ? `, ${counts.wait} with nothing to check yet` : '';
   process.stdout.write(`${counts.hold} checks hold, ${counts.fail} fail${waiting} (${seconds(startMs).trim()})\n`);
   process.exitCode = counts.fail > 0 ? 1 : 0;
+}
+
+/**
+ * @param {Check} check
+ * @param {string} name
+ */
+function isCalled(check, name) {
+  return check.name === name || check.also === name;
 }
 
 /**
@@ -115,8 +116,7 @@ async function run(check, cache) {
     report('ok', check.name, `${seconds(startMs)}  nothing changed since it held`);
     return 'hold';
   }
-  mkdirSync(cache.folder, { recursive: true });
-  const { code, output } = await runNode([...check.command(cache), ...(check.each ? commandPaths(work) : [])]);
+  const { code, output } = await runNode([...check.command(), ...(check.each ? commandPaths(work) : [])]);
   const detail = check.tellsFigures ? `  ${output.trimEnd().split('\n').at(-1) ?? ''}` : '';
   report(code === 0 ? 'ok' : 'FAIL', check.name, seconds(startMs) + detail);
   if (code !== 0) process.stdout.write(`${output.trimEnd().replaceAll(/^/gm, '        ')}\n`);
@@ -146,14 +146,6 @@ function whatIsLeft({ name, inputs, each }, cache) {
 function commandPaths({ paths = [], all = [] }) {
   if (paths.length <= PATHS_MAX) return paths;
   return all.every((path) => path.endsWith('.svelte')) ? ['**/*.svelte'] : ['.'];
-}
-
-/**
- * @param {string} project
- * @param {string} notes where the compiler keeps what it knows of each file
- */
-function typesCommand(project, notes) {
-  return ['node_modules/typescript/bin/tsc', '-p', project, '--pretty', 'false', '--incremental', '--tsBuildInfoFile', notes];
 }
 
 /** @param {string} path */

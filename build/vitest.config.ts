@@ -8,6 +8,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+const startBrowser = [`${root}tests/e2e/driver/start-browser.ts`];
+
 /** End-to-end tests that measure time. */
 const timed = ['tests/e2e/desktop-panic.e2e.ts'];
 
@@ -65,7 +67,8 @@ export default defineConfig({
     // A limit for tests that hang, generous enough for a machine that does other work as well.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
+    // The limit of a wait is no bound of speed.
+    expect: { poll: { timeout: 30_000 } },
     cache: false,
     // By content, in node_modules/.vitest-cache: the projects share most sources, and the next run has those that did not change.
     fsModuleCache: true,
@@ -87,7 +90,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed },
+        test: { name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed, setupFiles: startBrowser },
       },
       {
         extends: true,

@@ -9,8 +9,12 @@ export function ownNow(): number {
 
 /** The same for this process and all it has started so far: of each what its main thread waited, one after the other. */
 export function createSharedClock(): () => number {
-  const all = [process.pid, ...descendantsOf(process.pid)];
-  return () => performance.now() - all.reduce((sum, pid) => sum + waitedMs(pid), 0);
+  const waited = new Map([process.pid, ...descendantsOf(process.pid)].map((pid) => [pid, 0]));
+  return () => {
+    // One that has ended keeps what it had waited when it was last looked at.
+    for (const [pid, before] of waited) waited.set(pid, Math.max(before, waitedMs(pid)));
+    return performance.now() - [...waited.values()].reduce((sum, ms) => sum + ms, 0);
+  };
 }
 
 function waitedMs(pid: number | 'self'): number {

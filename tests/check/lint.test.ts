@@ -1,5 +1,7 @@
-// The lint rules that carry a decision of this project, each seen firing: a misspelt rule name is silent otherwise.
+// The lint rules that carry a decision of this project, each seen firing: a misspelt rule name is silent otherwise. The compiler's errors come
+// from the same program, one for each setting of tsconfig.json that is stricter than `strict`.
 
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
 
@@ -30,6 +32,25 @@ const offences: Readonly<Record<string, string>> = {
   'vitest(no-focused-tests)': "import { test } from 'vitest';\ntest.only('x', () => undefined);",
 };
 
+/** Error of the compiler to a file that has it; all of them under the settings of this project. */
+const mistakes: Readonly<Record<string, string>> = {
+  TS2322: "export const count: number = 'none';",
+  TS2305: "import { missing } from './shape.ts';\nexport const copy: unknown = missing;",
+  // noUncheckedIndexedAccess has the code of any wrong type.
+  'TS2322 of an index': 'export const head = (list: readonly string[]): string => list[0];',
+  TS2379: 'export const go = (v: { a?: string }): void => void v;\ngo({ a: undefined });',
+  TS4114: 'class Base { go(): number { return 1; } }\nexport class Sub extends Base { go(): number { return 2; } }',
+  TS2366: 'export function sign(v: number): number { if (v > 1) return 1; }',
+  TS7029: 'export function fall(v: number): number { switch (v) { case 1: v += 1; case 2: return v; default: return 0; } }',
+  TS4111: 'export const name = (v: Readonly<Record<string, string>>): string | undefined => v.name;',
+  TS6133: 'const unused = 1;\nexport function drop(parameter: number): void {}',
+  TS18046: 'export function tell(act: () => void): unknown { try { return act(); } catch (cause) { return cause.message; } }',
+  TS2882: "import './nowhere.ts';",
+  TS1484: "import { Shape } from './shape.ts';\nexport const square: Shape = { sides: 4 };",
+  TS1294: 'export enum Colour { Red }',
+  TS2578: '// @ts-expect-error nothing is wrong\nexport const fine = 1;',
+};
+
 interface Diagnostic {
   readonly code: string;
   readonly filename: string;
@@ -48,11 +69,30 @@ test('every rule fires on the file made for it', () => {
     'shape.ts': 'export interface Shape { readonly sides: number }',
     ...Object.fromEntries(Object.entries(offences).map(([rule, text]) => [fileOf(rule), `${text}\n`])),
   });
-  const run = runCheck('node_modules/oxlint/bin/oxlint', '-c', `${projectRoot}.oxlintrc.json`, '--type-aware', '--format', 'json', root);
+  const run = runCheck('node_modules/oxlint/bin/oxlint', '-c', `${projectRoot}.oxlintrc.json`, '--format', 'json', root);
   const { diagnostics } = JSON.parse(run.lines.join('\n')) as { diagnostics: Diagnostic[] };
   const fired = Object.keys(offences).filter((rule) =>
     diagnostics.some(({ code, filename }) => code === rule && filename.endsWith(fileOf(rule))),
   );
   expect(run.code).toBe(1);
   expect(fired).toEqual(Object.keys(offences));
+});
+
+test('every error of the compiler is reported on the file made for it', () => {
+  const settings = JSON.parse(readFileSync(`${projectRoot}tsconfig.json`, 'utf8')) as { compilerOptions: object };
+  const fileOfMistake = (mistake: string): string => `${mistake.toLowerCase().replaceAll(' ', '-')}.ts`;
+  const root = createTree({
+    'package.json': '{"type":"module"}',
+    'tsconfig.json': JSON.stringify({ compilerOptions: { ...settings.compilerOptions, types: [] } }),
+    'shape.ts': 'export interface Shape { readonly sides: number }',
+    ...Object.fromEntries(Object.entries(mistakes).map(([mistake, text]) => [fileOfMistake(mistake), `${text}\n`])),
+  });
+  const run = runCheck('node_modules/oxlint/bin/oxlint', '-c', `${projectRoot}.oxlintrc.json`, '--format', 'json', root);
+  const { diagnostics } = JSON.parse(run.lines.join('\n')) as { diagnostics: Diagnostic[] };
+  const told = Object.keys(mistakes).filter((mistake) =>
+    diagnostics.some(
+      ({ code, filename }) => code === `typescript(${mistake.split(' ', 1)[0] ?? ''})` && filename.endsWith(fileOfMistake(mistake)),
+    ),
+  );
+  expect(told).toEqual(Object.keys(mistakes));
 });

@@ -30,7 +30,7 @@ async function asked(): Promise<typeof nothingAsked> {
 
 async function expectClosedEverywhere(text: string): Promise<void> {
   await app.expectSaid(text);
-  await expect.poll(asked, { timeout: 10_000, interval: 30 }).toEqual(nothingAsked);
+  await expect.poll(asked, { interval: 30 }).toEqual(nothingAsked);
 }
 
 /** The person closes the window; the work behind it asks. */

@@ -267,6 +267,6 @@ documented(
     await probe.driver.crashPage();
     expect(await probe.driver.evaluate(() => (globalThis as unknown as { gone: unknown }).gone, null)).toEqual(['crashed', true]);
     await probe.driver.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.webContents.reload(), null);
-    await expect.poll(() => inPage('[document.title, typeof probe]').catch(() => null), { timeout: 10_000 }).toEqual(['probe', 'object']);
+    await expect.poll(() => inPage('[document.title, typeof probe]').catch(() => null)).toEqual(['probe', 'object']);
   },
 );

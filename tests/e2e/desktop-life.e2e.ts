@@ -157,7 +157,7 @@ test('quitting during a tool call asks first; the turn continues at the next sta
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
   await app.send('Sleep');
   await app.approval.getByRole('button', { name: 'Approve once' }).click();
-  await expect.poll(() => commandsRunning('sleep 5432'), { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(() => commandsRunning('sleep 5432', app)).toBeGreaterThan(0);
   await app.driver.clickMenu('quit');
   await app.deskShows(
     (desk) => desk.dialogs.map(({ buttons, defaultId, cancelId }) => [buttons, defaultId, cancelId]),
@@ -165,13 +165,13 @@ test('quitting during a tool call asks first; the turn continues at the next sta
   );
   await app.driver.dismissDialog();
   await app.deskShows((desk) => desk.dialogs, []);
-  expect(await commandsRunning('sleep 5432')).toBeGreaterThan(0);
+  expect(await commandsRunning('sleep 5432', app)).toBeGreaterThan(0);
   await app.driver.clickMenu('quit');
   await app.deskShows((desk) => desk.dialogs.length, 1);
   // The app may be gone before it can say that the button was pressed.
   await app.driver.answerDialog('Quit').catch(() => undefined);
   expect(await app.driver.exited).toBe(0);
-  expect(await commandsRunning('sleep 5432')).toBe(0);
+  expect(await commandsRunning('sleep 5432', app)).toBe(0);
   await app.driver.kill();
   await app.launch();
   await app.usable();

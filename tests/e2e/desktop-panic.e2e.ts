@@ -151,8 +151,8 @@ test('a running command is ended by it', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 4321' } }] });
   await app.send('Sleep');
   await app.approval.getByRole('button', { name: 'Approve once' }).click();
-  await expect.poll(() => commandsRunning('sleep 4321'), { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(() => commandsRunning('sleep 4321', app)).toBeGreaterThan(0);
   await app.driver.clickMenu('panic');
-  await expect.poll(() => commandsRunning('sleep 4321'), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => commandsRunning('sleep 4321', app)).toBe(0);
   await release();
 });

@@ -33,7 +33,7 @@ test('going to sleep brings the log to the disk at once, waking up does not', as
   };
   expect(await committed('resume')).toBe(false);
   // A quiet moment does it automatically; then nothing is left for the sleep, and the test tries again.
-  await expect.poll(() => committed('suspend'), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => committed('suspend')).toBe(true);
 });
 
 test('a streaming answer continues over a sleep, in the window and in the tray', async () => {

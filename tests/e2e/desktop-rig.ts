@@ -1,6 +1,6 @@
 // One desktop app under test: a separate data folder, a scripted model, and the driver. Restarts on the same folder.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,10 +167,14 @@ export class DesktopUnderTest {
   }
 }
 
-/** Processes of this machine with exactly this command line. */
-export async function commandsRunning(line: string): Promise<number> {
+/** Processes with exactly this command line that work in the folder: another run of the same test starts the same command elsewhere. */
+export async function commandsRunning(line: string, { home }: DesktopUnderTest): Promise<number> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  // An app that ended in the meantime counts as nothing.
-  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
-  return lines.filter((one) => one.replaceAll('\0', ' ').trim() === line).length;
+  // A process that ended in the meantime counts as nothing.
+  const look = async (id: string): Promise<boolean> => {
+    const command = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+    if (command.replaceAll('\0', ' ').trim() !== line) return false;
+    return (await readlink(`/proc/${id}/cwd`).catch(() => '')).startsWith(home);
+  };
+  return (await Promise.all(ids.map(look))).filter(Boolean).length;
 }

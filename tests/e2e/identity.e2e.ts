@@ -71,7 +71,7 @@ test('a form describes an agent; versions can be compared, and each change undon
   expect(await main.getByLabel('Role').inputValue()).toBe('You keep the books.');
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await versions.getByText('Back to version 2.').waitFor();
-  await expect.poll(() => main.getByLabel('Role').inputValue(), { timeout: 10_000 }).toBe('You keep the books of a small shop.');
+  await expect.poll(() => main.getByLabel('Role').inputValue()).toBe('You keep the books of a small shop.');
   expect((await capsuleOf(window)).version).toBe(4);
   expect(window.incidents).toEqual([]);
 });
@@ -89,7 +89,7 @@ test('what is being written stays when another door changes the same, and saving
   await main.getByRole('button', { name: 'Save as a new version' }).click();
   await page.getByRole('alert').getByText('The identity of main is at version 1 by now, not 0.').waitFor();
   await main.getByRole('button', { name: 'Discard' }).click();
-  await expect.poll(() => main.getByLabel('Role').inputValue(), { timeout: 10_000 }).toBe('You were faster.');
+  await expect.poll(() => main.getByLabel('Role').inputValue()).toBe('You were faster.');
   expect((await capsuleOf(window)).version).toBe(1);
 });
 

@@ -35,7 +35,7 @@ test('it is off until asked for, tells the turn in figures, and closing gives th
   const button = window.page.getByRole('button', { name: 'Inspect this turn' });
   await button.focus();
   await window.page.keyboard.press('Enter');
-  await expect.poll(() => panel(window).getByRole('heading', { name: 'This turn' }).evaluate(isFocused), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => panel(window).getByRole('heading', { name: 'This turn' }).evaluate(isFocused)).toBe(true);
   expect(await button.getAttribute('aria-expanded')).toBe('true');
   // The end of the turn follows its last words.
   await expect.poll(() => panel(window).innerText()).toMatch(/Status\s+Done/);
@@ -57,9 +57,7 @@ test('what the model saw is what the host packed: its sections, their tokens, th
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   await window.page.getByRole('button', { name: /^Context \d+ %/ }).click();
-  await expect
-    .poll(() => panel(window).getByRole('heading', { name: 'What the model saw' }).evaluate(isFocused), { timeout: 10_000 })
-    .toBe(true);
+  await expect.poll(() => panel(window).getByRole('heading', { name: 'What the model saw' }).evaluate(isFocused)).toBe(true);
   const sections = panel(window).getByRole('list', { name: 'Sections' });
   await sections.waitFor();
   const chooser = panel(window).getByRole('combobox', { name: 'Pack' });

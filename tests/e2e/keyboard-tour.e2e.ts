@@ -42,7 +42,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   const title = (name: string): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor();
 
   // The first message: the focus is where one writes.
-  await expect.poll(() => focusedName(page), { timeout: 10_000 }).toBe('Message');
+  await expect.poll(() => focusedName(page)).toBe('Message');
   await page.keyboard.type('Write a plan');
   await page.keyboard.press('Enter');
 
@@ -50,7 +50,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   await approval.waitFor();
   await page.keyboard.press('Enter');
   expect(await host.readFile('plan.md')).toBe(null);
-  await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
   await reach(page, 'Approve once', 'Shift+Tab');
   await page.keyboard.press('Space');
   await conversation.getByText('The plan is written.', { exact: true }).waitFor();
@@ -70,9 +70,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   await page.keyboard.press('Alt+Shift+I');
   const inspector = page.getByRole('complementary', { name: 'Inspector' });
   await inspector.waitFor();
-  await expect
-    .poll(() => inspector.evaluate((element) => element.contains(element.ownerDocument.activeElement)), { timeout: 8000 })
-    .toBe(true);
+  await expect.poll(() => inspector.evaluate((element) => element.contains(element.ownerDocument.activeElement))).toBe(true);
   await page.keyboard.press('Escape');
   await inspector.waitFor({ state: 'detached' });
   expect(await focusedName(page)).toMatch(/plan\.md/);
@@ -104,8 +102,8 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   // Everything stopped, and released.
   await page.keyboard.press('Control+Shift+Period');
   await page.getByText('Everything is stopped.').first().waitFor();
-  await expect.poll(() => focusedName(page), { timeout: 10_000 }).toBe('Stopped');
-  await expect.poll(() => page.getByRole('button', { name: 'Release panic stop' }).isEnabled(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => focusedName(page)).toBe('Stopped');
+  await expect.poll(() => page.getByRole('button', { name: 'Release panic stop' }).isEnabled()).toBe(true);
   await reach(page, 'Release panic stop', 'Tab');
   await page.keyboard.press('Enter');
   await page.getByRole('region', { name: 'Stopped' }).waitFor({ state: 'detached' });

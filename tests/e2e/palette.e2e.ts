@@ -12,7 +12,7 @@ afterAll(() => browser.close());
 
 const hasFocus = (locator: Locator): Promise<boolean> => locator.evaluate((element) => element === element.ownerDocument.activeElement);
 /** The machine may be busy with other work. */
-const expectSoon = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 8000 });
+const expectSoon = <T>(look: () => Promise<T>) => expect.poll(look);
 const palette = (page: Page): Locator => page.getByRole('combobox', { name: 'Commands' });
 const lines = (page: Page): Locator => page.getByRole('dialog').getByRole('listbox', { name: 'Commands' }).getByRole('option');
 

@@ -50,8 +50,8 @@ async function expectSame(window: WindowUnderTest): Promise<void> {
   const events = await recorded(window);
   const messages = events.flatMap(({ type, body }) => (type === 'user.message' ? [body.text] : []));
   const answers = events.flatMap(({ type, body }) => (type === 'assistant.message' ? [body.text] : []));
-  await expect.poll(() => window.conversation.locator('.message > p').allInnerTexts(), { timeout: 10_000 }).toEqual(messages);
-  await expect.poll(() => window.conversation.locator('.answer .document').allInnerTexts(), { timeout: 10_000 }).toEqual(answers);
+  await expect.poll(() => window.conversation.locator('.message > p').allInnerTexts()).toEqual(messages);
+  await expect.poll(() => window.conversation.locator('.answer .document').allInnerTexts()).toEqual(answers);
   expect(events.map(({ sessionSeq }) => sessionSeq)).toEqual(events.map((_, index) => index + 1));
 }
 

@@ -39,7 +39,7 @@ test('a rule is pinned, changed and taken back by keyboard, and each can be undo
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   await runCommand(window, 'Pin a rule');
   const box = panel(window).getByRole('textbox', { name: 'New rule' });
-  await expect.poll(() => box.evaluate(isFocused), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => box.evaluate(isFocused)).toBe(true);
   await page.keyboard.type('Answer in one word.');
   await page.keyboard.press('Enter');
   const list = panel(window).getByRole('list', { name: 'Rules', exact: true });
@@ -83,7 +83,7 @@ test('a message is pinned from its menu; one that is too long is first made shor
   await page.getByText('Pinned as a rule: Always say where you found it.').first().waitFor();
   expect(await rulesOf(window)).toEqual(['session: Always say where you found it.']);
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect.poll(() => rulesOf(window), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => rulesOf(window)).toEqual([]);
 
   await window.send(`Long: ${'x'.repeat(1_000)}`);
   await window.conversation.getByText('That is long.', { exact: true }).waitFor();

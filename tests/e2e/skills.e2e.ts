@@ -78,7 +78,7 @@ test(
     await form.getByLabel('Folder on this machine').press('Enter');
     const heading = page.getByRole('heading', { name: '2 skills imported, 1 left out.' });
     await heading.waitFor();
-    await expect.poll(() => heading.evaluate((element) => element === element.ownerDocument.activeElement), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => heading.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
     const imported = page.getByRole('list', { name: 'Imported skills' });
     await imported.getByRole('list', { name: 'Findings about weather' }).getByText('"mood" is not a key of the standard').waitFor();
     await page.getByRole('list', { name: 'Left out' }).getByText('It has no head.').waitFor();

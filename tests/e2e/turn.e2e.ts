@@ -60,7 +60,7 @@ test('one call needs no plan, and a plan is there again after a reload', async (
 
 test('a turn shows its phase, time, calls and share of the context, and its cost once it is over', async () => {
   const window = await openWindow(browser, {
-    replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(200), pieceChars: 10, delayMs: 40 }],
+    replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(2_000), pieceChars: 10, delayMs: 40 }],
   });
   await window.send('Look and tell');
   await window.conversation.getByText('word word').waitFor();
@@ -70,7 +70,7 @@ test('a turn shows its phase, time, calls and share of the context, and its cost
     .or(strip.getByText('Plan', { exact: true }))
     .first()
     .waitFor();
-  await expect.poll(() => strip.innerText(), { timeout: 4_000 }).toMatch(/\d s/);
+  await expect.poll(() => strip.innerText()).toMatch(/\d s/);
   expect(await strip.innerText()).toMatch(/1 of 1 call done/);
   expect(await strip.getByRole('button', { name: /^Context \d+ %/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
   await window.page.getByRole('button', { name: 'Stop turn' }).click();

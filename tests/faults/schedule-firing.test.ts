@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { createTrayClaw } from '../../core/index.ts';
 import { isSoak, soak } from '../soak.ts';
@@ -42,7 +42,7 @@ async function prepare(home: string): Promise<void> {
     await claw.op('schedule.create', { name, prompt: `Look at ${name}.`, spec: { kind: 'at', atMs } });
   await claw.op('config.set', { key: 'models.default', value: 'demo/offline' });
   await claw.close();
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(atMs), { interval: 20 });
+  await expect.poll(() => Date.now()).toBeGreaterThan(atMs);
 }
 
 test('a process that ends while it starts what is due loses nothing and does nothing twice', async () => {

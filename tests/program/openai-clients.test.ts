@@ -148,7 +148,7 @@ test('openai: an aborted stream cancels the turn', async () => {
     .withResponse();
   const turnId = response.headers.get('x-trayclaw-turn') ?? '';
   for await (const chunk of stream) if ((chunk.choices[0]?.delta.content ?? '') !== '') stop.abort();
-  await expect.poll(async () => (await rig.claw.op('turn.get', { turnId })).status, { timeout: 10_000 }).toBe('cancelled');
+  await expect.poll(async () => (await rig.claw.op('turn.get', { turnId })).status).toBe('cancelled');
 });
 
 test('AI SDK, compatible provider: text, stream, tools and a structured answer', async () => {

@@ -135,7 +135,7 @@ test('an agent with a second opinion gets one for its answer automatically', asy
   const claw = await open({ agents: { main: { secondOpinion: 'lab/other' } } });
   const { turnId } = await claw.ask('Is it so?');
   await expect
-    .poll(async () => (await claw.op('opinion.list', { turnId })).opinions, { timeout: 5_000 })
+    .poll(async () => (await claw.op('opinion.list', { turnId })).opinions)
     .toMatchObject([{ by: 'agent main', finished: true, verdict: 'ask', disagreement: 1 }]);
   await home.close(claw);
 });

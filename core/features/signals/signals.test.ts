@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../base/clock.ts';
 import { CountingIds } from '../../base/ids.ts';
 import { silentLogger } from '../../base/logger.ts';
@@ -161,14 +161,15 @@ test('a watched folder tells new, changed and gone files once, survives being mo
     }
   };
   const seen = async (text: string): Promise<void> => {
-    await vi.waitFor(() => {
+    const toldSoFar = (): string => {
       look();
-      expect(told.map((one) => one.text).join('\n')).toContain(text);
-    });
+      return told.map((one) => one.text).join('\n');
+    };
+    await expect.poll(toldSoFar).toContain(text);
   };
   watch.start();
   look();
-  await vi.waitFor(() => expect(wakes.size).toBe(1));
+  await expect.poll(() => wakes.size).toBe(1);
   expect(told).toEqual([]);
   writeFileSync(join(inbox, 'new'), 'n');
   symlinkSync(join(root, 'secret'), join(inbox, 'link'));

@@ -107,7 +107,7 @@ test('a session of a later page comes to the front when something happens in it'
   host.held.set('s0', info('s0', { updatedAtMs: 3 * day, unread: 1 }));
   list.apply(event('s0', 'turn.finished', { status: 'done' }));
   list.apply(event('s0', 'session.renamed', { title: 'Again' }));
-  await vi.waitFor(() => expect(list.visible[0]?.sessionId).toBe('s0'));
+  await expect.poll(() => list.visible[0]?.sessionId).toBe('s0');
   expect(host.asked.filter((asked) => asked.startsWith('session.get'))).toEqual(['session.get s0 1']);
 });
 
@@ -122,7 +122,7 @@ test('ends and approvals of turns are unread until seen, and the host learns it'
   host.held.set('a', info('a', { unread: 2, events: place }));
   list.look('a');
   expect(list.isUnread(list.find('a') ?? info('none'))).toBe(false);
-  await vi.waitFor(() => expect(list.find('a')?.unread).toBe(0));
+  await expect.poll(() => list.find('a')?.unread).toBe(0);
   expect(host.asked.at(-1)).toBe('session.seen a');
 });
 
@@ -166,7 +166,7 @@ test('events during a load cause another load', async () => {
   list.apply(event('a', 'session.renamed', { title: 'New name' }));
   host.held.set('a', info('a', { title: 'New name' }));
   await loading;
-  await vi.waitFor(() => expect(list.find('a')?.title).toBe('New name'));
+  await expect.poll(() => list.find('a')?.title).toBe('New name');
 });
 
 test('deleting and archiving can be taken back for some seconds', async () => {
@@ -210,7 +210,7 @@ test('the answer to a seen session does not overwrite a newer change', async () 
   host.onTheWay = () => list.apply(event('a', 'turn.finished', { status: 'done' }, { sessionSeq: 6 }));
   list.look('a');
   list.look(null);
-  await vi.waitFor(() => expect(list.find('a')?.status).toBe('done'));
+  await expect.poll(() => list.find('a')?.status).toBe('done');
   await new Promise((resolve) => setTimeout(resolve, 0));
   expect(list.find('a')?.unread).toBe(3);
 });
@@ -223,7 +223,7 @@ test('a session read again is read once more if a newer change arrived meanwhile
     list.apply(event('a', 'session.renamed', { title: 'Theirs' }, { sessionSeq: 6 }));
   };
   list.refresh('a');
-  await vi.waitFor(() => expect(list.find('a')).toMatchObject({ title: 'Theirs', lastText: 'Both' }));
+  await expect.poll(() => list.find('a')).toMatchObject({ title: 'Theirs', lastText: 'Both' });
   expect(host.asked.filter((asked) => asked.startsWith('session.get'))).toHaveLength(2);
 });
 
@@ -237,12 +237,12 @@ test('of two lists on their way, the later one does not undo a change that came 
     return answered;
   }) as OpClient['op'];
   const [first, second] = [list.load(), list.load()];
-  await vi.waitFor(() => expect(held.length).toBe(2));
+  await expect.poll(() => held.length).toBe(2);
   held.shift()?.();
   await first;
   host.held.set('a', info('a', { title: 'Renamed', events: 2 }));
   list.apply(event('a', 'session.renamed', { title: 'Renamed' }, { sessionSeq: 2 }));
   held.shift()?.();
   await second;
-  await vi.waitFor(() => expect(list.find('a')?.title).toBe('Renamed'));
+  await expect.poll(() => list.find('a')?.title).toBe('Renamed');
 });

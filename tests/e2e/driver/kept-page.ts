@@ -1,7 +1,8 @@
-// Pages that one test leaves to the next of its file: a new one costs a process, which compiles the whole window again. Every host has its
-// own origin, so nothing that a page stored is found again; the rest that a test can change is put back here, or the page is closed.
+// Pages that one test leaves to the next, in its file and in those after it: a new one costs a process, which compiles the whole window again.
+// A page keeps its address too, so that what it compiled is found again. What a test can change is put back here, or the page is closed.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { freePort, isPortFree } from '../../free-port.ts';
 
 export interface PageOptions {
   readonly context?: BrowserContextOptions;
@@ -11,33 +12,64 @@ export interface PageOptions {
 
 export interface KeptPage {
   readonly page: Page;
+  /** Where its host listens. */
+  readonly port: number;
   /** Takes the page back, while the host of the test still answers. */
   giveBack(origin: string): Promise<void>;
 }
 
+interface FreePage {
+  readonly key: string;
+  readonly page: Page;
+  readonly port: number;
+}
+
 const usualViewport = { width: 1280, height: 800 };
-const free = new WeakMap<Browser, Map<string, Page[]>>();
+/** Each is a process. */
+const FREE_MAX = 4;
+/** The one that was given back last is at the end. */
+const freePages = new WeakMap<Browser, FreePage[]>();
 
 /** A page that was opened in the same way and is free, or a new one. */
 export async function takePage(browser: Browser, { context = {}, initScript = '' }: PageOptions): Promise<KeptPage> {
   const options = { viewport: usualViewport, ...context };
-  const pages = freePages(browser, JSON.stringify([options, initScript]));
-  const page = pages.pop() ?? (await newPage(await browser.newContext(options), initScript));
+  const key = JSON.stringify([options, initScript]);
+  const { page, port } = (await takeFree(browser, key)) ?? {
+    page: await newPage(await browser.newContext(options), initScript),
+    port: await freePort(),
+  };
   return {
     page,
+    port,
     giveBack: async (origin) => {
-      if (await isReset(page, origin, options)) pages.push(page);
+      if (await isReset(page, origin, options)) await keep(browser, { key, page, port });
       else await page.context().close();
     },
   };
 }
 
-function freePages(browser: Browser, key: string): Page[] {
-  const byKey = free.get(browser) ?? new Map<string, Page[]>();
-  free.set(browser, byKey);
-  const pages = byKey.get(key) ?? [];
-  byKey.set(key, pages);
-  return pages;
+/** Closes what the tests of a file left open besides the free pages. */
+export async function closeOthers(browser: Browser): Promise<void> {
+  const kept = new Set(freePages.get(browser)?.map(({ page }) => page.context()));
+  for (const context of browser.contexts()) if (!kept.has(context)) await context.close();
+}
+
+/** Its port may have been taken meanwhile; then its page is of no use. */
+async function takeFree(browser: Browser, key: string): Promise<FreePage | null> {
+  const free = freePages.get(browser) ?? [];
+  const at = free.findLastIndex((one) => one.key === key);
+  const [found] = at < 0 ? [] : free.splice(at, 1);
+  if (found === undefined) return null;
+  if (!found.page.isClosed() && (await isPortFree(found.port))) return found;
+  await found.page.context().close();
+  return takeFree(browser, key);
+}
+
+async function keep(browser: Browser, one: FreePage): Promise<void> {
+  const free = freePages.get(browser) ?? [];
+  freePages.set(browser, free);
+  free.push(one);
+  if (free.length > FREE_MAX) await free.shift()?.page.context().close();
 }
 
 async function newPage(context: BrowserContext, initScript: string): Promise<Page> {
@@ -53,6 +85,8 @@ async function isReset(page: Page, origin: string, options: BrowserContextOption
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     // A page of the same origin, which has nothing in it: an empty page would end the process.
     await page.goto(`${origin}/nothing`);
+    await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await page.context().clearCookies();
     await page.mouse.move(-1, -1);
     await page.emulateMedia({
       media: null,

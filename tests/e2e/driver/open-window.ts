@@ -16,7 +16,7 @@ import type { ViewName } from '../../../core/contracts/views.ts';
 import { frame } from '../../../renderer/lib/i18n/english/frame.ts';
 import { startServedHost } from '../host/served-host.ts';
 import type { HostOptions, WindowHost } from '../host/window-host.ts';
-import { takePage, type PageOptions } from './kept-page.ts';
+import { closeOthers, takePage, type PageOptions } from './kept-page.ts';
 
 const launchArguments = [
   '--headless',
@@ -54,15 +54,21 @@ export interface WindowUnderTest {
   openAddress(): Promise<void>;
 }
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
+let shared: Browser | undefined;
+
+/** The browser of this worker, which ends with it: the files that it runs one after the other share it, and the pages in it. */
+export async function launchBrowser(): Promise<Browser> {
+  if (shared?.isConnected() === true) return shared;
+  const browser = await chromium.launch({ executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
+  browser.close = () => closeOthers(browser);
+  return (shared = browser);
 }
 
 /** Its host closes when the test that opened it is over, and its page goes to the next test. */
 export async function openWindow(browser: Browser, options: OpenOptions = {}): Promise<WindowUnderTest> {
-  const host = await startServedHost(options);
-  onTestFinished(() => host.close());
   const kept = await takePage(browser, options);
+  const host = await startServedHost(options, kept.port);
+  onTestFinished(() => host.close());
   const { page } = kept;
   page.setDefaultTimeout(actionWithinMs);
   const watched = watch(page, host.origin);

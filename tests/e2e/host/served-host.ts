@@ -15,12 +15,13 @@ import type { HostOptions, WindowHost } from './window-host.ts';
 
 const defaultFiles = { 'notes.md': '# Notes\n\nBuy milk.\n' };
 
-export async function startServedHost(options: HostOptions = {}): Promise<WindowHost> {
+/** On a port of its own, or on the given one. */
+export async function startServedHost(options: HostOptions = {}, givenPort?: number): Promise<WindowHost> {
   const home = mkdtempSync(join(tmpdir(), 'tce-'));
   const model = await ScriptedModel.start([{ answer: inOrder(options.replies ?? []) }]);
   prepareFolder(home, options, { ...(options.usesDemo ? demoConfig : scriptedConfig(model)), ...options.config });
   await options.before?.(home);
-  const port = await freePort();
+  const port = givenPort ?? (await freePort());
   const begin = (): Promise<ServerProcess | HostHere> => (options.ownProcess === true ? ServerProcess : HostHere).start(home, port);
   let server = await begin();
   let isOn = true;

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { installEngineDouble, type EngineKnobs } from '../../../../tests/doubles/engine/knobs.ts';
 import { plainTemplate, scriptedGguf, type GgufScript } from '../../../../tests/doubles/gguf.ts';
 import { ManualClock } from '../../../base/clock.ts';
@@ -218,7 +218,7 @@ test('a child that hangs is ended after the limit of its call, and the next call
   await bench.ask({ maxTokens: 1 });
   const [pid] = bench.engine.pids;
   expect(await failureOf(bench.ask({}, limit(100)))).toMatchObject({ code: 'model_timeout' });
-  await vi.waitFor(() => expect(bench.engine.pids).toEqual([]), { timeout: 5_000 });
+  await expect.poll(() => bench.engine.pids).toEqual([]);
   bench.put({}, {});
   expect(await bench.ask()).toMatchObject({ text: 'Hello from a real GGUF file.' });
   expect(bench.engine.pids).not.toEqual([pid]);
@@ -241,7 +241,7 @@ test('a file that hangs while it is loaded is given up', async () => {
 test('a model that is not asked leaves memory, and comes back with the next request', async () => {
   const bench = open({}, {}, { idleMs: 50 });
   await bench.ask();
-  await vi.waitFor(() => expect(bench.engine.pids).toEqual([]), { timeout: 5_000 });
+  await expect.poll(() => bench.engine.pids).toEqual([]);
   expect(bench.tracked.size).toBe(0);
   expect(await bench.ask()).toMatchObject({ text: 'Hello from a real GGUF file.' });
 });
@@ -254,7 +254,7 @@ test.each<[string, GgufScript, EngineKnobs, string]>([
   const waits: number[] = [];
   for (let round = 0; round < 3; round++) {
     expect(await failureOf(bench.ask())).toMatchObject({ code: 'model_unavailable', message });
-    await vi.waitFor(() => expect(bench.engine.pids).toEqual([]), { timeout: 5_000 });
+    await expect.poll(() => bench.engine.pids).toEqual([]);
     const resting = await failureOf(bench.ask());
     expect(resting.message).toBe(message);
     expect(bench.engine.pids).toEqual([]);
