@@ -16,6 +16,7 @@ import type { SuiteCase } from './suite-file.ts';
 
 export interface HostOptions {
   readonly home: string;
+  readonly isThrowaway: true;
   readonly config: ConfigInput;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prompts: Readonly<Partial<Record<OwnPromptName, string>>>;
@@ -96,7 +97,7 @@ export class CaseHosts {
   }
 
   #start(home: string, config: ConfigInput): Promise<HostedClaw> {
-    return this.#deps.start({ home, config, environment: this.#environment, prompts: this.#deps.prompts });
+    return this.#deps.start({ home, isThrowaway: true, config, environment: this.#environment, prompts: this.#deps.prompts });
   }
 
   /** Resolves secrets here, because the vault belongs to the person's data folder, and passes them on in the environment. */
