@@ -148,7 +148,7 @@ function fitsChoices(given: Readonly<Record<string, unknown>>, choices: Readonly
 }
 
 function fitsOne(given: unknown, right: readonly unknown[]): boolean {
-  return given === undefined ? right.includes('') : right.some((one) => isAlike(given, one));
+  return given === undefined ? right.length === 0 || right.includes('') : right.some((one) => isAlike(given, one));
 }
 
 /** Texts are compared without case, spaces and signs, as the Berkeley leaderboard does. */
@@ -174,9 +174,11 @@ function checkCalls(value: unknown, { calls }: Outcome): Check {
 }
 
 function checkFile(type: 'file' | 'not-file', value: unknown, { files }: Outcome): Check {
-  const { path, contains = '' } = typeof value === 'string' ? { path: value } : (value as { path: string; contains?: string });
-  const text = files[path] ?? null;
+  const wanted = typeof value === 'string' ? { path: value } : (value as { path: string; contains?: string; gone?: boolean });
+  const { path, contains = '', gone = false } = wanted;
+  const text = files[path];
+  if (gone) return { type, pass: (text === null) === (type === 'file'), reason: `${path} is ${text === null ? '' : 'not '}gone.` };
   const isSo = text?.includes(contains) === true;
-  const found = text === null ? `${path} was not written.` : `${path} was written${isSo ? '' : `, without "${contains}"`}.`;
+  const found = typeof text !== 'string' ? `${path} was not written.` : `${path} was written${isSo ? '' : `, without "${contains}"`}.`;
   return { type, pass: isSo === (type === 'file'), reason: found };
 }

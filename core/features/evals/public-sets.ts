@@ -1,5 +1,5 @@
 // Reads well-known public sets from a folder that the person has, as eval cases that are graded by rule: the Berkeley function-calling
-// leaderboard (BFCL, files BFCL_v*_*.json beside possible_answer), and a domain of tau2-bench (tasks.json beside policy.md).
+// leaderboard (BFCL, files BFCL_v*_*.json beside possible_answer), and a domain of tau2-bench (tasks.json beside policy.md or db.json).
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ type Tool = NonNullable<Test['tools']>[number];
 export function readPublicSet(folder: string): EvalFile | null {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
   const parts = readdirSync(folder).filter((name) => bfclName.test(name));
-  const isTau = existsSync(join(folder, 'tasks.json')) && existsSync(join(folder, 'policy.md'));
+  const isTau = existsSync(join(folder, 'tasks.json')) && ['policy.md', 'db.json'].some((name) => existsSync(join(folder, name)));
   if (parts.length === 0 && !isTau) return null;
   try {
     const tests = parts.length > 0 ? parts.sort().flatMap((name) => bfclTests(folder, name)) : tauTests(folder);
@@ -131,7 +131,8 @@ const tauTaskSchema = z.object({
 
 /** The whole request at once, under the policy. The set's tools are Python: here they answer nothing, so the calls are what is graded. */
 function tauTests(folder: string): Test[] {
-  const policy = readFileSync(join(folder, 'policy.md'), 'utf8');
+  const rules = join(folder, 'policy.md');
+  const policy = existsSync(rules) ? `Follow this policy:\n\n${readFileSync(rules, 'utf8')}\n\n` : '';
   const tasks = z.array(tauTaskSchema).parse(JSON.parse(readFileSync(join(folder, 'tasks.json'), 'utf8')));
   const actionsOf = ({ evaluation_criteria: criteria }: z.infer<typeof tauTaskSchema>) =>
     (criteria?.actions ?? []).filter(({ requestor }) => requestor !== 'user');
@@ -147,7 +148,7 @@ function tauTests(folder: string): Test[] {
     const points = task.evaluation_criteria?.nl_assertions ?? [];
     return {
       description: task.id,
-      input: `Follow this policy:\n\n${policy}\n\nWhat the customer wants:\n\n${task.ticket ?? [told].flat().join('\n')}`,
+      input: `${policy}What the customer wants:\n\n${task.ticket ?? [told].flat().join('\n')}`,
       tools,
       assert: [
         ...actionsOf(task).map(({ name, arguments: args }) => ({ type: 'tool' as const, value: { name: offered(name), args } })),

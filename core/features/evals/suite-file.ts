@@ -127,7 +127,7 @@ const oneCall: ValueForm = {
 };
 
 const oneFile: ValueForm = {
-  words: 'a path, or path and contains',
+  words: 'a path, or path and contains or gone',
   fits: (value) => typeof value === 'string' || (isPlainObject(value) && typeof value['path'] === 'string'),
 };
 
