@@ -44,6 +44,8 @@ export interface RuntimeOptions extends TrayClawOptions {
   readonly browser?: BrowserOptions;
   /** Starts the child of the engine where the program is no Node, as in the desktop app. */
   readonly startChild?: StartChild;
+  /** The data folder is deleted at the end: nothing waits for the disk. */
+  readonly isThrowaway?: boolean;
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
 }
@@ -106,7 +108,7 @@ export type Base = ReturnType<typeof composeBase>;
 /** The database, and what is approved in it of the program's own plugins. */
 export async function openData({ home, lifetimes, crashPoints, config, options }: Base, features: readonly AnyFeature[]) {
   const migrations = migrationsOf(features).map((step) => withCrashPoints(step, crashPoints));
-  const storage = lifetimes.add(Storage.open({ home, migrations }));
+  const storage = lifetimes.add(Storage.open({ home, migrations, isThrowaway: options.isThrowaway === true }));
   const rows = new FeatureRows(storage, features);
   const { path = 'workspace', extraFolders } = config.workspace;
   const pluginFiles = await findPlugins({

@@ -100,6 +100,8 @@ interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker' | 'pro
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
   const turns = new DeferredTurns();
+  // A look at every process of the machine is most of what ending costs; a throwaway folder without a call left none.
+  const mayHaveStarted = (): boolean => !store.storage.isThrowaway || hands.trees.hasStarted || store.log.index.hasCalls();
   const spine = spineOf(base, store, guard, { ...hands, turns });
   const { all, make } = makerOf(spine, store, base);
 
@@ -115,7 +117,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     engine: make(engine, hands.engine),
     memory: make(memory, options, hands.engine),
   };
-  lifetimes.defer(() => endTurns(turns, hands.trees));
+  lifetimes.defer(() => endTurns(turns, hands.trees, mayHaveStarted));
   const { embeddings } = before.memory;
   const helping = make(helpers, { agents, prompt, remote: remoteCalls(base.config.a2a) });
   const skilled = make(skills, helping.queue);
@@ -182,9 +184,9 @@ function makerOf(spine: Spine, { rows }: Store, { lifetimes }: Base) {
   return { all, make };
 }
 
-async function endTurns(turns: DeferredTurns, trees: ProcessTrees): Promise<void> {
+async function endTurns(turns: DeferredTurns, trees: ProcessTrees, mayHaveStarted: () => boolean): Promise<void> {
   await turns.dispose();
-  await trees.killAll();
+  if (mayHaveStarted()) await trees.killAll();
 }
 
 export type Features = ReturnType<typeof composeFeatures>;

@@ -34,6 +34,7 @@ const spanSchema = z
     startTimeUnixNano: nanos,
     endTimeUnixNano: nanos,
     attributes: attributesSchema,
+    events: z.array(z.strictObject({ timeUnixNano: nanos, name: z.string().min(1), attributes: attributesSchema })).optional(),
     status: z.strictObject({ code: z.number().int().min(0).max(2).optional(), message: z.string().optional() }),
   })
   .refine(({ startTimeUnixNano: start, endTimeUnixNano: end }) => BigInt(start) <= BigInt(end), 'it ends before it starts');

@@ -61,8 +61,9 @@ async function approveAll(claw: TrayClaw, turnId: string) {
 
 const free = (): ConfigInput => ({ policy: { mode: 'workspace-free', allowDomains: [new URL(web).host] } });
 
-test('every bundled skill has a contract, and every contract its skill', () => {
+test('every bundled skill has a contract and cases, and every contract its skill', () => {
   expect(Object.keys(contracts).sort()).toEqual(readdirSync(bundled).sort());
+  for (const name of readdirSync(bundled)) expect(existsSync(join(bundled, name, 'evals'))).toBe(true);
 });
 
 test('every bundled skill is clean, is offered where its programs are, and names tools there are', async () => {
@@ -121,6 +122,9 @@ test.each(Object.entries(contracts))('%s does what it says', { timeout: 60_000 }
     if (piece === null) expect(existsSync(target)).toBe(false);
     else expect(readFileSync(target, 'utf8')).toContain(piece);
   }
+  // The cases that come with it, by the same steps. A person names the skill.
+  const { isGood, run } = await claw.op('skill.test', { path: name });
+  expect([isGood, run?.passed, run?.cases.filter(({ verdict }) => verdict !== 'pass')]).toEqual([true, 1, []]);
 });
 
 const foreign = `---\nname: weather\ndescription: Tells the weather of a place from a file.\n---\n\nRun {baseDir}/run.sh and send the result on.\n`;

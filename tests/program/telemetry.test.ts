@@ -133,11 +133,23 @@ test('Langfuse gets its keys, its attributes and a score for a failed turn', asy
   const claw = await open();
   await claw.ask('Hello');
   await claw.ask('Break');
-  expect(await claw.op('telemetry.flush', {})).toMatchObject({ sent: 2, pending: 0, problem: null });
+  const tests = [{ input: 'Hello', assert: ['Hello', 'Bye'].map((value) => ({ type: 'contains' as const, value })) }];
+  await claw.op('eval.run', { cases: { tests } });
+  expect(await claw.op('telemetry.flush', {})).toMatchObject({ sent: 3, pending: 0, problem: null });
   expect(receiver.violations).toEqual([]);
   const agents = receiver.spans.filter(({ name }) => name.startsWith('invoke_agent'));
   expect(agents.map((span) => valueOf(span, 'langfuse.observation.type'))).toEqual(['agent', 'agent']);
-  expect(receiver.scores).toMatchObject([{ name: 'success', value: 0, traceId: agents[1]?.traceId }]);
+  const graded = receiver.spans.find(({ name }) => name === 'evaluate case');
+  expect(receiver.scores).toMatchObject([
+    { name: 'success', value: 0, traceId: agents[1]?.traceId },
+    { name: 'eval', value: 0.5, traceId: graded?.traceId, comment: 'fail' },
+  ]);
+  const results = graded?.events?.map(({ name, attributes }) => [name, attributes.map(({ value }) => Object.values(value)[0])]);
+  expect(results).toEqual([
+    ['gen_ai.evaluation.result', ['Hello', 'fail', 0.5]],
+    ['gen_ai.evaluation.result', ['contains', 'pass', '1']],
+    ['gen_ai.evaluation.result', ['contains', 'fail', '0']],
+  ]);
 });
 
 test('wrong keys wait for a person, and nothing is lost', async () => {

@@ -20,6 +20,10 @@ export const assertTypes = [
   'is-json',
   'tool',
   'not-tool',
+  'calls',
+  'file',
+  'not-file',
+  'ends',
   'cost',
   'latency',
   'llm-rubric',
@@ -36,6 +40,21 @@ export const evalAssertSchema = z.strictObject({
 });
 export type EvalAssert = z.infer<typeof evalAssertSchema>;
 
+/** A tool that a case brings along. It takes the place of the program's own tool of this name, and its answers are written down. */
+export const evalToolSchema = z.strictObject({
+  name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/),
+  description: z.string().max(20_000).default(''),
+  /** The JSON schema of its arguments. */
+  parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
+  /** The first one whose `args` are among the arguments of the call; a text is for every call. */
+  returns: z
+    .union([z.string(), z.array(z.strictObject({ args: z.record(z.string(), z.unknown()).optional(), text: z.string() }))])
+    .default('Done.'),
+  /** Its results come from outside, as those of a web page. */
+  untrusted: z.boolean().default(false),
+});
+export type EvalTool = z.infer<typeof evalToolSchema>;
+
 const testFields = {
   description: z.string().max(500).optional(),
   input: z.string().min(1).max(200_000).optional(),
@@ -45,6 +64,11 @@ const testFields = {
   assert: z.array(evalAssertSchema).max(100).default([]),
   /** Tools whose calls are approved in the throwaway folder; every other approval is denied. */
   approve: z.array(z.string()).max(100).optional(),
+  /** Messages that are sent before, each in a conversation of its own. */
+  before: z.array(z.string().min(1).max(200_000)).max(20).optional(),
+  tools: z.array(evalToolSchema).max(200).optional(),
+  /** The budget of the throwaway program, as in config.yaml. */
+  budget: z.strictObject({ perTurnUsd: z.number().nonnegative(), perTurnTokens: z.number().int().positive() }).partial().optional(),
 };
 
 export const evalFileSchema = z.strictObject({
@@ -61,6 +85,11 @@ export const evalFileSchema = z.strictObject({
   tests: z.array(z.strictObject(testFields)).min(1).max(10_000),
 });
 export type EvalFile = z.infer<typeof evalFileSchema>;
+/** As a program writes it. */
+export type EvalCases = z.input<typeof evalFileSchema>;
+
+/** Suites that come with the program. */
+export const evalSuites = ['tools', 'injection', 'long-context', 'recall', 'budget'] as const;
 
 const checkSchema = z.object({ type: z.string(), pass: z.boolean(), reason: z.string(), score: z.number().optional() });
 /** error: it says nothing of the answer, such as a model that could not be reached or a judgement that cannot be used. */
@@ -145,10 +174,15 @@ export const evalOps = defineOps({
   /** Runs the cases of a file or of a folder. What did not change comes from the cache and makes no request. */
   'eval.run': {
     params: z.strictObject({
-      path: z.string().min(1).max(4096),
+      path: z.string().min(1).max(4096).optional(),
+      suite: z.enum(evalSuites).optional(),
+      /** The content of a file, from a program. */
+      cases: evalFileSchema.optional(),
       repeat: z.number().int().min(1).max(50).optional(),
       model: modelRefSchema.optional(),
       cache: z.boolean().optional(),
+      /** Answers and judgements come from earlier runs alone; what is not there is an error. */
+      replay: z.boolean().optional(),
       parallel: z.number().int().min(1).max(16).optional(),
     }),
     result: exportedRunSchema,
@@ -158,15 +192,22 @@ export const evalOps = defineOps({
     commands: {
       'eval run': {
         takes: ['path'],
-        words: { path: 'a YAML file of cases, or a folder of them' },
+        words: { path: 'a YAML file of cases, a folder of them, or the folder of a public set' },
         paths: ['path'],
         options: {
           repeat: 'run each case so often',
           model: 'the model to run the cases with',
           '--no-cache': { about: 'ask again what is in the cache', sets: { cache: false } },
+          replay: 'ask no model: take every answer from earlier runs',
           parallel: 'how many cases at once',
         },
         example: 'cases.yaml --repeat 3',
+      },
+      'eval suite': {
+        about: 'run a suite that comes with the program',
+        takes: ['suite'],
+        options: { repeat: 'run each case so often', model: 'the model to run the cases with' },
+        example: 'tools --repeat 3',
       },
     },
   },
@@ -191,10 +232,10 @@ export const evalOps = defineOps({
     commands: { 'eval list': { options: { limit: most }, example: '--limit 5' } },
   },
   'eval.get': {
-    params: z.strictObject({ runId: evalRef, format: z.enum(['text', 'junit', 'markdown']).optional() }),
+    params: z.strictObject({ runId: evalRef, format: z.enum(['text', 'json', 'junit', 'markdown']).optional() }),
     result: exportedRunSchema,
-    about: 'show a run; also as JUnit or Markdown',
-    commands: { 'eval show': { takes: ['runId'], options: { format: 'text, junit or markdown' }, example: 'evl_01JD7Q --format junit' } },
+    about: 'show a run; also as JSON, JUnit or Markdown',
+    commands: { 'eval show': { takes: ['runId'], options: { format: 'text, json, junit or markdown' }, example: 'evl_01JD7Q --format junit' } },
   },
   'eval.compare': {
     params: z.strictObject({ a: evalRef, b: evalRef }),

@@ -322,7 +322,7 @@ export const skillStoreOps = defineOps({
     commands: {
       'skills test': {
         takes: ['path'],
-        words: { path: 'the folder of the skill; cases lie in its evals folder' },
+        words: { path: 'the name of a skill, or its folder; cases lie in its evals folder' },
         options: { model: 'the model to run the cases with' },
         paths: ['path'],
         example: './my-skill',

@@ -8,9 +8,12 @@ import { outputOfJsonSchema, valueIn } from '../../mind/asking/asking.ts';
 
 /** The result of running a case, before it is graded. */
 export interface Outcome {
+  /** done, or the code of what ended it, such as over_budget. */
   readonly status: string;
   readonly text: string;
   readonly calls: readonly { readonly tool: string; readonly args: string }[];
+  /** What it wrote in its workspace, by path; null for a file that is gone. */
+  readonly files: Readonly<Record<string, string | null>>;
   readonly costUsd: number | null;
   readonly tookMs: number;
 }
@@ -26,6 +29,13 @@ export function checkByRule(given: EvalAssert, outcome: Outcome): Check | null {
     case 'tool':
     case 'not-tool':
       return checkTool(type, value, outcome);
+    case 'calls':
+      return checkCalls(value, outcome);
+    case 'file':
+    case 'not-file':
+      return checkFile(type, value, outcome);
+    case 'ends':
+      return { type, pass: outcome.status === value, reason: `It ended: ${outcome.status}.` };
     case 'cost':
     case 'latency':
       return checkLimit(type, threshold ?? Number(value), outcome);
@@ -39,7 +49,8 @@ export function checkByRule(given: EvalAssert, outcome: Outcome): Check | null {
 }
 
 type TextRule = (text: string, value: unknown) => Omit<Check, 'type'>;
-type TextType = Exclude<EvalAssert['type'], 'is-json' | 'tool' | 'not-tool' | 'cost' | 'latency' | 'llm-rubric'>;
+type OtherType = 'is-json' | 'tool' | 'not-tool' | 'calls' | 'file' | 'not-file' | 'ends' | 'cost' | 'latency' | 'llm-rubric';
+type TextType = Exclude<EvalAssert['type'], OtherType>;
 
 const textRules: Readonly<Record<TextType, TextRule>> = {
   contains: (text, value) => found(text.includes(String(value)), value),
@@ -103,11 +114,17 @@ function checkJson(text: string, schema: unknown): Check {
   }
 }
 
-/** Named arguments must be equal; others are free. */
+interface WantedCall {
+  readonly name: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+  /** By argument, the values that are right; an empty text among them: it may be left out. No other argument may be given. */
+  readonly oneOf?: Readonly<Record<string, readonly unknown[]>>;
+}
+
+/** Arguments in `args` must be equal, and others are free; with `oneOf`, all of them are checked. */
 function checkTool(type: 'tool' | 'not-tool', value: unknown, { calls }: Outcome): Check {
-  const wanted =
-    typeof value === 'string' ? { name: value, args: {} } : (value as { name: string; args?: Readonly<Record<string, unknown>> });
-  const made = calls.filter(({ tool, args }) => tool === wanted.name && holds(args, wanted.args ?? {}));
+  const wanted: WantedCall = typeof value === 'string' ? { name: value } : (value as WantedCall);
+  const made = calls.filter(({ tool, args }) => tool === wanted.name && holds(args, wanted));
   const listed = calls.map(({ tool, args }) => `${tool} ${args.slice(0, 200)}`).join('; ');
   const isMade = made.length > 0;
   return {
@@ -117,9 +134,51 @@ function checkTool(type: 'tool' | 'not-tool', value: unknown, { calls }: Outcome
   };
 }
 
-function holds(args: string, wanted: Readonly<Record<string, unknown>>): boolean {
+function holds(args: string, { args: wanted = {}, oneOf }: WantedCall): boolean {
   const parsed = parseJson(args === '' ? '{}' : args);
   if (!parsed.ok || !isPlainObject(parsed.value)) return false;
   const given = parsed.value;
-  return Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(given[key], value));
+  const isEqualThere = Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(given[key], value));
+  return isEqualThere && (oneOf === undefined || fitsChoices(given, oneOf));
+}
+
+function fitsChoices(given: Readonly<Record<string, unknown>>, choices: Readonly<Record<string, unknown>>): boolean {
+  const isKnown = Object.keys(given).every((key) => Object.hasOwn(choices, key));
+  return isKnown && Object.entries(choices).every(([key, right]) => fitsOne(given[key], Array.isArray(right) ? right : [right]));
+}
+
+function fitsOne(given: unknown, right: readonly unknown[]): boolean {
+  return given === undefined ? right.length === 0 || right.includes('') : right.some((one) => isAlike(given, one));
+}
+
+/** Texts are compared without case, spaces and signs, as the Berkeley leaderboard does. */
+function isAlike(given: unknown, right: unknown): boolean {
+  if (typeof given === 'string' && typeof right === 'string') return plain(given) === plain(right);
+  if (Array.isArray(given) && Array.isArray(right))
+    return given.length === right.length && given.every((one, index) => isAlike(one, right[index]));
+  if (isPlainObject(given) && isPlainObject(right)) return fitsChoices(given, right);
+  return given === right;
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[ ,./_*^-]/g, '')
+    .replaceAll("'", '"');
+}
+
+function checkCalls(value: unknown, { calls }: Outcome): Check {
+  const { count, tools } = typeof value === 'number' ? { count: value } : (value as { count: number; tools?: readonly string[] });
+  const made = calls.filter(({ tool }) => tools === undefined || tools.includes(tool));
+  return { type: 'calls', pass: made.length === count, reason: `Wanted ${count} calls, and ${made.length} were made.` };
+}
+
+function checkFile(type: 'file' | 'not-file', value: unknown, { files }: Outcome): Check {
+  const wanted = typeof value === 'string' ? { path: value } : (value as { path: string; contains?: string; gone?: boolean });
+  const { path, contains = '', gone = false } = wanted;
+  const text = files[path];
+  if (gone) return { type, pass: (text === null) === (type === 'file'), reason: `${path} is ${text === null ? '' : 'not '}gone.` };
+  const isSo = text?.includes(contains) === true;
+  const found = typeof text !== 'string' ? `${path} was not written.` : `${path} was written${isSo ? '' : `, without "${contains}"`}.`;
+  return { type, pass: isSo === (type === 'file'), reason: found };
 }

@@ -30,6 +30,7 @@ export interface BenchOptions {
   readonly repeat: number;
   readonly parallel: number;
   readonly useCache: boolean;
+  readonly isReplay: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +47,9 @@ interface Graded {
   readonly error?: string;
 }
 
-const KEY_VERSION = 1;
+const KEY_VERSION = 2;
+/** How a turn ends by bounds that belong to the case. */
+const byLimit = new Set(['over_budget', 'step_limit', 'time_limit']);
 
 /** Fails with over_budget, panic_engaged or cancelled; then what was done is recorded. */
 export async function runSuite(deps: BenchDeps, suite: readonly SuiteCase[], options: BenchOptions): Promise<void> {
@@ -66,7 +69,7 @@ async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options:
   const model = options.model;
   const { run, requests } = await answer(deps, test, repeat, options);
   const graded: Graded =
-    run.error === undefined
+    run.error === undefined || saysHowItEnds(test, run.outcome)
       ? await grade(deps, test, run.outcome, options)
       : { checks: [], requests: 0, usage: noUsage, paidUsd: 0, error: run.error };
   const { outcome } = run;
@@ -91,23 +94,34 @@ async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options:
   deps.record(deps.redactDeep(result), { model, usage: addUsage(own.usage, graded.usage), paidUsd: addCost(own.costUsd, graded.paidUsd) });
 }
 
-async function answer(deps: BenchDeps, test: SuiteCase, repeat: number, { model, useCache, signal }: BenchOptions): Promise<Answered> {
-  const { input, files, approve } = test;
-  const key = hash('sha256', JSON.stringify([KEY_VERSION, deps.basis, model, input, files, approve, repeat]), 'hex');
+async function answer(deps: BenchDeps, test: SuiteCase, repeat: number, { model, useCache, isReplay, signal }: BenchOptions): Promise<Answered> {
+  const { input, files, approve, before, tools, budget } = test;
+  const about = [KEY_VERSION, deps.basis, model, input, files, approve, before, tools, budget, repeat];
+  const key = hash('sha256', JSON.stringify(about), 'hex');
   const known = useCache ? parseJson(deps.cached(key) ?? '') : null;
   if (known?.ok === true) return { run: known.value as Answered['run'], requests: 0 };
+  if (isReplay) return failed('No earlier run has an answer to it.');
   await deps.assertBudget();
   try {
     const { requests, ...run } = await deps.runCase(test, model, signal);
     const kept = deps.redactDeep(run);
     // A turn that failed says nothing about the case and may succeed next time, so it is not cached.
-    if (run.error === undefined) deps.cache(key, JSON.stringify(kept));
+    if (run.error === undefined || byLimit.has(run.outcome.status)) deps.cache(key, JSON.stringify(kept));
     return { run: kept, requests };
   } catch (cause) {
     if (signal.aborted) throw new AppError('cancelled', 'The run was stopped. Started again, it takes up what was done.');
-    const outcome = { status: 'failed', text: '', calls: [], costUsd: 0, tookMs: 0 };
-    return { run: { outcome, usage: noUsage, error: toAppError(cause).message }, requests: 0 };
+    return failed(toAppError(cause).message);
   }
+}
+
+function failed(error: string): Answered {
+  const outcome = { status: 'failed', text: '', calls: [], files: {}, costUsd: 0, tookMs: 0 };
+  return { run: { outcome, usage: noUsage, error }, requests: 0 };
+}
+
+/** A limit that a case is about is no error. */
+function saysHowItEnds({ asserts }: SuiteCase, { status }: Outcome): boolean {
+  return byLimit.has(status) && asserts.some(({ type }) => type === 'ends');
 }
 
 /** Rules cost nothing; a judge is asked only about an answer that meets all of them. */
@@ -142,6 +156,7 @@ async function judge(
   const key = judgeKey(about);
   const known = options.useCache ? parseJson(deps.cached(key) ?? '') : null;
   if (known?.ok === true) return { check: checkOf(one, known.value as Judged), requests: 0, usage: noUsage, paidUsd: 0 };
+  if (options.isReplay) return { error: 'No earlier run has a judgement of it.', requests: 0, usage: noUsage, paidUsd: 0 };
   const place = { sessionId: options.sessionId, turnId: '', continues: [] };
   const judged = await judgeFirmly(deps.asking, { ...about, place }, options.signal);
   const { requests } = judged;

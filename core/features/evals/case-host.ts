@@ -1,8 +1,8 @@
 // Runs one case: the whole program on a throwaway data folder, with the person's models, policy and prompts. Deletes the folder
-// afterwards.
+// afterwards, and those that a killed run left.
 
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -11,12 +11,16 @@ import type { Config, ConfigInput } from '../../contracts/config.ts';
 import type { Usage } from '../../contracts/llm.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { OwnPromptName } from '../../contracts/own-prompts.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
 import type { Outcome } from './assertions.ts';
+import { declaredTool } from './declared-tool.ts';
 import type { SuiteCase } from './suite-file.ts';
 
 export interface HostOptions {
   readonly home: string;
+  readonly isThrowaway: true;
   readonly config: ConfigInput;
+  readonly tools: readonly ToolDefinition[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prompts: Readonly<Partial<Record<OwnPromptName, string>>>;
 }
@@ -44,6 +48,9 @@ export interface CaseRun {
 
 const references = /^(?:keychain|vault|env|file):/;
 const APPROVALS_MAX = 100;
+const FILES_MAX = 100;
+const FILE_CHARS_MAX = 20_000;
+const folderName = /^trayclaw-eval-(\d+)-/;
 
 /** The hosts of one run. They share a template, so that a start makes no schema again. */
 export class CaseHosts {
@@ -56,28 +63,28 @@ export class CaseHosts {
 
   constructor(deps: CaseHostDeps) {
     this.#deps = deps;
-    this.#root = mkdtempSync(join(realpathSync(deps.temporaryFolder), 'trayclaw-eval-'));
+    const temporary = realpathSync(deps.temporaryFolder);
+    removeLeftovers(temporary);
+    this.#root = mkdtempSync(join(temporary, `trayclaw-eval-${process.pid}-`));
     this.#environment = { ...deps.environment };
   }
 
   /** Fails with a store error, or with `cancelled` once the signal aborts; what the case itself runs into is its outcome. */
-  async run({ input, files, approve }: SuiteCase, model: string, signal: AbortSignal): Promise<CaseRun> {
+  async run(test: SuiteCase, model: string, signal: AbortSignal): Promise<CaseRun> {
+    const { files, budget } = test;
     const config = await this.#configFor(model);
     this.#template ??= this.#makeTemplate(config);
     const home = join(this.#root, String((this.#next += 1)));
     cpSync(await this.#template, home, { recursive: true });
     writeWorkspace(join(home, 'workspace'), files);
-    const claw = await this.#start(home, config);
-    const startedMs = performance.now();
+    const claw = await this.#start(home, { ...config, budget: { ...config.budget, ...budget } }, test.tools.map(declaredTool));
     try {
       if (this.#deps.skill !== undefined) await claw.op('skill.trust', { folder: this.#deps.skill });
-      const { turnId } = await claw.op('message.send', { text: input });
-      const stop = (): void => void claw.op('turn.cancel', { turnId }).catch(() => undefined);
-      signal.addEventListener('abort', stop, { once: true });
-      const end = await settle(claw, turnId, approve);
-      signal.removeEventListener('abort', stop);
-      signal.throwIfAborted();
-      return await readRun(claw, end, performance.now() - startedMs);
+      for (const text of test.before) await say(claw, text, test.approve, signal);
+      const startedMs = performance.now();
+      const end = await say(claw, test.input, test.approve, signal);
+      const tookMs = performance.now() - startedMs;
+      return await readRun(claw, end, tookMs, writtenIn(join(home, 'workspace'), files));
     } finally {
       await claw.close();
       rmSync(home, { recursive: true, force: true });
@@ -95,8 +102,8 @@ export class CaseHosts {
     return home;
   }
 
-  #start(home: string, config: ConfigInput): Promise<HostedClaw> {
-    return this.#deps.start({ home, config, environment: this.#environment, prompts: this.#deps.prompts });
+  #start(home: string, config: ConfigInput, tools: readonly ToolDefinition[] = []): Promise<HostedClaw> {
+    return this.#deps.start({ home, isThrowaway: true, config, tools, environment: this.#environment, prompts: this.#deps.prompts });
   }
 
   /** Resolves secrets here, because the vault belongs to the person's data folder, and passes them on in the environment. */
@@ -147,6 +154,46 @@ function writeWorkspace(folder: string, files: SuiteCase['files']): void {
   }
 }
 
+/** Each message begins a conversation. */
+async function say(claw: HostedClaw, text: string, approve: readonly string[], signal: AbortSignal): Promise<AskResult> {
+  const { turnId } = await claw.op('message.send', { text });
+  const stop = (): void => void claw.op('turn.cancel', { turnId }).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  const end = await settle(claw, turnId, approve);
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  return end;
+}
+
+/** What a case wrote: files that were not there before, or not so. Null for one that is gone. */
+function writtenIn(folder: string, before: SuiteCase['files']): Outcome['files'] {
+  const now = new Map<string, string>();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || now.size >= FILES_MAX) continue;
+    const path = join(entry.parentPath, entry.name);
+    now.set(relative(folder, path).replaceAll('\\', '/'), readFileSync(path, 'utf8').slice(0, FILE_CHARS_MAX));
+  }
+  const gone = Object.keys(before).filter((path) => !now.has(path));
+  const written = [...now].filter(([path, text]) => before[path] !== text);
+  return Object.fromEntries([...written, ...gone.map((path) => [path, null] as const)]);
+}
+
+/** Of runs whose process was killed. */
+function removeLeftovers(temporary: string): void {
+  for (const name of readdirSync(temporary)) {
+    const pid = Number(folderName.exec(name)?.[1]);
+    if (pid > 0 && !isRunning(pid)) rmSync(join(temporary, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** Approves calls of the tools that the case names and denies all others, because no person answers. */
 async function settle(claw: HostedClaw, turnId: string, approve: readonly string[]): Promise<AskResult> {
   for (let asked = 0; ; asked++) {
@@ -159,12 +206,19 @@ async function settle(claw: HostedClaw, turnId: string, approve: readonly string
   }
 }
 
-async function readRun(claw: HostedClaw, end: AskResult, tookMs: number): Promise<CaseRun> {
+async function readRun(claw: HostedClaw, end: AskResult, tookMs: number, files: Outcome['files']): Promise<CaseRun> {
   const { calls } = await claw.op('turn.get', { turnId: end.turnId });
   const { rows } = await claw.op('usage.get', { by: 'model' });
   const { costUsd, ...usage } = end.usage;
   return {
-    outcome: { status: end.status, text: end.text, calls: calls.map(({ tool, args }) => ({ tool, args })), costUsd, tookMs },
+    outcome: {
+      status: end.status === 'done' ? 'done' : (end.error?.code ?? end.status),
+      text: end.text,
+      calls: calls.map(({ tool, args }) => ({ tool, args })),
+      files,
+      costUsd,
+      tookMs,
+    },
     usage,
     requests: rows.reduce((sum, row) => sum + row.modelCalls, 0),
     ...(end.status === 'done' ? {} : { error: end.error?.message ?? `The turn ended: ${end.status}.` }),

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
 import { doors } from '../../contracts/doors.ts';
 import type { EventType } from '../../contracts/events.ts';
-import { evalEvents, type evalOps, type EvalRun } from '../../contracts/features/evals.ts';
+import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../contracts/features/evals.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { ownPromptNames, type PromptText } from '../../contracts/own-prompts.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
@@ -14,7 +14,8 @@ import { draftCases } from './draft.ts';
 import { exportRun } from './exports.ts';
 import { EvalRows, evalMigrations, type EvalRunRow } from './rows.ts';
 import { compareRuns, rateOf } from './statistics.ts';
-import { readSuite } from './suite-file.ts';
+import { ownSuites } from './own-suites.ts';
+import { casesOf, readSuite, type SuiteCase } from './suite-file.ts';
 
 type Taken = Pick<
   Spine,
@@ -58,7 +59,7 @@ export const evals = defineBuiltInFeature({
   create: (spine: Taken, rows: EvalRows, others: Others) => {
     const running = new Set<Promise<unknown>>();
     const get = (runId: string): EvalRun => readRun(spine.log, findRun(rows, runId));
-    const exported = (run: EvalRun, format: 'text' | 'junit' | 'markdown') => ({ ...run, exported: exportRun(run, format) });
+    const exported = (run: EvalRun, format: 'text' | 'json' | 'junit' | 'markdown') => ({ ...run, exported: exportRun(run, format) });
     const runFor = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<EvalRun> => {
       const run = runEvals({ ...spine, ...others, rows, skill }, params, caller);
       running.add(run);
@@ -86,9 +87,9 @@ async function runEvals(
   caller: Caller,
 ): Promise<string> {
   const { ids, log, panic, rows, clock, config, prompt, version } = deps;
-  if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');
+  if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may run cases.');
   if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
-  const suite = readSuite(params.path);
+  const [path, suite] = suiteOf(params);
   const model = params.model ?? suite[0]?.model ?? deps.models.defaultRef();
   if (model === null)
     throw new AppError('no_model', 'There is no model to run the cases with.', { data: { hint: 'Name one: --model provider/name' } });
@@ -98,7 +99,7 @@ async function runEvals(
   const title = `Evals: ${suite.length} cases`;
   log.append(sessionId, [
     { type: 'session.created', body: { title, agentId: 'main', channel: 'eval', forkedFrom: null } },
-    { type: 'eval.started', body: { runId, path: params.path, model, cases: suite.length, repeat, by: caller.actor } },
+    { type: 'eval.started', body: { runId, path, model, cases: suite.length, repeat, by: caller.actor } },
   ]);
   const prompts = Object.fromEntries(ownPromptNames.map((name) => [name, prompt(name)]));
   const hostDeps: CaseHostDeps = { ...deps, skill: deps.skill?.folder, prompts, resolveSecret: (ref) => deps.secrets.resolve(ref) };
@@ -133,12 +134,21 @@ async function runEvals(
     },
   };
   try {
-    await runSuite(bench, suite, { sessionId, model, repeat, parallel, useCache: params.cache !== false, signal });
+    await runSuite(bench, suite, { sessionId, model, repeat, parallel, useCache: params.cache !== false, isReplay: params.replay === true, signal });
   } finally {
     hosts.dispose();
   }
   log.append(sessionId, [{ type: 'eval.finished', body: { runId, ...counted } }], true);
   return runId;
+}
+
+/** Where the cases come from, and the cases. */
+function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>): readonly [string, SuiteCase[]] {
+  if ([path, suite, cases].filter((one) => one !== undefined).length !== 1)
+    throw new AppError('invalid_params', 'A run takes one of path, suite and cases.');
+  if (path !== undefined) return [path, readSuite(path)];
+  if (suite !== undefined) return [`suite ${suite}`, casesOf(evalFileSchema.parse(ownSuites[suite]()), `the suite ${suite}`)];
+  return ['cases of a program', casesOf(cases ?? { tests: [] }, process.cwd())];
 }
 
 /** The throwaway folders know nothing of the person's day: a case begins only while that has room. */

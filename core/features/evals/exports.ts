@@ -1,9 +1,10 @@
-// A run as text for people, as JUnit for build servers, as Markdown for reviews. Pure.
+// A run as text for people, as JSON for programs, as JUnit for build servers, as Markdown for reviews. Pure.
 
 import type { EvalCase, EvalRun } from '../../contracts/features/evals.ts';
 
-export function exportRun(run: EvalRun, format: 'text' | 'junit' | 'markdown'): string {
+export function exportRun(run: EvalRun, format: 'text' | 'json' | 'junit' | 'markdown'): string {
   if (format === 'junit') return asJunit(run);
+  if (format === 'json') return JSON.stringify(run, null, 2);
   return format === 'markdown' ? asMarkdown(run) : asText(run);
 }
 

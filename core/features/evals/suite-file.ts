@@ -7,7 +7,9 @@ import { parse } from 'yaml';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
-import { evalFileSchema, type EvalAssert, type EvalFile } from '../../contracts/features/evals.ts';
+import { evalFileSchema, type EvalAssert, type EvalFile, type EvalTool } from '../../contracts/features/evals.ts';
+import { schemaFault } from './declared-tool.ts';
+import { readPublicSet } from './public-sets.ts';
 
 export interface SuiteCase {
   readonly caseId: string;
@@ -16,6 +18,9 @@ export interface SuiteCase {
   readonly asserts: readonly EvalAssert[];
   readonly files: Readonly<Record<string, string>>;
   readonly approve: readonly string[];
+  readonly before: readonly string[];
+  readonly tools: readonly EvalTool[];
+  readonly budget: NonNullable<EvalFile['tests'][number]['budget']>;
   readonly model: string | null;
   readonly judge: string | null;
 }
@@ -25,9 +30,11 @@ const WORKSPACE_FILES_MAX = 500;
 const WORKSPACE_BYTES_MAX = 5_000_000;
 const NAME_CHARS_MAX = 80;
 
-/** Fails with `not_found` or `invalid_params`. */
+/** A file, a folder of files, or the folder of a public set. Fails with `not_found` or `invalid_params`. */
 export function readSuite(path: string): SuiteCase[] {
-  const cases = filesAt(path).flatMap((file) => readFile(file));
+  const set = readPublicSet(path);
+  if (set !== null) return casesOf(set, path);
+  const cases = filesAt(path).flatMap((file) => casesOf(parseFile(file), file));
   if (cases.length === 0)
     throw new AppError('not_found', `There is no eval file in ${path}.`, { data: { hint: 'Files end in .yaml or .yml.' } });
   return cases;
@@ -45,25 +52,30 @@ function filesAt(path: string): string[] {
   }
 }
 
-function readFile(path: string): SuiteCase[] {
-  const file = parseFile(path);
+/** `path`: what mistakes are reported of, and what relative paths start from. */
+export function casesOf(file: EvalFile, path: string): SuiteCase[] {
   return file.tests.flatMap((test, index) => {
     const both = { ...file.defaultTest, ...test };
     const asserts = [...(file.defaultTest?.assert ?? []), ...test.assert];
     for (const one of asserts) assertValue(path, index, one);
+    const tools = both.tools ?? [];
+    for (const { name, parameters } of tools) {
+      const fault = schemaFault(parameters);
+      if (fault !== null) throw wrong(path, `test ${index + 1}, the tool ${name}: ${fault}`);
+    }
+    const about = { files: filesOf(path, both.workspace), before: both.before ?? [], tools, budget: both.budget ?? {} };
     const vars = { ...file.defaultTest?.vars, ...test.vars };
     const inputs = both.input === undefined ? (file.prompts ?? []).map((prompt) => fill(prompt, vars)) : [fill(both.input, vars)];
     if (inputs.length === 0) throw wrong(path, `test ${index + 1} has no \`input\`, and the file has no \`prompts\``);
-    const files = filesOf(path, both.workspace);
     return inputs.map((input): SuiteCase => {
-      const caseId = hash('sha256', JSON.stringify([input, asserts, files]), 'hex').slice(0, 16);
+      const caseId = hash('sha256', JSON.stringify([input, asserts, about]), 'hex').slice(0, 16);
       const name = (both.description ?? input).replace(/\s+/g, ' ').slice(0, NAME_CHARS_MAX);
       return {
         caseId,
         name,
         input,
         asserts,
-        files,
+        ...about,
         approve: both.approve ?? [],
         model: file.providers?.[0] ?? null,
         judge: file.judge ?? null,
@@ -114,6 +126,11 @@ const oneCall: ValueForm = {
   fits: (value) => typeof value === 'string' || (isPlainObject(value) && typeof value['name'] === 'string'),
 };
 
+const oneFile: ValueForm = {
+  words: 'a path, or path and contains or gone',
+  fits: (value) => typeof value === 'string' || (isPlainObject(value) && typeof value['path'] === 'string'),
+};
+
 /** A text, where nothing else is said. */
 const valueForms: Readonly<Partial<Record<EvalAssert['type'], ValueForm>>> = {
   'contains-any': severalTexts,
@@ -122,6 +139,12 @@ const valueForms: Readonly<Partial<Record<EvalAssert['type'], ValueForm>>> = {
   equals: { words: 'given', fits: (value) => value !== undefined },
   tool: oneCall,
   'not-tool': oneCall,
+  calls: {
+    words: 'a number, or count and tools',
+    fits: (value) => typeof value === 'number' || (isPlainObject(value) && typeof value['count'] === 'number'),
+  },
+  file: oneFile,
+  'not-file': oneFile,
 };
 
 function patternFault(pattern: string): string | null {

@@ -2,7 +2,7 @@
 // can serve. Writes only to the folders that the caller names.
 
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import semver from 'semver';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -43,7 +43,7 @@ export class Authoring {
   }
 
   async test({ path, model }: OpParsed<'skill.test'>): Promise<OpResult<'skill.test'>> {
-    const { folder, prepared } = this.#read(path);
+    const { folder, prepared } = this.#read(this.#folderOf(path));
     const { inspected, risks } = prepared;
     const cases = join(folder, CASES);
     const about = { folder, sha256: inspected.sha256 };
@@ -117,6 +117,13 @@ export class Authoring {
       verified: '',
     } as const;
     return { folder, prepared: prepare({ read: readFolder(folder), source, risks: [] }, { name: null, version: null }, this.#deps) };
+  }
+
+  /** The folder itself, or that of the skill of this name. */
+  #folderOf(path: string): string {
+    const given = this.#path(path);
+    const named = existsSync(given) ? undefined : this.#deps.shelf.standing().find(({ name }) => name === basename(given));
+    return named?.path ?? given;
   }
 
   #path(path: string): string {

@@ -25,6 +25,14 @@ export const names = {
   errorType: 'error.type',
 } as const;
 
+export const evaluation = {
+  event: 'gen_ai.evaluation.result',
+  name: 'gen_ai.evaluation.name',
+  score: 'gen_ai.evaluation.score.value',
+  label: 'gen_ai.evaluation.score.label',
+  explanation: 'gen_ai.evaluation.explanation',
+} as const;
+
 /** Attributes that no convention names. */
 export const own = {
   turn: 'trayclaw.turn.id',
@@ -38,6 +46,8 @@ export const own = {
   answer: 'trayclaw.approval.answer',
   answeredBy: 'trayclaw.approval.by',
   attempt: 'trayclaw.model.retries',
+  evalRun: 'trayclaw.eval.run',
+  evalCase: 'trayclaw.eval.case',
 } as const;
 
 export const langfuse = {

@@ -1,9 +1,10 @@
-// Follows the log to one receiver: finished turns in their order, batch by batch, and a cursor in the database that moves only when the
+// Follows the log to one receiver: finished turns and graded eval cases in their order, batch by batch, and a cursor in the database that moves only when the
 // receiver has confirmed them. Never on a turn's path; after a crash the last batch may be sent again, with the same ids.
 
-import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import { traceOfCase } from './eval-spans.ts';
 import type { Receiver, Delivery } from './receiver.ts';
 import { traceOfTurn, type TraceOptions, type TurnTrace } from './turn-spans.ts';
 
@@ -26,6 +27,7 @@ export type Progress = { readonly kind: 'idle' | 'more' } | { readonly kind: 'fa
 /** Events read at once, and turns sent at once. */
 const EVENTS_READ = 500;
 const TURNS_SENT = 50;
+const sentTypes: EventType[] = ['turn.finished', 'eval.case_finished'];
 
 export class ExportQueue {
   readonly #deps: QueueDeps;
@@ -42,7 +44,7 @@ export class ExportQueue {
     this.#sql = {
       cursor: db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').pluck(),
       put: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
-      pending: db.prepare("SELECT count(*) FROM events WHERE seq > ? AND type = 'turn.finished'").pluck(),
+      pending: db.prepare("SELECT count(*) FROM events WHERE seq > ? AND type IN ('turn.finished', 'eval.case_finished')").pluck(),
     };
   }
 
@@ -67,8 +69,8 @@ export class ExportQueue {
   async step(signal: AbortSignal): Promise<Progress> {
     const { log, receiver } = this.#deps;
     if (this.#cursor >= log.lastSeq) return { kind: 'idle' };
-    const { events, scannedTo } = log.reads.afterOfTypes(this.#cursor, EVENTS_READ, ['turn.finished']);
-    const batch = events.slice(0, TURNS_SENT) as EventOf<'turn.finished'>[];
+    const { events, scannedTo } = log.reads.afterOfTypes(this.#cursor, EVENTS_READ, sentTypes);
+    const batch = events.slice(0, TURNS_SENT);
     const last = events.length > batch.length ? (batch.at(-1)?.seq ?? scannedTo) : scannedTo;
     const traces = batch.flatMap((event) => this.#trace(event) ?? []);
     const refusedBefore = this.#refused;
@@ -99,8 +101,10 @@ export class ExportQueue {
     return { kind: 'taken' };
   }
 
-  #trace({ sessionId, turnId }: AnyEvent): TurnTrace | null {
+  #trace(event: AnyEvent): TurnTrace | null {
     const { log, options } = this.#deps;
+    if (event.type === 'eval.case_finished') return traceOfCase(event, options);
+    const { sessionId, turnId } = event;
     const row = turnId === null ? null : log.index.turn(turnId);
     if (row === null || row.sessionId !== sessionId) return null;
     return traceOfTurn(log.reads.turn(sessionId, row.turnId, row.firstSeq), options);

@@ -100,8 +100,13 @@ function spanJson(span: Span, traceId: string) {
     startTimeUnixNano: nanos(span.startMs),
     endTimeUnixNano: nanos(Math.max(span.startMs, span.endMs)),
     attributes: attributesJson(span.attributes),
+    ...(span.events === undefined ? {} : { events: span.events.map(eventJson) }),
     status: span.error === null ? {} : { code: STATUS_ERROR, message: span.error },
   };
+}
+
+function eventJson({ name, atMs, attributes }: NonNullable<Span['events']>[number]) {
+  return { timeUnixNano: nanos(atMs), name, attributes: attributesJson(attributes) };
 }
 
 function resourceJson({ version, instance }: Resource) {

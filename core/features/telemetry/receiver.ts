@@ -7,6 +7,7 @@ import type { TelemetryConfig, TelemetryTarget } from '../../contracts/features/
 import { isSecretReference } from '../../contracts/secret-ref.ts';
 import { GuardedFetch, type FetchAnswer } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
+import { evaluation } from './conventions.ts';
 import { metricsJson, traceIdOf, tracesJson, type Resource } from './otlp-json.ts';
 import type { TurnTrace } from './turn-spans.ts';
 
@@ -75,9 +76,13 @@ export function langfuseReceiver(config: NonNullable<TelemetryConfig['langfuse']
   };
 }
 
-/** A failed turn is scored 0, with an id derived from the turn: sent again, it is the same score. */
+/** A failed turn is scored 0, and an eval case what it got. The id is derived from either: sent again, it is the same score. */
 function scoreOf({ turnId, rootTurnId, spans: [turn] }: TurnTrace): object[] {
-  if (turn === undefined || turn.error === null) return [];
+  if (turn === undefined) return [];
+  const { [evaluation.label]: verdict, [evaluation.score]: value } = turn.attributes;
+  const graded = { id: `${traceIdOf(turnId)}-eval`, traceId: traceIdOf(rootTurnId), name: 'eval', value, dataType: 'NUMERIC', comment: verdict };
+  if (typeof verdict === 'string') return typeof value === 'number' ? [graded] : [];
+  if (turn.error === null) return [];
   const comment = turn.error.slice(0, 500);
   return [{ id: `${turnId}-success`, traceId: traceIdOf(rootTurnId), name: 'success', value: 0, dataType: 'BOOLEAN', comment }];
 }

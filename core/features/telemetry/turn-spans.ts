@@ -17,6 +17,8 @@ export interface Span {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
+  /** What is noted at a moment of it. */
+  readonly events?: readonly { readonly name: string; readonly atMs: number; readonly attributes: Attributes }[];
   /** Why it failed; null if it did not. */
   readonly error: string | null;
 }

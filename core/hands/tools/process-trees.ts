@@ -55,6 +55,7 @@ export class ProcessTrees {
   readonly #instanceMarker: EnvironmentMarker;
   readonly #waitMsMax: number;
   readonly #live = new Map<number, TrackedProcess>();
+  #hasStarted = false;
 
   constructor(options: ProcessTreesOptions) {
     this.#clock = options.clock;
@@ -63,6 +64,11 @@ export class ProcessTrees {
     this.#environment = options.environment;
     this.#instanceMarker = options.instanceMarker;
     this.#waitMsMax = options.waitMsMax ?? WAIT_MS;
+  }
+
+  /** Whether a child was ever registered. */
+  get hasStarted(): boolean {
+    return this.#hasStarted;
   }
 
   /** The number of registered children. */
@@ -77,6 +83,7 @@ export class ProcessTrees {
 
   /** Registers a child. Call the returned function once it and everything it started have ended. */
   track(process: TrackedProcess): () => void {
+    this.#hasStarted = true;
     this.#live.set(process.pid, process);
     return () => {
       if (this.#live.get(process.pid) === process) this.#live.delete(process.pid);

@@ -49,10 +49,11 @@ export class LogHead {
 
   /**
    * Starts to follow the log. Only after a gap is recorded as an event: until then the file is its only trace. A file that cannot be
-   * created does not prevent the start.
+   * created does not prevent the start. A throwaway folder has none.
    */
   begin(): void {
     const { storage, clock, bootedAtMs } = this.#deps;
+    if (storage.isThrowaway) return;
     this.#attempt(() => {
       const known = storage.db.prepare('SELECT database_id AS id FROM log_head').get() as { id: string } | undefined;
       const before = this.#before === 'damaged' ? null : this.#before;

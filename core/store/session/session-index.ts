@@ -212,6 +212,11 @@ export class SessionIndex {
     return (this.#sql.countEvents.get(sessionId) as { n: number }).n;
   }
 
+  /** Whether a tool was ever called. */
+  hasCalls(): boolean {
+    return this.#db.prepare('SELECT 1 FROM tool_calls LIMIT 1').get() !== undefined;
+  }
+
   findInbound(channel: string, dedupeKey: string): { sessionId: string; turnId: string } | null {
     return (this.#sql.findInbound.get(channel, dedupeKey) as { sessionId: string; turnId: string } | undefined) ?? null;
   }

@@ -9,6 +9,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
+import { withLazyStatements } from './lazy-statements.ts';
 import { keepPrivate } from './private-files.ts';
 import { homeError, mapStorageError } from './storage-errors.ts';
 import { WalSync } from './wal-sync.ts';
@@ -29,6 +30,8 @@ export interface StorageOptions {
   readonly migrations: readonly Migration[];
   /** False for a read-only check that must not claim the folder (verification of a copy). */
   readonly lock?: boolean;
+  /** True for a folder that is deleted at the end: nothing waits for the disk, and a power cut may damage it. */
+  readonly isThrowaway?: boolean;
 }
 
 const CACHE_PAGES_KIB = -16_000;
@@ -43,6 +46,7 @@ const WAL_BYTES_MAX = 4 * 1024 * 1024;
 export class Storage {
   readonly db: SqlDatabase;
   readonly home: string;
+  readonly isThrowaway: boolean;
   readonly #releaseLock: () => void;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
@@ -56,9 +60,10 @@ export class Storage {
   #full = false;
   #doomed = false;
 
-  private constructor(db: SqlDatabase, home: string, releaseLock: () => void) {
-    this.db = db;
+  private constructor(db: SqlDatabase, { home, isThrowaway = false }: StorageOptions, releaseLock: () => void) {
+    this.db = withLazyStatements(db);
     this.home = home;
+    this.isThrowaway = isThrowaway;
     this.#releaseLock = releaseLock;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
@@ -74,7 +79,7 @@ export class Storage {
     try {
       db = new Database(join(options.home, 'trayclaw.db'));
       db.pragma('journal_mode = WAL');
-      db.pragma('synchronous = NORMAL');
+      db.pragma(`synchronous = ${options.isThrowaway === true ? 'OFF' : 'NORMAL'}`);
       db.pragma('fullfsync = 1');
       db.pragma('checkpoint_fullfsync = 1');
       db.pragma('foreign_keys = ON');
@@ -83,7 +88,7 @@ export class Storage {
       db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
       migrate(db, options.migrations);
-      return new Storage(db, options.home, release);
+      return new Storage(db, options, release);
     } catch (cause) {
       db?.close();
       release();
@@ -140,7 +145,7 @@ export class Storage {
    */
   transactAhead<T>(work: () => T): { readonly value: T; readonly onDisk: Promise<void> } {
     // The first barrier of the connection also syncs the folder, where the log's file may be new.
-    if (this.syncMeter.count === 0) return { value: this.transact(work, true), onDisk: Promise.resolve() };
+    if (this.isThrowaway || this.syncMeter.count === 0) return { value: this.transact(work, true), onDisk: Promise.resolve() };
     const value = this.transact(work);
     this.syncMeter.count += 1;
     return { value, onDisk: this.#wal.wait() };
@@ -165,6 +170,7 @@ export class Storage {
 
   /** Moves the write-ahead log into the file. For idle moments. Returns whether all of it is there, and on the disk. */
   checkpoint(): boolean {
+    if (this.isThrowaway) return true;
     try {
       const isWhole = this.#moved('PASSIVE');
       if (isWhole && this.walBytes > WAL_BYTES_MAX) this.#moved('TRUNCATE');
@@ -195,7 +201,7 @@ export class Storage {
     try {
       this.#wal.dispose();
       if (this.db.open) {
-        this.#optimize();
+        if (!this.isThrowaway) this.#optimize();
         this.db.close();
       }
     } catch (cause) {
@@ -227,7 +233,7 @@ export class Storage {
   }
 
   #setFull(full: boolean): void {
-    if (full === this.#full) return;
+    if (full === this.#full || this.isThrowaway) return;
     this.db.exec(full ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
     this.#full = full;
   }

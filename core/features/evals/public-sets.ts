@@ -1,0 +1,159 @@
+// Reads well-known public sets from a folder that the person has, as eval cases that are graded by rule: the Berkeley function-calling
+// leaderboard (BFCL, files BFCL_v*_*.json beside possible_answer), and a domain of tau2-bench (tasks.json beside policy.md or db.json).
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { isPlainObject } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { evalFileSchema, type EvalCases, type EvalFile } from '../../contracts/features/evals.ts';
+
+type Test = EvalCases['tests'][number];
+type Tool = NonNullable<Test['tools']>[number];
+
+/** Null where the folder holds no set that is known. Fails with invalid_params where one is damaged. */
+export function readPublicSet(folder: string): EvalFile | null {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
+  const parts = readdirSync(folder).filter((name) => bfclName.test(name));
+  const isTau = existsSync(join(folder, 'tasks.json')) && ['policy.md', 'db.json'].some((name) => existsSync(join(folder, name)));
+  if (parts.length === 0 && !isTau) return null;
+  try {
+    const tests = parts.length > 0 ? parts.sort().flatMap((name) => bfclTests(folder, name)) : tauTests(folder);
+    return evalFileSchema.parse({ tests });
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError || cause instanceof z.ZodError)) throw cause;
+    throw new AppError('invalid_params', `${folder} looks like a public set, and cannot be read as one: ${cause.message.slice(0, 300)}`);
+  }
+}
+
+const bfclName = /^BFCL_v\d+_(.+)\.json$/;
+
+const bfclCaseSchema = z.object({
+  id: z.string(),
+  question: z.array(z.array(z.object({ role: z.string(), content: z.string() }))).min(1),
+  function: z.array(z.object({ name: z.string(), description: z.string().default(''), parameters: z.record(z.string(), z.unknown()) })),
+});
+
+const bfclAnswerSchema = z.object({
+  id: z.string(),
+  ground_truth: z.array(z.record(z.string(), z.record(z.string(), z.array(z.unknown())))),
+});
+
+/** One turn with its answers, or with none where no function fits. Other parts of the set need its own programs and are left out. */
+function bfclTests(folder: string, name: string): Test[] {
+  const part = bfclName.exec(name)?.[1] ?? '';
+  const answers = join(folder, 'possible_answer', name);
+  const isIrrelevance = part.endsWith('irrelevance');
+  if (/^(?:multi_turn|memory|web_search|format)/.test(part) || !(isIrrelevance || existsSync(answers))) return [];
+  const right = new Map(isIrrelevance ? [] : linesOf(answers).map((line) => [(line as { id: string }).id, line] as const));
+  return linesOf(join(folder, name)).flatMap((line): Test[] => {
+    const one = bfclCaseSchema.parse(line);
+    const answer = right.get(one.id);
+    if (answer === undefined && !isIrrelevance) return [];
+    const tools = new Map(one.function.map((tool) => [offered(tool.name), bfclTool(tool)] as const));
+    const calls = answer === undefined ? [] : bfclAnswerSchema.parse(answer).ground_truth.flatMap((call) => Object.entries(call));
+    return [
+      {
+        description: one.id,
+        input: one.question.flatMap((turn) => turn.map(({ content }) => content)).join('\n\n'),
+        tools: [...tools.values()],
+        assert: [
+          { type: 'calls', value: { count: calls.length, tools: [...tools.keys()] } },
+          ...calls.map(([tool, oneOf]) => ({ type: 'tool' as const, value: { name: offered(tool), oneOf } })),
+        ],
+      },
+    ];
+  });
+}
+
+function linesOf(path: string): unknown[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** As model servers take it. */
+function offered(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+  return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`.slice(0, 64);
+}
+
+function bfclTool({ name, description, parameters }: z.infer<typeof bfclCaseSchema>['function'][number]): Tool {
+  return { name: offered(name), description, parameters: jsonSchemaOf(parameters) };
+}
+
+/** The types of Python, Java and JavaScript that the set uses; `any` is every type. */
+const typeNames: Readonly<Record<string, string>> = {
+  dict: 'object',
+  HashMap: 'object',
+  tuple: 'array',
+  Array: 'array',
+  ArrayList: 'array',
+  String: 'string',
+  char: 'string',
+  Boolean: 'boolean',
+  Integer: 'integer',
+  Bigint: 'integer',
+  long: 'integer',
+  byte: 'integer',
+  short: 'integer',
+  float: 'number',
+  double: 'number',
+};
+
+function jsonSchemaOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const made: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(given)) {
+    if (key === 'type' && typeof value === 'string') {
+      if (value !== 'any') made['type'] = typeNames[value] ?? value;
+    } else if (key === 'properties' && isPlainObject(value)) {
+      made['properties'] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isPlainObject(one) ? jsonSchemaOf(one) : {}]));
+    } else if ((key === 'items' || key === 'additionalProperties') && isPlainObject(value)) made[key] = jsonSchemaOf(value);
+    else if (key === 'description' || key === 'required' || key === 'enum') made[key] = value;
+  }
+  return made;
+}
+
+const tauTaskSchema = z.object({
+  id: z.string(),
+  ticket: z.string().nullish(),
+  user_scenario: z.object({ instructions: z.union([z.string(), z.record(z.string(), z.unknown())]) }),
+  evaluation_criteria: z
+    .object({
+      actions: z
+        .array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()), requestor: z.string().optional() }))
+        .nullish(),
+      nl_assertions: z.array(z.string()).nullish(),
+    })
+    .nullish(),
+});
+
+/** The whole request at once, under the policy. The set's tools are Python: here they answer nothing, so the calls are what is graded. */
+function tauTests(folder: string): Test[] {
+  const rules = join(folder, 'policy.md');
+  const policy = existsSync(rules) ? `Follow this policy:\n\n${readFileSync(rules, 'utf8')}\n\n` : '';
+  const tasks = z.array(tauTaskSchema).parse(JSON.parse(readFileSync(join(folder, 'tasks.json'), 'utf8')));
+  const actionsOf = ({ evaluation_criteria: criteria }: z.infer<typeof tauTaskSchema>) =>
+    (criteria?.actions ?? []).filter(({ requestor }) => requestor !== 'user');
+  const keys = new Map<string, Set<string>>();
+  for (const { name, arguments: args } of tasks.flatMap(actionsOf)) keys.set(name, new Set([...(keys.get(name) ?? []), ...Object.keys(args)]));
+  const tools = [...keys].map(([name, names]): Tool => {
+    const properties = Object.fromEntries([...names].map((key) => [key, {}]));
+    return { name: offered(name), description: name.replaceAll('_', ' '), parameters: { type: 'object', properties } };
+  });
+  return tasks.map((task): Test => {
+    const { instructions } = task.user_scenario;
+    const told = typeof instructions === 'string' ? instructions : Object.values(instructions).filter((text) => typeof text === 'string');
+    const points = task.evaluation_criteria?.nl_assertions ?? [];
+    return {
+      description: task.id,
+      input: `${policy}What the customer wants:\n\n${task.ticket ?? [told].flat().join('\n')}`,
+      tools,
+      assert: [
+        ...actionsOf(task).map(({ name, arguments: args }) => ({ type: 'tool' as const, value: { name: offered(name), args } })),
+        ...(points.length === 0 ? [] : [{ type: 'llm-rubric' as const, value: points.map((point) => `- ${point}`).join('\n') }]),
+      ],
+    };
+  });
+}
