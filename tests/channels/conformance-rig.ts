@@ -275,7 +275,8 @@ function scriptedServer(home: string) {
     tools: [{ name: 'ask', description: 'Asks for a color.', inputSchema: { type: 'object' } }],
     results: { ask: { does: 'elicit', params: { mode: 'form', message: 'Which color shall it be?', requestedSchema: askForm } } },
   };
-  const path = join(home, 'server.json');
+  // A server may not read the data folder.
+  const path = join(home, '..', 'server.json');
   writeFileSync(path, JSON.stringify(script));
   return { command: process.execPath, args: [fileURLToPath(new URL('../doubles/mcp/stdio-server.mjs', import.meta.url)), path] };
 }
