@@ -123,6 +123,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const skilled = make(skills, helping.queue);
   const signalled = make(signals);
   const opened = make(doors);
+  const servers = make(mcp, guard.secrets);
   const graded = make(evals, { prompt, start: hands.start });
   const made = {
     ...before,
@@ -132,12 +133,12 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     doors: opened,
     schedule: make(schedule, { prompt, signals: signalled.hub }),
     deadLetters: make(deadLetters),
-    telegram: make(telegram, options.wait),
+    telegram: make(telegram, servers.questions, options.wait),
     usage: make(usage, (line) => safetyOf('app-log').redactJson(line).text),
     openai: make(openai, { tokens: opened.tokens, agents, embeddings }),
     a2a: make(a2a, { tokens: opened.tokens, agents }),
     mcpDoor: make(mcpDoor, { tokens: opened.tokens, agents }),
-    mcp: make(mcp, guard.secrets),
+    mcp: servers,
     telemetry: make(telemetry),
     machine: make(machine),
     ssh: make(ssh),
@@ -145,7 +146,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     plugins: make(plugins, { files: store.pluginFiles, book: store.pluginBook }),
     discord: make(discord),
     email: make(email),
-    services: make(channels, { services: all.flatMap((wing) => wing.services ?? []), wait: options.wait }),
+    services: make(channels, { services: all.flatMap((wing) => wing.services ?? []), servers: servers.questions, wait: options.wait }),
     opinions: make(opinions),
     prices: make(prices, { book: hands.prices, url: options.priceListUrl }),
     values: make(values),

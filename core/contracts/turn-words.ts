@@ -3,6 +3,7 @@
 
 import type { EventBodies } from './events.ts';
 import { isRouteRef } from './route-name.ts';
+import type { EndedQuestion } from './features/mcp.ts';
 import type { Approval } from './policy.ts';
 import type { CallView } from './turn-view.ts';
 
@@ -67,13 +68,21 @@ function saidNo(by: string | null, reason: string): string {
 const doors: Readonly<Record<string, string>> = { window: 'in the window', cli: 'at the command line', 'the tray': 'in the tray' };
 const states = { pending: 'still open', approved: 'approved', denied: 'denied' } as const;
 
+const placeOf = (by: string, here: string): string =>
+  here !== '' && by.startsWith(here) ? 'here' : (doors[by] ?? (isClock(by) ? 'by timeout' : `by ${by}`));
+
 /** "Answered in the window: denied." A `by` that begins with `here` means that the person answered at this same door. */
 export function answeredWords({ state, decidedBy, scope }: Approval, here: string): string {
   if (state === 'withdrawn') return `No longer asked: ${endedFirst}.`;
-  const by = decidedBy ?? '';
-  const where = by.startsWith(here) ? 'here' : (doors[by] ?? (isClock(by) ? 'by timeout' : `by ${by}`));
   const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
-  return `Answered ${where}: ${how}.`;
+  return `Answered ${placeOf(decidedBy ?? '', here)}: ${how}.`;
+}
+
+/** Of a question of an MCP server. Null: it is open. */
+export function endedQuestionWords(ended: Pick<EndedQuestion, 'action' | 'by'> | null, here: string): string {
+  if (ended === null) return 'It is still open.';
+  if (ended.action === 'cancel') return isClock(ended.by) ? 'No longer asked: no answer in time.' : 'No longer asked: the call has ended.';
+  return `Answered ${placeOf(ended.by, here)}: ${ended.action === 'accept' ? 'sent' : 'declined'}.`;
 }
 
 /** With `budget.unpriced`. */

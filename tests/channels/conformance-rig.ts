@@ -1,10 +1,14 @@
 // A program over one chat service, or over several at once, for tests of channels: starts the other side, the scripted model and the program,
 // pairs people, and knows what a person has read.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { RuntimeOptions } from '../../core/compose.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
+import type { EventBodies } from '../../core/contracts/events.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
@@ -21,6 +25,8 @@ export interface BenchPerson {
   files?(): Promise<string[]> | string[];
   /** Answers the newest question of the chat: a button, or its code. */
   answer(choice: 'yes' | 'no'): Promise<void>;
+  /** Answers the newest question of an MCP server with one of its choices: the button of that name, or the code and the word. */
+  choose(value: string): Promise<void>;
 }
 
 export interface ChannelBench {
@@ -100,7 +106,8 @@ export class ConformanceRig {
 
   async open(wanted = 'running'): Promise<void> {
     const { channels, plugins, program } = this.bench;
-    const config = { ...this.#model?.config('openai'), channels, ...(plugins === undefined ? {} : { plugins }) };
+    const mcp = { servers: { s: scriptedServer(this.#home.path) } };
+    const config = { ...this.#model?.config('openai'), mcp, channels, ...(plugins === undefined ? {} : { plugins }) };
     const faults = { crashPoints: { reach: (point: string) => this.#reach(point) } };
     this.#claw = await this.#home.open({ config, wait: waitBriefly, faults, ...program });
     await this.running(wanted);
@@ -119,6 +126,24 @@ export class ConformanceRig {
     this.#crash = null;
     crash();
     throw new Error('the program ends here');
+  }
+
+  /** A call of a tool whose server asks for a color; resolves to the id of the call once it waits for the answer. */
+  async callAsking(): Promise<string> {
+    const { claw } = this;
+    const { server } = await claw.op('mcp.test', { name: 's' });
+    await claw.op('mcp.approve', { name: 's', sha256: server.sha256 ?? '' });
+    const { callId, pending = [] } = await claw.op('tool.run', { tool: 's__ask', args: {}, wait: false });
+    for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve' });
+    await until(async () => (await claw.op('mcp.list', {})).questions.length === 1, 'the server asks');
+    return callId;
+  }
+
+  /** What the log says of the end of a question or of a call. */
+  async recorded<T extends 'mcp.answered' | 'tool.finished'>(type: T): Promise<EventBodies[T][]> {
+    const { sessions } = await this.claw.op('session.list', { limit: 100 });
+    const found = await Promise.all(sessions.map(({ sessionId }) => this.claw.op('session.get', { sessionId, types: [type] })));
+    return found.flatMap(({ events }) => events).map(({ body }) => body as EventBodies[T]);
   }
 
   /** A person is shown that it may have arrived, and knows that it did. */
@@ -237,6 +262,23 @@ export class ConformanceRig {
     }
     return all.toSorted((a, b) => a.seq - b.seq).map(({ body }) => body);
   }
+}
+
+const askForm = {
+  type: 'object',
+  properties: { color: { type: 'string', enum: ['red', 'blue'] } },
+  required: ['color'],
+};
+
+function scriptedServer(home: string) {
+  const script = {
+    tools: [{ name: 'ask', description: 'Asks for a color.', inputSchema: { type: 'object' } }],
+    results: { ask: { does: 'elicit', params: { mode: 'form', message: 'Which color shall it be?', requestedSchema: askForm } } },
+  };
+  // A server may not read the data folder.
+  const path = join(home, '..', 'server.json');
+  writeFileSync(path, JSON.stringify(script));
+  return { command: process.execPath, args: [fileURLToPath(new URL('../doubles/mcp/stdio-server.mjs', import.meta.url)), path] };
 }
 
 /** Rests of a service are for real networks. */

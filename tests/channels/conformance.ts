@@ -121,6 +121,27 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
     await rig.claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
   });
 
+  test('a question of an MCP server is answered in the chat, and closes there when it is answered elsewhere', options, async () => {
+    const ada = await rig.ada();
+    const callId = await rig.callAsking();
+    await rig.hears(ada, /Which color shall it be\?/);
+    await ada.choose('blue');
+    await until(async () => (await rig.recorded('tool.finished')).some((one) => one.callId === callId), 'the call has ended');
+    const call = (await rig.recorded('tool.finished')).find((one) => one.callId === callId);
+    expect(call?.forModel).toContain('{"action":"accept","content":{"color":"blue"}}');
+    const ended = { server: 's', action: 'accept', fields: ['color'], by: `${rig.name}:${ada.id}` };
+    expect(await rig.recorded('mcp.answered')).toMatchObject([ended]);
+    // The same answer again finds nothing to decide.
+    await ada.choose('red').catch(() => undefined);
+    await rig.callAsking();
+    const [open] = (await rig.claw.op('mcp.list', {})).questions;
+    await until(async () => (await ada.heard()).filter((text) => /Which color/.test(text)).length === 2, 'the chat asks');
+    const answer = { questionId: open?.questionId ?? '', action: 'decline' as const };
+    await rig.claw.op('mcp.answer', answer, { channel: 'window', actor: 'window' });
+    await rig.hears(ada, /Answered in the window: declined\./);
+    expect((await rig.recorded("mcp.answered")).map(({ by }) => by).toSorted()).toEqual([`${rig.name}:${ada.id}`, "window"]);
+  });
+
   test('the panic stop works from the chat, and says that it did', options, async () => {
     const ada = await rig.ada();
     await ada.write('/panic');

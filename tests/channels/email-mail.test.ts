@@ -101,6 +101,9 @@ test('a wrong code decides nothing, and a quoted question is no answer', options
   await owner.write(`What is this?\n\n${question?.text ?? ''}`, { subject: 'Re: x', headers: { 'In-Reply-To': '<x@people.example>' } });
   await until(async () => owner.heard().some((text) => text.startsWith('You said: What is this?')), 'it is a message');
   expect((await rig.claw.op('approval.list', {})).approvals.map(({ approvalId }) => approvalId)).toEqual([open?.approvalId]);
+  const code = /^ {4}yes (\w+)$/m.exec(question?.text ?? '')?.[1] ?? '';
+  await owner.write(`yes ${code}: but only on Fridays`);
+  await rig.hears(owner, new RegExp(`^You said: yes ${code}: but`));
   await owner.write('/approve');
   await rig.hears(owner, /answered by the code/);
   await owner.answer('yes');

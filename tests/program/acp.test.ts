@@ -2,15 +2,18 @@
 // given at another door, sessions that are listed and loaded, and an output that holds nothing but the protocol.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import {
   client,
   methods,
   ndJsonStream,
   PROTOCOL_VERSION,
   type ClientConnection,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionUpdate,
@@ -30,13 +33,14 @@ const choose = (optionId: string): RequestPermissionResponse => ({ outcome: { ou
 class Editor {
   readonly updates: SessionUpdate[] = [];
   readonly asked: RequestPermissionRequest[] = [];
+  readonly forms: CreateElicitationRequest[] = [];
   /** Requests for permission that the agent took back. */
   withdrawn = 0;
   readonly child: ChildProcessWithoutNullStreams;
   readonly connection: ClientConnection;
   stdout = '';
 
-  constructor(home: TestHome, answer: Answer) {
+  constructor(home: TestHome, answer: Answer, fill: CreateElicitationResponse) {
     const env = { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path, ...compileCache };
     this.child = spawn(process.execPath, [cliFile, 'acp'], { env, cwd: home.path });
     const out = new PassThrough();
@@ -48,6 +52,10 @@ class Editor {
         signal.addEventListener('abort', () => (this.withdrawn += 1));
         return answer(params, signal);
       })
+      .onRequest(methods.client.elicitation.create, ({ params }) => {
+        this.forms.push(params);
+        return fill;
+      })
       .onNotification(methods.client.session.update, ({ params }) => void this.updates.push(params.update));
     this.connection = app.connect(
       ndJsonStream(Writable.toWeb(this.child.stdin) as WritableStream<Uint8Array>, Readable.toWeb(out) as ReadableStream<Uint8Array>),
@@ -57,7 +65,7 @@ class Editor {
   async begin(cwd: string): Promise<string> {
     const { agentCapabilities } = await this.connection.agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: {},
+      clientCapabilities: { elicitation: { form: {} } },
     });
     expect(agentCapabilities?.loadSession).toBe(true);
     return (await this.connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
@@ -117,8 +125,8 @@ afterEach(async () => {
   await model.close();
 });
 
-function open(answer: Answer): Editor {
-  const editor = new Editor(home, answer);
+function open(answer: Answer, fill: CreateElicitationResponse = { action: 'cancel' }): Editor {
+  const editor = new Editor(home, answer, fill);
   editors.push(editor);
   return editor;
 }
@@ -180,4 +188,32 @@ test('an answer at another door takes the question back in the editor', { timeou
   await instance?.claw.close();
   await editor.end();
   expect(existsSync(join(home.workspace, 'note.txt'))).toBe(true);
+});
+
+test('a question of an MCP server is a form in the editor, and its answer goes to the server', { timeout: 60_000 }, async () => {
+  const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+  const script = {
+    tools: [{ name: 'ask', description: 'Asks.', inputSchema: { type: 'object' } }],
+    results: { ask: { does: 'elicit', params: { mode: 'form', message: 'Which name?', requestedSchema } } },
+  };
+  // A server may not read the data folder.
+  const path = join(home.path, '..', 'server.json');
+  writeFileSync(path, JSON.stringify(script));
+  const args = [fileURLToPath(new URL('../doubles/mcp/stdio-server.mjs', import.meta.url)), path];
+  home.configure({ ...model.config('openai'), mcp: { servers: { s: { command: process.execPath, args } } } });
+  model.script([
+    { user: /ask/, results: 0, answer: { calls: [{ tool: 's__ask', args: {} }] } },
+    { answer: ({ toolResults }) => ({ text: toolResults.at(-1)?.text ?? '' }) },
+  ]);
+  await home.serve();
+  const instance = await findInstance(home.path);
+  const { server } = (await instance?.claw.op('mcp.test', { name: 's' })) ?? { server: null };
+  await instance?.claw.op('mcp.approve', { name: 's', sha256: server?.sha256 ?? '' });
+  const editor = open(() => choose('once'), { action: 'accept', content: { name: 'Ada' } });
+  const sessionId = await editor.begin(home.workspace);
+  expect(await editor.prompt(sessionId, 'please ask')).toMatchObject({ stopReason: 'end_turn' });
+  expect(editor.forms).toMatchObject([{ mode: 'form', message: 's: Which name?', requestedSchema }]);
+  expect(editor.said()).toContain('{"action":"accept","content":{"name":"Ada"}}');
+  await instance?.claw.close();
+  await editor.end();
 });

@@ -29,6 +29,20 @@ test.each(eras)('a %s client asks, calculates and reads its own conversation', a
   const { contents } = await client.readResource({ uri });
   expect(JSON.stringify(contents)).toContain('It is 42.');
   expect((await rig.claw.op('session.get', { sessionId, limit: 1 })).session.channel).toBe('mcp');
+
+  // It is told when that goes on, and of no other conversation.
+  const told: string[] = [];
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
+  const { sessionId: other } = await rig.claw.ask('Of another door');
+  const foreign = `trayclaw://sessions/${other}`;
+  if (era === 'legacy') {
+    await client.subscribeResource({ uri });
+    await expect(client.subscribeResource({ uri: foreign })).rejects.toThrow(/no resource/);
+  } else await client.listen({ resourceSubscriptions: [uri, foreign] });
+  await rig.claw.ask('And there', { sessionId: other });
+  await client.callTool({ name: 'ask_agent', arguments: { message: 'Once more', session: sessionId } });
+  await until(() => told.length >= 2, 'the client is told');
+  expect(new Set(told)).toEqual(new Set([uri]));
 });
 
 test.each(eras)('a %s client whose scopes hold approvals is asked itself, and its answer decides', async (era) => {

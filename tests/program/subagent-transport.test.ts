@@ -1,82 +1,20 @@
 // One contract for the two ways a subagent call travels: the queue of this machine, and a group of nodes over a real NATS server. What holds for the
 // one holds for the other. Then what only a group has: another node does the work, the server is killed, a node is away.
 
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect as dial } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from '@nats-io/transport-node';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
+import { silentLogger } from '../../core/base/logger.ts';
+import { NatsGroup } from '../../core/features/a2a/nats-group.ts';
+import { NatsIdentities, testCertificates } from '../doubles/nats/nats-identities.ts';
+import { NatsServer } from '../doubles/nats/nats-server.ts';
 import { needs } from '../needs.ts';
-import { freePort } from '../free-port.ts';
 import type { Rule } from '../doubles/scripted-model.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
-
-class NatsServer {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'tc-nats-'));
-  readonly port: number;
-  #process: ChildProcess | null = null;
-
-  private constructor(port: number) {
-    this.port = port;
-  }
-
-  static async start(): Promise<NatsServer> {
-    const server = new NatsServer(await freePort());
-    await server.run();
-    return server;
-  }
-
-  async run(): Promise<void> {
-    this.#process = spawn('nats-server', ['-js', '-sd', this.#folder, '-a', '127.0.0.1', '-p', String(this.port)], { stdio: 'ignore' });
-    while (!(await answers(this.port)));
-  }
-
-  /** Resolves when each of `tasks` tasks was extended `times` times; a node extends three times in the time to acknowledge. */
-  async holds(times: number, tasks: number): Promise<void> {
-    const connection = await connect({ servers: `127.0.0.1:${this.port}` });
-    const held = new Map<string, number>();
-    try {
-      for await (const message of connection.subscribe('$JS.ACK.>')) {
-        // $JS.ACK, stream, consumer, deliveries, the task's place in the stream.
-        const task = message.subject.split('.')[5] ?? '';
-        if (message.string() === '+WPI') held.set(task, (held.get(task) ?? 0) + 1);
-        if ([...held.values()].filter((count) => count >= times).length >= tasks) return;
-      }
-    } finally {
-      await connection.close();
-    }
-  }
-
-  async kill(): Promise<void> {
-    const ended = this.#process;
-    if (ended === null) return;
-    this.#process = null;
-    const closed = once(ended, 'close');
-    ended.kill('SIGKILL');
-    await closed;
-  }
-
-  async dispose(): Promise<void> {
-    await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = dial(port, '127.0.0.1');
-    socket.once('data', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('close', () => resolve(false));
-    socket.once('data', () => socket.destroy());
-  });
-}
 
 const closing: { dispose(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -193,4 +131,50 @@ test('nats: a task of a node that is away is not done by another; it becomes a d
   const { status, text } = await here.op('turn.wait', { turnId });
   expect([status, text]).toEqual(['done', expect.stringContaining('the node that began it is away')]);
   expect(second.entered).toEqual([]);
+});
+
+test('nats: a node with its certificate and credentials works over TLS; without one of them it is told which', needs('nats-server'), async () => {
+  const [certificates, members, others] = [testCertificates(), new NatsIdentities(), new NatsIdentities()];
+  const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
+  closing.push(server);
+  const { ca, client } = certificates;
+  const tls = { ca, cert: client.cert, key: client.key };
+  const look = async (tried: object): Promise<string> => {
+    const config = { servers: `127.0.0.1:${server.port}`, group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...tried };
+    const closed = new AbortController();
+    const group = new NatsGroup({
+      config,
+      nodeId: 'node',
+      logger: silentLogger,
+      resolve: (ref) => Promise.resolve(ref),
+      closing: closed.signal,
+    });
+    try {
+      return `${(await group.look()).waiting} wait`;
+    } catch (cause) {
+      return cause instanceof Error ? cause.message : String(cause);
+    } finally {
+      closed.abort();
+      await group.close();
+    }
+  };
+  const credentials = members.credentials();
+  expect(await look({ credentials, tls })).toBe('0 wait');
+  expect(await look({ credentials: others.credentials(), tls })).toMatch(/refused the credentials/);
+  expect(await look({ tls })).toMatch(/refused the credentials/);
+  // The server hangs up on a node without a certificate.
+  expect(await look({ credentials, tls: { ca } })).toMatch(/cannot be reached|TLS/);
+  expect(await look({ credentials, tls: { ...tls, ca: testCertificates().ca } })).toMatch(/TLS/);
+
+  const rig = await rigFor();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(rig.home.path, name), text, { mode: 0o600 });
+    return `file:${name}`;
+  };
+  const given = { credentials: file('node.creds', credentials), tls: { ...tls, key: file('node.key', client.key) } };
+  const gate = new Gate();
+  gate.open();
+  const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, ...given };
+  const claw = await rig.open(rules, { a2a: { transport: 'nats', nats } }, [gate.tool()]);
+  expect((await claw.ask('go', { sessionId: 'work' })).text).toBe('Part 1 done and Part 2 done');
 });

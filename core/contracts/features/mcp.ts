@@ -98,7 +98,7 @@ const mcpEvents = {
   'mcp.removed': z.object({ server: z.string(), by: z.string() }),
   /** A server asks a person something during a call; the call waits for `mcp.answer`. */
   'mcp.asked': z.object({ server: z.string(), tool: z.string(), questionId: z.string(), callId: z.string(), message: z.string() }),
-  /** A person answered a question of a server. The answer itself went to the server alone. */
+  /** A question of a server ended: a person answered it, or nobody did in time. The answer itself went to the server alone. */
   'mcp.answered': z.object({
     server: z.string(),
     question: z.string(),
@@ -159,6 +159,15 @@ const questionSchema = z.object({
   dueAtMs: z.number(),
 });
 export type McpQuestion = z.infer<typeof questionSchema>;
+
+/** How a question ended. `by` is the caller, or `timeout`, or the end of the call. */
+export interface EndedQuestion {
+  readonly question: McpQuestion;
+  readonly action: 'accept' | 'decline' | 'cancel';
+  /** The fields that were sent. */
+  readonly fields: readonly string[];
+  readonly by: string;
+}
 
 const named = z.strictObject({ name: mcpServerNameSchema });
 const view = z.object({ server: mcpServerViewSchema });

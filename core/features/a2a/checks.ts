@@ -26,7 +26,8 @@ async function groupFinding(look: () => Promise<{ readonly waiting: number }>): 
     const { waiting } = await look();
     return well('a2a.group', `The NATS server of the group answers; ${counted(waiting, 'task waits or runs', 'tasks wait or run')}.`);
   } catch (cause) {
-    return unwell('a2a.group', toAppError(cause).message, 'Check a2a.nats in config.yaml, and that the server runs with JetStream.');
+    const { message, hint } = toAppError(cause);
+    return unwell('a2a.group', message, hint ?? 'Check a2a.nats in config.yaml.');
   }
 }
 

@@ -3,8 +3,7 @@
 // config.yaml names it.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import {
   AckPolicy,
   jetstream,
@@ -18,9 +17,10 @@ import * as z from 'zod';
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { parseJson } from '../../base/json.ts';
 import type { Logger } from '../../base/logger.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { carriedBudgetSchema, peerStateSchema, type A2aConfig } from '../../contracts/features/a2a.ts';
 import { usageSchema } from '../../contracts/llm.ts';
+import { connectToServer, troubleOf } from './nats-connection.ts';
 import type { OutgoingTask, PeerLink, PeerTask } from './peer-link.ts';
 import { isEnd, type TaskDesk, type TaskOwner, type TaskView } from './tasks.ts';
 
@@ -276,12 +276,10 @@ export class NatsGroup {
     try {
       return await work(await this.#connected());
     } catch (cause) {
-      const hint = 'Check that the NATS server runs with JetStream, and a2a.nats in config.yaml.';
-      throw new AppError('model_unavailable', 'The NATS server of the group cannot be reached.', {
-        data: { hint },
-        isRetryable: true,
-        cause,
-      });
+      // A secret that is missing says so itself.
+      if (isAppError(cause)) throw cause;
+      const [message, hint] = troubleOf(cause);
+      throw new AppError('model_unavailable', message, { data: { hint }, isRetryable: true, cause });
     }
   }
 
@@ -297,27 +295,7 @@ export class NatsGroup {
 
   async #connect(): Promise<NatsConnection> {
     const { config, resolve, nodeId } = this.#deps;
-    const { servers, user, password, token, credentials, tls } = config;
-    const connection = await connect({
-      servers: servers.split(',').map((server) => server.trim()),
-      name: `trayclaw ${nodeId}`,
-      timeout: ASK_MS,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: 500,
-      ...(user === undefined ? {} : { user }),
-      ...(password === undefined ? {} : { pass: await resolve(password) }),
-      ...(token === undefined ? {} : { token: await resolve(token) }),
-      ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(await resolve(credentials))) }),
-      ...(tls === undefined
-        ? {}
-        : {
-            tls: {
-              ...(tls.ca === undefined ? {} : { ca: readFileSync(tls.ca, 'utf8') }),
-              ...(tls.cert === undefined ? {} : { cert: readFileSync(tls.cert, 'utf8') }),
-              ...(tls.key === undefined ? {} : { key: await resolve(tls.key) }),
-            },
-          }),
-    });
+    const connection = await connectToServer(config, { name: `trayclaw ${nodeId}`, timeoutMs: ASK_MS, resolve });
     const manager = await jetstreamManager(connection, { timeout: ASK_MS });
     const storage = StorageType.File;
     await manager.streams.add({

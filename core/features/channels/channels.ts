@@ -17,6 +17,7 @@ import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
 type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts'>;
 
 interface Others {
+  readonly servers: ServiceChannelDeps['servers'];
   readonly services: readonly ChatService[];
   /** Rests between two tries. */
   readonly wait?: ServiceChannelDeps['wait'] | undefined;
@@ -30,8 +31,8 @@ export const channels = defineBuiltInFeature({
   name: 'channels',
   migrations: channelMigrations,
   rows: ({ db }) => new ChannelRows(db),
-  create: (spine: Taken, rows: ChannelRows, { services, wait = sleep }: Others) => {
-    const all = services.map((service) => channelOf(spine, rows, service, wait));
+  create: (spine: Taken, rows: ChannelRows, { services, servers, wait = sleep }: Others) => {
+    const all = services.map((service) => channelOf({ ...spine, servers, wait }, rows, service));
     return {
       handlers: createHandlers(all),
       checks: [{ check: () => all.map(checkChannel) }],
@@ -41,8 +42,8 @@ export const channels = defineBuiltInFeature({
   },
 });
 
-function channelOf(spine: Taken, rows: ChannelRows, service: ChatService, wait: ServiceChannelDeps['wait']): ServiceChannel {
-  const { clock, ids, logger, log, policy, outbox, artifacts } = spine;
+function channelOf(spine: Taken & Pick<ServiceChannelDeps, 'servers' | 'wait'>, rows: ChannelRows, service: ChatService): ServiceChannel {
+  const { clock, ids, logger, log, policy, outbox, artifacts, servers, wait } = spine;
   return new ServiceChannel({
     service,
     log,
@@ -52,6 +53,7 @@ function channelOf(spine: Taken, rows: ChannelRows, service: ChatService, wait: 
     wait,
     rows: rows.of(service.name),
     approvals: policy,
+    servers,
     randomInt: (below) => randomInt(below),
     nonce: () => (service.answers === 'codes' ? drawCode() : randomBytes(15).toString('base64url')),
     every,

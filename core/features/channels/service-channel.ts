@@ -19,7 +19,6 @@ import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { ChannelState, ChannelStatus } from '../../contracts/features/channels.ts';
-import type { Approval } from '../../contracts/policy.ts';
 import {
   chatWords,
   LiveReplies,
@@ -42,6 +41,7 @@ export interface ServiceChannelDeps {
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly approvals: QuestionDeps['approvals'];
+  readonly servers: QuestionDeps['servers'];
   readonly randomInt: (below: number) => number;
   readonly nonce: () => string;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
@@ -51,6 +51,9 @@ export interface ServiceChannelDeps {
   readonly readFile: (sha256: string) => Uint8Array | null;
 }
 
+/** After these something may have to be asked, or a question may be over. */
+const asking: ReadonlySet<string> = new Set(['approval.requested', 'mcp.asked', 'channel.paired', 'outbound.uncertain']);
+const answering: ReadonlySet<string> = new Set(['approval.decided', 'mcp.answered', 'outbound.part_sent']);
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
 const REFUSED_MS = 60_000;
@@ -171,8 +174,8 @@ export class ServiceChannel {
     for (const event of events) {
       this.#online?.live?.follow(event);
       const { type } = event;
-      if (type === 'approval.requested' || type === 'channel.paired' || type === 'outbound.uncertain') this.#joined?.questions.askOpen();
-      if (type === 'approval.decided' || type === 'outbound.part_sent') this.#closeAnswered();
+      if (asking.has(type)) this.#joined?.questions.askOpen();
+      if (answering.has(type)) this.#closeAnswered();
     }
   }
 
@@ -310,16 +313,11 @@ export class ServiceChannel {
 
   #asAnswered(part: OutboundPart): OutboundPart {
     if (part.item.kind !== 'question') return part;
-    const question = this.#deps.rows.openQuestions().find(({ outboundId }) => outboundId === part.item.outboundId);
-    const approval = question === undefined ? null : this.#deps.approvals.approval(question.approvalId);
-    if (approval === null || approval.state === 'pending') return part;
+    const answer = this.#joined?.questions.answerOf(part.item.outboundId) ?? null;
+    if (answer === null) return part;
     const { buttons: _gone, ...rest } = part.item;
     const item = stillRedacted<OutboundItem>(rest);
-    return { ...part, item, text: part.text === '' ? '' : `${part.text}\n\n${this.#answerOf(approval)}` };
-  }
-
-  #answerOf(approval: Approval): string {
-    return this.#joined?.questions.howAnswered(approval) ?? '';
+    return { ...part, item, text: part.text === '' ? '' : `${part.text}\n\n${answer}` };
   }
 
   /** Every chat that asked shows the outcome, wherever it was decided. */
@@ -327,14 +325,14 @@ export class ServiceChannel {
     const { questions } = this.#joined ?? {};
     const online = this.#online;
     if (questions === undefined || online === null) return;
-    for (const { question, approval } of questions.answered()) {
+    for (const { question, asked } of questions.answered()) {
       const { chatId, messageId, approvalId, userId } = question;
       const key = `${approvalId} ${userId}`;
       if (messageId === null || this.#closing.has(key)) continue;
-      const text = this.#answerOf(approval);
+      const text = questions.howAnswered(asked);
       const { line } = online;
       if (line.closeQuestion === undefined) {
-        this.#closeByLine(questions, { question, approval }, text);
+        this.#closeByLine(questions, { question, asked }, text);
         continue;
       }
       this.#closing.add(key);
@@ -349,18 +347,18 @@ export class ServiceChannel {
   }
 
   /** A service whose messages cannot be changed gets a line, unless the person answered in that very chat. */
-  #closeByLine(questions: Questions, { question, approval }: ReturnType<Questions['answered']>[number], text: string): void {
+  #closeByLine(questions: Questions, { question, asked }: ReturnType<Questions['answered']>[number], text: string): void {
     const { log, queue } = this.#deps;
     log.transact(() => {
-      if (approval.decidedBy !== `${this.name}:${question.userId}`) {
+      if (asked.by !== `${this.name}:${question.userId}`) {
         queue({
           to: { channel: this.name, chatId: question.chatId },
           kind: 'notice',
-          text: `${approval.summary}\n${text}`,
+          text: `${asked.summary}\n${text}`,
           files: [],
           ...(question.messageId === null ? {} : { replyToMessageId: question.messageId }),
-          idempotencyKey: `${this.name}-closed:${approval.approvalId}:${question.userId}`,
-          sessionId: approval.sessionId,
+          idempotencyKey: `${this.name}-closed:${asked.askId}:${question.userId}`,
+          sessionId: asked.sessionId === '' ? systemSessionId : asked.sessionId,
           turnId: null,
         });
       }

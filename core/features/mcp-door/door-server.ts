@@ -17,11 +17,13 @@ import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { Peer } from './peer.ts';
 import { listSessions, readSession } from './session-resources.ts';
+import { watchSessions, type SessionNews } from './session-watch.ts';
 import { followTurn, type TurnCallDeps, type Visit } from './turn-call.ts';
 
 export interface DoorServerDeps extends TurnCallDeps {
   readonly version: string;
   readonly logger: Logger;
+  readonly news: SessionNews;
 }
 
 type Made = CallToolResult | InputRequiredResult;
@@ -35,13 +37,13 @@ const instructions =
   'TrayClaw is an agent on this computer, with its own tools, memory and documents. What it does passes its gate: a call may wait for the ' +
   'approval of a person, and the request stays open meanwhile.';
 
-/** One for each connection, or each request where connections are not kept. */
-export async function createDoorServer(deps: DoorServerDeps, peer: Peer): Promise<McpServer> {
+/** One for each connection, or each request where connections are not kept. `tellsAll`: of a connection whose client listens to a stream. */
+export async function createDoorServer(deps: DoorServerDeps, peer: Peer, tellsAll = false): Promise<McpServer> {
   const server = new McpServer(
     { name: 'trayclaw', title: 'TrayClaw', version: deps.version },
     {
       instructions,
-      capabilities: { tools: {}, resources: {} },
+      capabilities: { tools: {}, resources: { subscribe: true } },
       inputRequired: { maxRounds: ROUNDS_MAX, roundTimeoutMs: QUESTION_MS },
       requestState: { verify: (state, context) => deps.rounds.verify(state, context) },
       // Answers are checked where they are read.
@@ -53,6 +55,7 @@ export async function createDoorServer(deps: DoorServerDeps, peer: Peer): Promis
   await offering.addTools();
   offering.addSearches();
   offering.addSessions();
+  watchSessions(server, peer, { news: deps.news, tellsAll });
   return server;
 }
 

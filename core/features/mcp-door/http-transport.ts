@@ -39,7 +39,7 @@ export class McpHttp<P extends HttpPeer> {
   readonly #deps: HttpDeps<P>;
   readonly #sessions = new Map<string, KeptSession>();
   /** One for each client, so that notices for one never reach another. */
-  readonly #modern = new Map<string, McpHttpHandler>();
+  readonly #modern = new Map<string, { readonly peer: P; readonly handler: McpHttpHandler }>();
 
   constructor(deps: HttpDeps<P>) {
     this.#deps = deps;
@@ -62,17 +62,22 @@ export class McpHttp<P extends HttpPeer> {
     await send(response, reply, signal);
   }
 
+  /** For clients of 2026-07-28 that listen to it and may read it. */
+  changed(uri: string, mayRead: (peer: P) => boolean): void {
+    for (const { peer, handler } of this.#modern.values()) if (mayRead(peer)) handler.notify.resourceUpdated(uri);
+  }
+
   async dispose(): Promise<void> {
     for (const id of Array.from(this.#sessions.keys())) await this.#end(id);
-    for (const handler of this.#modern.values()) await handler.close();
+    for (const { handler } of this.#modern.values()) await handler.close();
     this.#modern.clear();
   }
 
   #modernOf(peer: P): McpHttpHandler {
     const known = this.#modern.get(peer.id);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.handler;
     const handler = createMcpHandler(() => this.#deps.make(peer), { legacy: 'reject', responseMode: 'sse', keepAliveMs: ALIVE_MS });
-    this.#modern.set(peer.id, handler);
+    this.#modern.set(peer.id, { peer, handler });
     peer.revoked.addEventListener('abort', () => {
       this.#modern.delete(peer.id);
       void handler.close();

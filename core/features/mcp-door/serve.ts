@@ -20,6 +20,8 @@ import type { Spine } from '../feature.ts';
 import { createDoorServer } from './door-server.ts';
 import { McpHttp } from './http-transport.ts';
 import type { Peer, PeerMessage } from './peer.ts';
+import { readable, sessionUri } from './session-resources.ts';
+import { sessionsOf, type SessionNews } from './session-watch.ts';
 import { roundsOf } from './turn-call.ts';
 
 export interface McpDoorDeps extends Pick<Spine, 'config' | 'log' | 'logger' | 'ids' | 'clock' | 'turns' | 'version'> {
@@ -33,14 +35,20 @@ const CHANNEL = 'mcp';
 export class McpDoor {
   readonly #deps: McpDoorDeps;
   readonly #http: McpHttp<Peer>;
+  readonly #stopNews: () => void;
 
   constructor(deps: McpDoorDeps) {
     this.#deps = deps;
     const key = randomBytes(32);
+    const news: SessionNews = (listener) => deps.log.onCommitted((events) => sessionsOf(events).forEach(listener));
     this.#http = new McpHttp({
       clock: deps.clock,
       newId: () => randomBytes(24).toString('base64url'),
-      make: (peer) => createDoorServer({ ...deps, rounds: roundsOf(key, peer) }, peer),
+      make: (peer) => createDoorServer({ ...deps, news, rounds: roundsOf(key, peer) }, peer),
+    });
+    this.#stopNews = news((sessionId) => {
+      const uri = sessionUri(sessionId);
+      this.#http.changed(uri, (peer) => readable(peer, uri) !== null);
     });
   }
 
@@ -56,6 +64,7 @@ export class McpDoor {
   }
 
   dispose(): Promise<void> {
+    this.#stopNews();
     return this.#http.dispose();
   }
 }

@@ -13,7 +13,7 @@ export async function listSessions(claw: Claw, peer: Peer): Promise<ListResource
   const resources = sessions
     .filter(({ sessionId }) => mayRead(peer, sessionId))
     .map(({ sessionId, title, updatedAtMs }) => ({
-      uri: `trayclaw://sessions/${encodeURIComponent(sessionId)}`,
+      uri: sessionUri(sessionId),
       name: title === '' ? sessionId : title,
       mimeType: 'text/markdown',
       annotations: { lastModified: new Date(updatedAtMs).toISOString() },
@@ -39,10 +39,22 @@ export async function readSession(
   }
 }
 
+const PREFIX = 'trayclaw://sessions/';
+
+export function sessionUri(sessionId: string): string {
+  return `${PREFIX}${encodeURIComponent(sessionId)}`;
+}
+
+/** The session of an address; null for one that this client may not read. */
+export function readable(peer: Peer, uri: string): string | null {
+  const sessionId = uri.startsWith(PREFIX) ? decodeURIComponent(uri.slice(PREFIX.length)) : '';
+  return sessionId !== '' && mayRead(peer, sessionId) ? sessionId : null;
+}
+
 function mayRead(peer: Peer, sessionId: string): boolean {
   return peer.may('sessions') || peer.owns(sessionId);
 }
 
-function missing(uri: string): ResourceNotFoundError {
+export function missing(uri: string): ResourceNotFoundError {
   return new ResourceNotFoundError(uri, `There is no resource ${uri.slice(0, 200)}.`);
 }

@@ -7,6 +7,7 @@ import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { Peer } from './peer.ts';
+import { sessionsOf, type SessionNews } from './session-watch.ts';
 
 export interface StdioOptions {
   readonly claw: Claw;
@@ -33,7 +34,8 @@ export async function serveOnStdio(options: StdioOptions): Promise<void> {
   const gone = new AbortController();
   const peer = peerOf(options, AbortSignal.any([gone.signal, ended]));
   const rounds = roundsOf(randomBytes(32), peer);
-  const handle = serveStdio(() => createDoorServer({ claw, version, logger, rounds }, peer), {
+  const news = newsOf(claw);
+  const handle = serveStdio(({ era }) => createDoorServer({ claw, version, logger, rounds, news }, peer, era === 'modern'), {
     transport: new StdioServerTransport(input, output),
     onerror: (error) => logger.log('warn', 'the MCP client sent something that does not fit', { cause: error.message }),
   });
@@ -45,6 +47,20 @@ export async function serveOnStdio(options: StdioOptions): Promise<void> {
   });
   gone.abort();
   await handle.close();
+}
+
+function newsOf(claw: Claw): SessionNews {
+  return (listener) => {
+    const over = new AbortController();
+    void (async () => {
+      try {
+        for await (const event of claw.events({ after: 'latest', signal: over.signal })) sessionsOf([event]).forEach(listener);
+      } catch {
+        // The instance ended; the connection ends with it.
+      }
+    })();
+    return () => over.abort();
+  };
 }
 
 function peerOf(options: StdioOptions, revoked: AbortSignal): Peer {

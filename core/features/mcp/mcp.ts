@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import type { McpServerConfig } from '../../contracts/features/mcp.ts';
+import type { McpQuestion, McpServerConfig } from '../../contracts/features/mcp.ts';
 import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { mcpChecks } from './checks.ts';
@@ -42,11 +42,18 @@ export const mcp = defineBuiltInFeature({
   rows: ({ db }) => new McpRows(db),
   create: (spine: Taken, rows: McpRows, box: SecretBox) => {
     const { clock, ids, log, settings, closing, facts, safety, programs } = spine;
-    const questions = new Questions(clock, ids, ({ questionId, server, tool, callId, message, sessionId, turnId }) =>
-      log.append(sessionId, [
-        { type: 'mcp.asked', turnId: turnId === '' ? null : turnId, body: { server, tool, questionId, callId, message } },
-      ]),
-    );
+    const turnOf = ({ turnId }: McpQuestion): string | null => (turnId === '' ? null : turnId);
+    const questions = new Questions(clock, ids, {
+      asked: (question) => {
+        const { questionId, server, tool, callId, message, sessionId } = question;
+        const body = { server, tool, questionId, callId, message };
+        log.append(sessionId, [{ type: 'mcp.asked', turnId: turnOf(question), body }]);
+      },
+      ended: ({ question, action, fields, by }) => {
+        const body = { server: question.server, question: question.questionId, action, fields: [...fields], by };
+        log.append(question.sessionId, [{ type: 'mcp.answered', turnId: turnOf(question), body }], true);
+      },
+    });
     const signInOf = (server: string, url: URL): SignIn => new SignIn(box, server, url);
     const refusalOf = (url: URL): string | null => {
       const { decision, reason } = safety.url(url.href);
@@ -73,6 +80,7 @@ export const mcp = defineBuiltInFeature({
     registry.take(settings.config.mcp);
     settings.useAtOnce(['mcp'], (config) => registry.take(config.mcp));
     return {
+      questions,
       handlers: createMcpOps({ ...spine, registry, questions, box, signIns }),
       checks: [mcpChecks(() => registry.views())],
       dispose: async () => {

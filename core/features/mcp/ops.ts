@@ -60,10 +60,8 @@ export function createMcpOps(deps: McpOpsDeps): McpOps {
       ask(deps, name, caller, async ({ client }, options) =>
         promptText(deps, name, await client.getPrompt({ name: prompt, arguments: args }, options)),
       ),
-    'mcp.answer': ({ questionId, action, content }, caller) => {
-      const { server } = questions.answer(questionId, action, content);
-      const body = { server, question: questionId, action, fields: Object.keys(content ?? {}), by: caller.actor };
-      deps.log.append(systemSessionId, [{ type: 'mcp.answered', body }], true);
+    'mcp.answer': (answer, caller) => {
+      const { server, questionId } = questions.answer(answer, caller.actor);
       return { questionId, server };
     },
     'mcp.login': ({ name, wait = false }, caller) => {

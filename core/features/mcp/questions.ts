@@ -7,7 +7,8 @@ import { Deferred, sleep } from '../../base/deferred.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { McpQuestion } from '../../contracts/features/mcp.ts';
+import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
+import { fieldsOf, type QuestionField } from '../../contracts/question-fields.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
 import { isLoopback } from './http-link.ts';
 import { shown } from './tool-pins.ts';
@@ -15,12 +16,26 @@ import { shown } from './tool-pins.ts';
 export const questionMs = 5 * 60_000;
 const OPEN_MAX = 5;
 const FIELDS_MAX = 30;
+/** Of the last questions it is known how they ended. */
+const ENDED_MAX = 50;
 
 type Content = NonNullable<ElicitResult['content']>;
 
 interface Open {
   readonly question: McpQuestion;
   readonly answered: Deferred<ElicitResult>;
+}
+
+/** Called after the question is in the list, or out of it. */
+export interface QuestionNews {
+  asked(question: McpQuestion): void;
+  ended(end: EndedQuestion): void;
+}
+
+interface Answer {
+  readonly questionId: string;
+  readonly action: ElicitResult['action'];
+  readonly content?: Content | undefined;
 }
 
 export interface Asking {
@@ -33,17 +48,23 @@ export interface Asking {
 export class Questions {
   readonly #clock: Clock;
   readonly #ids: IdSource;
-  readonly #onAsked: (question: McpQuestion) => void;
+  readonly #news: QuestionNews;
   readonly #open = new Map<string, Open>();
+  readonly #ended = new Map<string, EndedQuestion>();
 
-  constructor(clock: Clock, ids: IdSource, onAsked: (question: McpQuestion) => void) {
+  constructor(clock: Clock, ids: IdSource, news: QuestionNews) {
     this.#clock = clock;
     this.#ids = ids;
-    this.#onAsked = onAsked;
+    this.#news = news;
   }
 
   list(): McpQuestion[] {
     return [...this.#open.values()].map(({ question }) => question);
+  }
+
+  /** Null for one that is open, or that ended long ago. */
+  ended(questionId: string): EndedQuestion | null {
+    return this.#ended.get(questionId) ?? null;
   }
 
   /** Declined at once where it cannot be shown to a person; cancelled after its time limit. */
@@ -67,24 +88,33 @@ export class Questions {
     const answered = new Deferred<ElicitResult>();
     this.#open.set(question.questionId, { question, answered });
     const over = new AbortController();
-    this.#onAsked(question);
+    this.#news.asked(question);
     try {
       const late = sleep(questionMs, AbortSignal.any([over.signal, asking.signal]));
       return await Promise.race([answered.promise, late.then((): ElicitResult => ({ action: 'cancel' }))]);
     } finally {
       over.abort();
-      this.#open.delete(question.questionId);
+      if (this.#open.has(question.questionId)) this.#end({ question, action: 'cancel', fields: [], by: asking.signal.aborted ? 'the end of the call' : 'timeout' });
     }
   }
 
+  #end(end: EndedQuestion): void {
+    const { questionId } = end.question;
+    this.#open.delete(questionId);
+    this.#ended.set(questionId, end);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
+    this.#news.ended(end);
+  }
+
   /** Fails with not_found, or with invalid_params where the content does not fit; the question is then still open. */
-  answer(questionId: string, action: ElicitResult['action'], content: Content | undefined): McpQuestion {
+  answer({ questionId, action, content }: Answer, by: string): McpQuestion {
     const open = this.#open.get(questionId);
     if (open === undefined) throw new AppError('not_found', `There is no open question ${questionId}.`);
     const { question } = open;
     if (action !== 'accept' || question.schema === null) open.answered.resolve({ action });
     else open.answered.resolve({ action, content: fitting(question.schema, content ?? {}) });
-    this.#open.delete(questionId);
+    this.#end({ question, action, fields: Object.keys(content ?? {}), by });
     return question;
   }
 }
@@ -103,54 +133,38 @@ function formOf(params: ElicitRequest['params']): Pick<McpQuestion, 'schema' | '
 
 /** The content with defaults for what is left out. Fails with invalid_params. */
 function fitting(schema: Readonly<Record<string, unknown>>, content: Content): Content {
-  const properties = isPlainObject(schema['properties']) ? schema['properties'] : {};
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const unknown = Object.keys(content).find((name) => !Object.hasOwn(properties, name));
+  const fields = fieldsOf(schema);
+  const unknown = Object.keys(content).find((name) => !fields.some((field) => field.name === name));
   if (unknown !== undefined) throw unfit(`there is no field ${unknown}`);
-  const entries = Object.entries(properties).flatMap(([name, field]): [string, Content[string]][] => {
-    const about = isPlainObject(field) ? field : {};
-    const value = content[name] ?? (about['default'] as Content[string] | undefined);
+  const entries = fields.flatMap((field): [string, Content[string]][] => {
+    const { name, isNeeded, standard } = field;
+    const value = content[name] ?? (standard as Content[string] | undefined);
     if (value === undefined) {
-      if (required.includes(name)) throw unfit(`${name} is missing`);
+      if (isNeeded) throw unfit(`${name} is missing`);
       return [];
     }
-    const problem = problemOf(about, value);
-    if (problem !== null) throw unfit(`${name} must be ${problem}`);
+    const wanted = wantedBy(field, value);
+    if (wanted !== null) throw unfit(`${name} must be ${wanted}`);
     return [[name, value]];
   });
   return Object.fromEntries(entries);
 }
 
-function problemOf(field: Readonly<Record<string, unknown>>, value: Content[string]): string | null {
-  switch (field['type']) {
-    case 'boolean':
+/** Null where the value fits. */
+function wantedBy({ kind, isWhole, choices }: QuestionField, value: Content[string]): string | null {
+  const values = choices.map((choice) => choice.value);
+  const isOffered = (one: string): boolean => values.length === 0 || values.includes(one);
+  switch (kind) {
+    case 'yes':
       return typeof value === 'boolean' ? null : 'true or false';
-    case 'integer':
     case 'number':
-      return typeof value === 'number' && (field['type'] === 'number' || Number.isInteger(value)) ? null : 'a number';
-    case 'array':
-      return problemOfList(field['items'], value);
-    default:
-      return problemOfText(field, value);
+      return typeof value === 'number' && (!isWhole || Number.isInteger(value)) ? null : isWhole ? 'a whole number' : 'a number';
+    case 'several':
+      return Array.isArray(value) && value.every(isOffered) ? null : `a list of ${values.join(', ') || 'texts'}`;
+    case 'one':
+    case 'text':
+      return typeof value === 'string' && isOffered(value) ? null : values.length === 0 ? 'a text' : `one of ${values.join(', ')}`;
   }
-}
-
-function problemOfList(of: unknown, value: Content[string]): string | null {
-  const items = valuesOf(isPlainObject(of) ? of : {});
-  const isFit = Array.isArray(value) && value.every((one) => items === null || items.includes(one));
-  return isFit ? null : `a list of ${items?.join(', ') ?? 'texts'}`;
-}
-
-function problemOfText(field: Readonly<Record<string, unknown>>, value: Content[string]): string | null {
-  const allowed = valuesOf(field);
-  if (typeof value !== 'string') return 'a text';
-  return allowed === null || allowed.includes(value) ? null : `one of ${allowed.join(', ')}`;
-}
-
-function valuesOf(field: Readonly<Record<string, unknown>>): readonly unknown[] | null {
-  if (Array.isArray(field['enum'])) return field['enum'];
-  const named = field['oneOf'] ?? field['anyOf'];
-  return Array.isArray(named) ? named.map((one: unknown) => (isPlainObject(one) ? one['const'] : undefined)) : null;
 }
 
 function unfit(what: string): AppError {

@@ -11,10 +11,10 @@ import type { TelegramState } from '../../contracts/features/telegram.ts';
 import {
   botCommands,
   LiveReplies,
-  questionText,
   runCommand,
   type Pairing,
   type Questions,
+  type ServerQuestions,
   type Strangers,
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -46,6 +46,7 @@ export interface BotSessionDeps {
   readonly claw: Pick<Claw, 'op' | 'onDelta'>;
   readonly link: ChannelLink;
   readonly approvals: { pendingApprovals(): Approval[] };
+  readonly servers: Pick<ServerQuestions, 'list'>;
   readonly pollSeconds: number;
   readonly fileBytesMax: number;
   readonly fetch: typeof fetch;
@@ -58,6 +59,8 @@ export interface BotSessionDeps {
   readonly heard: () => void;
 }
 
+/** After these a question may be over. */
+const answering: ReadonlySet<string> = new Set(['approval.decided', 'mcp.answered', 'outbound.part_sent']);
 const SAYING_MAX = 50;
 const CLOSE_TRIES = 3;
 const QUESTION_MAX = 3_700;
@@ -94,7 +97,7 @@ export class BotSession {
     const stopFollowing = log.onCommitted((events) => {
       for (const event of events) {
         this.#live.follow(event);
-        if (event.type === 'approval.decided' || event.type === 'outbound.part_sent') this.#closeAnswered();
+        if (answering.has(event.type)) this.#closeAnswered();
       }
     });
     try {
@@ -146,28 +149,21 @@ export class BotSession {
         readFile,
         preview: (turnId) => store.preview(turnId),
         endLive: (turnId) => this.#live.end(turnId),
-        answerOf: (outboundId) => this.#answerOf(outboundId),
+        answerOf: (outboundId) => this.#deps.questions.answerOf(outboundId),
       }),
     );
-  }
-
-  #answerOf(outboundId: string): string | null {
-    const { store, questions } = this.#deps;
-    const question = store.openQuestions().find((one) => one.outboundId === outboundId);
-    const approval = question === undefined ? null : questions.approvalOf(question);
-    return approval === null || approval.state === 'pending' ? null : questions.howAnswered(approval);
   }
 
   /** Removes the buttons of answered approvals, and shows the answer. */
   #closeAnswered(): void {
     const { questions, api } = this.#deps;
-    for (const { question, approval } of questions.answered()) {
+    for (const { question, asked } of questions.answered()) {
       const key = `${question.approvalId} ${question.userId}`;
       if (this.#closing.has(key) || question.messageId === null) continue;
       this.#closing.set(key, 1);
       const { chatId, messageId } = question;
-      const [asked] = toTelegramPieces(questionText(approval).text, QUESTION_MAX);
-      const text = `${asked?.html ?? ''}\n\n${escapeHtml(questions.howAnswered(approval))}`;
+      const [shown] = toTelegramPieces(asked.text, QUESTION_MAX);
+      const text = `${shown?.html ?? ''}\n\n${escapeHtml(questions.howAnswered(asked))}`;
       this.#say(async (signal) => {
         for (let tried = 1; tried <= CLOSE_TRIES; tried++) {
           try {

@@ -3,6 +3,8 @@ import { silentLogger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { OutboundItem } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
+import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { parseHtml } from '../../../tests/doubles/telegram/entities.ts';
 import { toTelegramPieces } from './markdown-html.ts';
@@ -16,7 +18,19 @@ function open() {
   const approvals = new Map<string, Approval>([['apr_1', approvalOf('apr_1')]]);
   const queued: Omit<OutboundItem, 'outboundId'>[] = [];
   const decided: unknown[] = [];
-  const op = (name: string, params: { approvalId: string; decision: 'approve' | 'deny' }, caller: unknown): Promise<Approval> => {
+  const servers: { open: McpQuestion[]; ended: EndedQuestion[] } = { open: [], ended: [] };
+  const op = (
+    name: string,
+    params: { approvalId: string; decision: 'approve' | 'deny' } & OpParams<'mcp.answer'>,
+    caller: unknown,
+  ): Promise<unknown> => {
+    const question = servers.open.find(({ questionId }) => questionId === params.questionId);
+    if (question !== undefined) {
+      decided.push([name, params, caller]);
+      servers.open = servers.open.filter((one) => one !== question);
+      servers.ended.push({ question, action: params.action ?? 'accept', fields: [], by: 'telegram:42' });
+      return Promise.resolve({});
+    }
     const approval = approvals.get(params.approvalId);
     if (approval?.state !== 'pending') return Promise.reject(new AppError('approval_not_pending', 'This was already answered.'));
     decided.push([name, params, caller]);
@@ -35,6 +49,7 @@ function open() {
       approval: (approvalId) => approvals.get(approvalId) ?? null,
       pendingApprovals: () => [...approvals.values()].filter(({ state }) => state === 'pending'),
     },
+    servers: { list: () => [...servers.open], ended: (questionId) => servers.ended.find(({ question }) => question.questionId === questionId) ?? null },
     claw: { op } as unknown as Pick<Claw, 'op'>,
     nonce: () => `nonce-number-${String(++drawn).padStart(8, '0')}`,
     queue: (item) => `out_${queued.push(item)}`,
@@ -43,7 +58,7 @@ function open() {
   bench.pair('42', 'Ada');
   questions.askOpen();
   const data = (at: number, button = 0): string => queued[at]?.buttons?.flat()[button]?.data ?? '';
-  return { ...bench, approvals, queued, decided, questions, data };
+  return { ...bench, approvals, servers, queued, decided, questions, data };
 }
 
 const ada = { userId: '42', chatId: '42', waitedMs: 0 };
@@ -153,12 +168,50 @@ test('a clock that was set back makes a press old', async () => {
 test('fifteen minutes are offered only where they would cover something, and given only then', async () => {
   const { questions, approvals, queued, decided, data } = open();
   expect(queued[0]?.buttons?.flat()).toHaveLength(2);
-  await questions.press({ ...ada, data: data(0).replace(/:y$/, ':m') });
-  expect(decided).toMatchObject([['approval.decide', { scope: { kind: 'once' } }, {}]]);
+  expect(await questions.press({ ...ada, data: data(0).replace(/:y$/, ':m') })).toBe('This button belongs to nothing that is asked.');
+  expect(decided).toEqual([]);
   approvals.set('apr_2', approvalOf('apr_2', { widerScope: '`rm` in notes/' }));
   questions.askOpen();
   await questions.press({ ...ada, data: data(1, 2) });
-  expect(decided[1]).toMatchObject(['approval.decide', { scope: { kind: 'minutes', minutes: 15 } }, {}]);
+  expect(decided[0]).toMatchObject(['approval.decide', { scope: { kind: 'minutes', minutes: 15 } }, {}]);
+});
+
+const asked = (properties: object, more: Partial<McpQuestion> = {}): McpQuestion => ({
+  questionId: 'qst_1',
+  server: 'notes',
+  tool: 'ask',
+  sessionId: 'ses_1',
+  turnId: 'turn_1',
+  callId: 'call_1',
+  message: 'Which **one**?',
+  schema: { type: 'object', properties, required: Object.keys(properties) },
+  url: null,
+  askedAtMs: 1,
+  dueAtMs: 2,
+  ...more,
+});
+
+test('a question of a server: its choices are buttons, words fill its fields, and who else presses answers nothing', async () => {
+  const { questions, servers, queued, decided, data, pair } = open();
+  const labels = (at: number): string[][] => (queued[at]?.buttons ?? []).map((row) => row.map(({ label }) => label));
+  servers.open = [asked({ size: { type: 'string', enum: ['s', 'm', 'l'] } })];
+  questions.askOpen();
+  expect([labels(1), queued[1]?.text]).toEqual([[['s', 'm'], ['l'], ['Decline']], expect.stringContaining('```\nWhich **one**?\n```')]);
+  pair('43', 'Bob');
+  expect(await questions.press({ ...ada, userId: '43', data: data(1) })).toBe(notYours);
+  expect(await questions.press({ ...ada, data: data(1).replace(/.$/, '7') })).toMatch(/belongs to nothing/);
+  expect(await questions.press({ ...ada, data: data(1, 2) })).toBe('Answered here: sent.');
+  expect(await questions.press({ ...ada, data: data(1, 0) })).toBe('Answered here: sent.');
+  servers.open = [asked({ name: { type: 'string' }, sure: { type: 'boolean' } }, { questionId: 'qst_2' })];
+  questions.askOpen();
+  expect(labels(3)).toEqual([['Decline']]);
+  expect(await questions.answer({ askId: 'qst_2' }, { words: 'nickname: x' }, '42')).toMatch(/names no field[^]*name: … · sure: …/);
+  expect(await questions.answer({ askId: 'qst_2' }, { words: 'name: Ada L.\nsure: yes' }, '42')).toBe('Answered here: sent.');
+  const caller = { channel: 'telegram', actor: 'telegram:42' };
+  expect(decided).toEqual([
+    ['mcp.answer', { questionId: 'qst_1', action: 'accept', content: { size: 'l' } }, caller],
+    ['mcp.answer', { questionId: 'qst_2', action: 'accept', content: { name: 'Ada L.', sure: true } }, caller],
+  ]);
 });
 
 test('a call is shown exactly as it is, formats nothing of the question, and goes along as a file where it is long', () => {

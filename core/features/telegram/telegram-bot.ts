@@ -20,6 +20,7 @@ export interface TelegramDeps extends Omit<PairingDeps, 'store' | 'records' | 'n
   readonly store: TelegramStore;
   readonly logger: Logger;
   readonly approvals: QuestionDeps['approvals'];
+  readonly servers: QuestionDeps['servers'];
   readonly rules: ChannelRules;
   /** Null if no token is configured. */
   readonly source: { readonly apiRoot: string; resolveToken(): Promise<string> } | null;
@@ -37,8 +38,8 @@ export interface TelegramDeps extends Omit<PairingDeps, 'store' | 'records' | 'n
 
 type TelegramOps = Pick<OpHandlers, keyof typeof telegramOps>;
 
-/** After these events an approval may have to be sent. */
-const news: ReadonlySet<string> = new Set(['approval.requested', 'telegram.paired', 'outbound.uncertain']);
+/** After these events something may have to be asked. */
+const news: ReadonlySet<string> = new Set(['approval.requested', 'mcp.asked', 'telegram.paired', 'outbound.uncertain']);
 const RETRY_MS = 5_000;
 const RETRY_MS_MAX = 60_000;
 /** How often to check whether an invalid token was replaced, and after how many checks the same one is retried. */

@@ -19,7 +19,7 @@ export const telegram = defineBuiltInFeature({
   migrations: telegramMigrations,
   rows: ({ db }) => new TelegramStore(db),
   /** `wait` rests between two tries. */
-  create: (spine: Taken, store: TelegramStore, wait: TelegramDeps['wait'] = sleep) => {
+  create: (spine: Taken, store: TelegramStore, servers: TelegramDeps['servers'], wait: TelegramDeps['wait'] = sleep) => {
     const { config, clock, ids, logger, log, policy, secrets, outbox, artifacts } = spine;
     const { token, apiRoot = 'https://api.telegram.org', ...rules } = config.channels.telegram ?? {};
     const bot = new Telegram({
@@ -29,6 +29,7 @@ export const telegram = defineBuiltInFeature({
       logger,
       store,
       approvals: policy,
+      servers,
       rules: channelRulesSchema.parse(rules),
       source: token === undefined ? null : { apiRoot: apiRoot.replace(/\/+$/, ''), resolveToken: () => secrets.resolve(token) },
       pollSeconds: POLL_SECONDS,

@@ -6,7 +6,8 @@ export { botCommands, isHarmless, readCommand, runCommand, type CommandAnswer, t
 export { LiveReplies } from './live-replies.ts';
 export { looksLikeCode, Pairing, type PairedPeople, type PairingDeps } from './pairing.ts';
 export { neverSent } from './network-codes.ts';
-export { freshMs, questionText, Questions, type QuestionDeps } from './questions.ts';
+export { questionText } from './asked.ts';
+export { freshMs, Questions, type QuestionDeps, type ServerQuestions } from './questions.ts';
 export type { ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
 export { every, readKept } from './service-parts.ts';
 export { Strangers } from './strangers.ts';

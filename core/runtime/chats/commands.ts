@@ -8,7 +8,8 @@ import type { Caller } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { callerOf } from './caller.ts';
-import { freshMs, type Questions } from './questions.ts';
+import { declineKey } from './asked.ts';
+import { freshMs, type Questions, type ServerQuestions } from './questions.ts';
 
 export const botCommands = [
   { command: 'help', description: 'what I understand' },
@@ -17,6 +18,7 @@ export const botCommands = [
   { command: 'sessions', description: 'conversations; with a number: switch to that one' },
   { command: 'approve', description: 'say yes once to what waits; with a number where several do' },
   { command: 'deny', description: 'say no to what waits' },
+  { command: 'answer', description: 'answer what an MCP server asks' },
   { command: 'budget', description: 'the limits; with an amount in dollars: allow more today' },
   { command: 'stop', description: 'stop what runs in this conversation' },
   { command: 'panic', description: 'stop everything at once' },
@@ -27,8 +29,9 @@ export interface CommandDeps {
   /** False where the sender of a message is not proven well enough to loosen anything. */
   readonly mayDecide?: boolean;
   readonly claw: Pick<Claw, 'op'>;
-  readonly questions: Pick<Questions, 'decide'>;
+  readonly questions: Pick<Questions, 'answer'>;
   readonly approvals: { pendingApprovals(): Approval[] };
+  readonly servers: Pick<ServerQuestions, 'list'>;
   readonly log: Pick<SessionLog, 'index'>;
 }
 
@@ -85,8 +88,9 @@ const commands: Readonly<Record<string, Command>> = {
     return { text: 'A new conversation begins with your next message.' };
   },
   sessions: chooseSession,
-  approve: (deps, call) => decide(deps, call, 'once'),
+  approve: (deps, call) => decide(deps, call, 'approve'),
   deny: (deps, call) => decide(deps, call, 'deny'),
+  answer: answerServer,
   budget: showBudget,
   stop: stopTurns,
   panic: async ({ claw, names }, { rest }, caller) => {
@@ -98,7 +102,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-async function describeStatus({ claw, approvals, names }: CommandDeps, call: CommandCall, caller: Caller): Promise<string> {
+async function describeStatus({ claw, approvals, servers, names }: CommandDeps, call: CommandCall, caller: Caller): Promise<string> {
   const panic = await claw.op('panic.status', {}, caller);
   const { sessions } = await claw.op('session.list', { limit: 100 }, caller);
   const running = sessions.filter(({ status }) => status === 'running').length;
@@ -113,6 +117,7 @@ async function describeStatus({ claw, approvals, names }: CommandDeps, call: Com
         ? 'Nothing runs.'
         : `${running} at work.`,
     pending === 0 ? 'Nothing is waiting for you.' : `${pending} waiting for your decision: /approve, /deny.`,
+    ...(servers.list().length === 0 ? [] : [`An MCP server asks you something: /answer.`]),
     `Today: ${today.turns} turns, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
     title === undefined ? 'Your next message begins a new conversation.' : `This conversation: ${title}`,
   ].join('\n');
@@ -139,12 +144,11 @@ async function chooseSession({ claw, names }: CommandDeps, call: CommandCall, ca
 async function decide(
   { questions, approvals, mayDecide = true }: CommandDeps,
   { rest, userId, waitedMs }: CommandCall,
-  choice: 'once' | 'deny',
+  word: 'approve' | 'deny',
 ): Promise<CommandAnswer> {
-  if (!mayDecide) return { text: 'Here a question is answered by the code that came with it, or at the computer.' };
+  if (!mayDecide) return { text: byCode };
   const pending = approvals.pendingApprovals();
   if (pending.length === 0) return { text: 'Nothing is waiting for you.' };
-  const word = choice === 'once' ? 'approve' : 'deny';
   if (rest === '' && pending.length > 1) {
     return { text: `${pending.map(({ summary }, at) => `${at + 1}. ${summary}`).join('\n')}\n\nWhich one? /${word} 1` };
   }
@@ -152,8 +156,31 @@ async function decide(
     rest === '' ? pending[0] : (pending[Number(/^\d{1,3}$/.exec(rest)?.[0] ?? 0) - 1] ?? pending.find((one) => one.approvalId === rest));
   if (approval === undefined) return { text: `Nothing with the number ${rest.slice(0, 20)} waits.` };
   // A number said long ago may have meant another question.
-  if (waitedMs > freshMs) return { text: 'That was written a while ago. Say it again if it still holds.' };
-  return { text: `${approval.summary}\n${await questions.decide(approval, choice, userId)}` };
+  if (waitedMs > freshMs) return { text: saidLongAgo };
+  const asked = { askId: approval.approvalId };
+  return { text: `${approval.summary}\n${await questions.answer(asked, { key: word === 'deny' ? declineKey : 'y' }, userId)}` };
+}
+
+const byCode = 'Here a question is answered by the code that came with it, or at the computer.';
+const saidLongAgo = 'That was written a while ago. Say it again if it still holds.';
+
+/** The words go to the oldest question that waits; a number before them chooses another. */
+async function answerServer(
+  { questions, servers, mayDecide = true }: CommandDeps,
+  { rest, userId, waitedMs }: CommandCall,
+): Promise<CommandAnswer> {
+  if (!mayDecide) return { text: byCode };
+  const open = servers.list();
+  const [first] = open;
+  if (first === undefined) return { text: 'No MCP server asks anything.' };
+  const [, number, more = ''] = open.length === 1 ? [] : (/^(\d)\s+([^]*)$/.exec(rest) ?? []);
+  const chosen = open.length === 1 ? first : open[Number(number ?? 0) - 1];
+  if (rest === '' || chosen === undefined) {
+    const lines = open.map(({ server, message }, at) => `${at + 1}. ${server}: ${message.slice(0, 200)}`);
+    return { text: `${lines.join('\n')}\n\nAnswer with: /answer ${open.length === 1 ? '' : '1 '}your answer` };
+  }
+  if (waitedMs > freshMs) return { text: saidLongAgo };
+  return { text: await questions.answer({ askId: chosen.questionId }, { words: number === undefined ? rest : more }, userId) };
 }
 
 async function showBudget(
@@ -164,7 +191,7 @@ async function showBudget(
   const amount = /^\$?(\d{1,6}(?:\.\d{1,2})?)$/.exec(rest)?.[1];
   if (rest !== '' && amount === undefined) return { text: 'Say an amount in dollars, such as /budget 1.50' };
   if (amount !== undefined && !mayDecide) return { text: 'The limits are changed at the computer.' };
-  if (amount !== undefined && waitedMs > freshMs) return { text: 'That was written a while ago. Say it again if it still holds.' };
+  if (amount !== undefined && waitedMs > freshMs) return { text: saidLongAgo };
   const { budgets } =
     amount === undefined
       ? await claw.op('budget.get', {}, caller)

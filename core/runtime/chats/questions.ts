@@ -1,18 +1,23 @@
-// Approvals in the chats of paired people: sent with buttons or a one-time code, answered once from whichever door is first, then updated
-// with the outcome. An answer counts only from the person, the chat and the approval it was made for, and only while it is fresh.
+// Approvals and questions of MCP servers in the chats of paired people: sent with buttons or a one-time code, answered once from whichever door
+// is first, then updated with the outcome. An answer counts only from the person, the chat and the question it was made for, and only while it
+// is fresh.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ButtonPress, OutboundItem } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
+import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
+import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
+import { fieldsOf, quickAnswers } from '../../contracts/question-fields.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
-import { answeredWords } from '../../contracts/turn-words.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import { askedApproval, askedQuestion, declineKey, forgottenQuestion, MINUTES, plain, type Asked } from './asked.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { callerOf } from './caller.ts';
+import { readAnswer } from './read-answer.ts';
 import type { ChatRecords, PeopleRows, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
 
 export interface QuestionDeps {
@@ -25,6 +30,7 @@ export interface QuestionDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
+  readonly servers: ServerQuestions;
   readonly claw: Pick<Claw, 'op'>;
   /** Unguessable letters and digits. */
   readonly nonce: () => string;
@@ -33,15 +39,22 @@ export interface QuestionDeps {
   readonly keep: (text: string, name: string, sessionId: string) => ArtifactRef;
 }
 
-type Choice = 'once' | 'minutes' | 'deny';
-const letters = { y: 'once', m: 'minutes', n: 'deny' } as const;
-const MINUTES = 15;
+/** Questions of MCP servers. */
+export interface ServerQuestions {
+  list(): McpQuestion[];
+  /** Null for one that is open, or that ended long ago. */
+  ended(questionId: string): EndedQuestion | null;
+}
+
+/** The key of a button, or words. */
+interface Given {
+  readonly key?: string;
+  readonly words?: string;
+}
+
 const ASKS_MAX = 20;
 /** An older press or message decides nothing. */
 export const freshMs = 10 * 60_000;
-const SHOWN_MAX = 2_200;
-/** Maximum per sentence: an approval fits into one message. */
-const PLAIN_MAX = 250;
 
 export class Questions {
   readonly #deps: QuestionDeps;
@@ -52,103 +65,134 @@ export class Questions {
     this.#guesses = new GuessLimit(deps.clock);
   }
 
-  /** Sends every paired person the approvals they do not have yet. */
+  /** Sends every paired person what they do not have yet. */
   askOpen(): void {
-    for (const approval of this.#deps.approvals.pendingApprovals()) this.ask(approval);
+    const { approvals, servers } = this.#deps;
+    for (const approval of approvals.pendingApprovals()) this.#ask(askedApproval(approval));
+    for (const question of servers.list()) this.#ask(askedQuestion(question, null));
   }
 
-  ask(approval: Approval): void {
+  #ask(asked: Asked): void {
     const { store } = this.#deps;
-    const asked = new Map(store.questionsOf(approval.approvalId).map((question) => [question.userId, question]));
+    const known = new Map(store.questionsOf(asked.askId).map((question) => [question.userId, question]));
     for (const { userId, chatId } of store.people()) {
-      const before = asked.get(userId);
-      // An approval whose delivery is uncertain is sent again: a second copy is harmless, a missing one blocks the turn for ever.
-      if (before === undefined || (before.lost && before.asks < ASKS_MAX))
-        this.#askOne(approval, { userId, chatId, asks: before?.asks ?? 0 });
+      const before = known.get(userId);
+      // One whose delivery is uncertain is sent again: a second copy is harmless, a missing one blocks the turn for ever.
+      if (before === undefined || (before.lost && before.asks < ASKS_MAX)) this.#askOne(asked, { userId, chatId, asks: before?.asks ?? 0 });
     }
   }
 
-  #askOne(approval: Approval, { userId, chatId, asks }: { userId: string; chatId: string; asks: number }): void {
+  #askOne(asked: Asked, { userId, chatId, asks }: { userId: string; chatId: string; asks: number }): void {
     const { log, queue, keep, nonce: draw, records, names, answers = 'buttons' } = this.#deps;
-    const { approvalId, sessionId } = approval;
+    const { askId, sessionId, text, rest, choices } = asked;
     const nonce = draw();
-    const { text, rest } = questionText(approval);
     const files = rest === null ? [] : [keep(rest, 'call.txt', sessionId)];
+    const buttons = choices.map((row) => row.map(({ key, label }) => ({ label, data: `ap:${nonce}:${key}` })));
     log.transact(() => {
       const outboundId = queue({
         to: { channel: names.channel, chatId },
         kind: 'question',
-        text: answers === 'codes' ? `${text}\n\n${codeWords(nonce)}` : text,
+        text: `${text}${answers === 'codes' ? codeWords(nonce, asked) : commandWords(asked)}`,
         files,
-        ...(answers === 'codes' ? {} : { buttons: buttonsOf(approval, nonce) }),
-        idempotencyKey: `${names.channel}-question:${approvalId}:${userId}:${asks + 1}`,
+        ...(answers === 'codes' ? {} : { buttons }),
+        idempotencyKey: `${names.channel}-question:${askId}:${userId}:${asks + 1}`,
         sessionId,
         turnId: null,
       });
-      log.append(systemSessionId, [records.asked({ approvalId, userId, chatId, nonce, outboundId })]);
+      log.append(systemSessionId, [records.asked({ approvalId: askId, userId, chatId, nonce, outboundId })]);
     });
   }
 
   /** Returns the notice under the button. Decides at once or not at all. */
   async press({ userId, chatId, data, waitedMs }: ButtonPress): Promise<string> {
-    const { store } = this.#deps;
-    const [, nonce = '', letter = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([ymn])$/.exec(data) ?? [];
-    const question = nonce === '' ? null : store.questionByNonce(nonce);
-    if (question === null) return 'This button belongs to nothing that is asked.';
-    return this.#answer(question, letters[letter as keyof typeof letters], { userId, chatId, waitedMs });
+    const [, nonce = '', key = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([a-z0-9])$/.exec(data) ?? [];
+    const question = nonce === '' ? null : this.#deps.store.questionByNonce(nonce);
+    if (question === null) return belongsToNothing;
+    return this.#answer(question, { key }, { userId, chatId, waitedMs });
   }
 
-  /** An answer by code: `yes CODE` or `no CODE` on a line. Null where the text is none; a code holds once, for its person and chat. */
+  /**
+   * An answer by code: `yes CODE` or `no CODE` on a line; for a question of a server with what it wants behind it. Null where the text is none;
+   * a code holds once, for its person and chat.
+   */
   async answerByCode(text: string, from: Omit<ButtonPress, 'data'>): Promise<string | null> {
-    const [, word = '', code = ''] = answerLine.exec(text) ?? [];
+    const [line = '', word = '', code = '', more] = answerLine.exec(text) ?? [];
     if (code === '') return null;
-    if (this.#guesses.isReached(from.userId)) return 'Too many wrong codes. Answer at the computer, or wait an hour.';
     const question = this.#deps.store.questionByNonce(code.toUpperCase());
+    const asked = question === null ? null : this.asked(question);
+    // A yes with a condition is none.
+    if (more !== undefined && more.trim() !== '' && asked?.wants === null) return null;
+    if (this.#guesses.isReached(from.userId)) return 'Too many wrong codes. Answer at the computer, or wait an hour.';
     if (question === null || question.userId !== from.userId) {
       this.#guesses.count(from.userId);
       return 'That code belongs to nothing that is asked.';
     }
-    return this.#answer(question, /^(?:yes|approve)$/i.test(word) ? 'once' : 'deny', from);
+    if (!/^(?:yes|approve)$/i.test(word)) return this.#answer(question, { key: declineKey }, from);
+    const words = more === undefined ? '' : `${more}\n${untilBlank(text.slice(line.length))}`.trim();
+    return this.#answer(question, words === '' ? {} : { words }, from);
   }
 
-  async #answer(question: QuestionRow, choice: Choice, { userId, chatId, waitedMs }: Omit<ButtonPress, 'data'>): Promise<string> {
-    const { store, clock, approvals } = this.#deps;
+  async #answer(question: QuestionRow, given: Given, { userId, chatId, waitedMs }: Omit<ButtonPress, 'data'>): Promise<string> {
+    const { store, clock, answers } = this.#deps;
     if (store.person(userId) === null || question.userId !== userId || question.chatId !== chatId)
       return 'This question was not asked of you.';
-    const approval = approvals.approval(question.approvalId);
-    if (approval === null) return 'There is no such question any more.';
-    if (approval.state !== 'pending' || question.closed) return this.howAnswered(approval);
+    const asked = this.asked(question);
+    if (asked === null) return 'There is no such question any more.';
+    if (!asked.isOpen || question.closed) return this.howAnswered(asked);
+    const keys = asked.choices.flat().map(({ key }) => key);
+    if (given.key !== undefined && !keys.includes(given.key)) return belongsToNothing;
     // A press cannot be older than its question.
     if (Math.min(waitedMs, ageOf(question, clock.nowMs())) > freshMs)
-      return `That may have been answered a while ago. ${this.#deps.answers === 'codes' ? 'Write' : 'Press'} again if it still holds.`;
-    return this.decide(approval, choice, userId);
+      return `That may have been answered a while ago. ${answers === 'codes' ? 'Write' : 'Press'} again if it still holds.`;
+    return this.answer(asked, given.key === undefined && given.words === undefined ? { key: keys[0] ?? '' } : given, userId);
   }
 
-  async decide(approval: Approval, choice: Choice, userId: string): Promise<string> {
-    const { claw, approvals, names } = this.#deps;
-    const { approvalId } = approval;
-    const scope: GrantScope =
-      choice === 'minutes' && approval.widerScope !== null ? { kind: 'minutes', minutes: MINUTES } : { kind: 'once' };
-    const answer = choice === 'deny' ? ({ decision: 'deny' } as const) : ({ decision: 'approve', scope } as const);
+  /** Without a check of who it is and how old it is. */
+  async answer({ askId }: Pick<Asked, 'askId'>, given: Given, userId: string): Promise<string> {
+    const { claw, names } = this.#deps;
+    const caller = callerOf(names.channel, userId);
     try {
-      return this.howAnswered(await claw.op('approval.decide', { approvalId, ...answer }, callerOf(names.channel, userId)));
+      const open = this.#deps.servers.list().find(({ questionId }) => questionId === askId);
+      if (open !== undefined) await claw.op('mcp.answer', serverAnswer(open, given), caller);
+      else if (!isServerQuestion(askId)) return this.howAnswered(askedApproval(await claw.op('approval.decide', decisionOf(askId, given), caller)));
     } catch (cause) {
-      const now = approvals.approval(approvalId);
+      const now = this.#find(askId);
       // Another door was quicker.
-      return now !== null && now.state !== 'pending' ? this.howAnswered(now) : toAppError(cause).message;
+      if (now === null || now.isOpen) return toAppError(cause).told('\n');
     }
+    const now = this.#find(askId);
+    return now === null ? 'There is no such question any more.' : this.howAnswered(now);
   }
 
   /** Questions whose chats still show buttons although they were answered. */
-  answered(): { readonly question: QuestionRow; readonly approval: Approval }[] {
+  answered(): { readonly question: QuestionRow; readonly asked: Asked }[] {
     return this.#deps.store.openQuestions().flatMap((question) => {
-      const approval = this.#deps.approvals.approval(question.approvalId);
-      return approval === null || approval.state === 'pending' || question.messageId === null ? [] : [{ question, approval }];
+      const asked = question.messageId === null ? null : this.asked(question);
+      return asked === null || asked.isOpen ? [] : [{ question, asked }];
     });
   }
 
-  approvalOf({ approvalId }: QuestionRow): Approval | null {
-    return this.#deps.approvals.approval(approvalId);
+  asked({ approvalId }: QuestionRow): Asked | null {
+    return this.#find(approvalId);
+  }
+
+  #find(askId: string): Asked | null {
+    const { approvals, servers } = this.#deps;
+    if (!isServerQuestion(askId)) {
+      const approval = approvals.approval(askId);
+      return approval === null ? null : askedApproval(approval);
+    }
+    const open = servers.list().find(({ questionId }) => questionId === askId);
+    if (open !== undefined) return askedQuestion(open, null);
+    const ended = servers.ended(askId);
+    return ended === null ? forgottenQuestion(askId) : askedQuestion(ended.question, ended);
+  }
+
+  /** How the question that was sent with this item was answered; null while it is open. */
+  answerOf(outboundId: string): string | null {
+    const question = this.#deps.store.openQuestions().find((one) => one.outboundId === outboundId);
+    const asked = question === undefined ? null : this.asked(question);
+    return asked === null || asked.isOpen ? null : this.howAnswered(asked);
   }
 
   close({ approvalId, userId }: QuestionRow): void {
@@ -156,65 +200,52 @@ export class Questions {
   }
 
   /** "Answered in the window: denied." */
-  howAnswered(approval: Approval): string {
-    return answeredWords(approval, `${this.#deps.names.channel}:`);
+  howAnswered(asked: Asked): string {
+    return asked.howAnswered(`${this.#deps.names.channel}:`);
   }
 }
 
-/** Only at the beginning: further down it may be a quotation of the question itself. */
-const answerLine = /^\s*(yes|no|approve|deny)[ \t:]+([A-Za-z0-9]{10})[ \t.]*(?:\r?\n|$)/i;
+const belongsToNothing = 'This button belongs to nothing that is asked.';
 
-function codeWords(code: string): string {
-  return `To answer, begin a reply with one of these lines:\n\n    yes ${code}\n    no ${code}\n\nThe code holds once.`;
+const isServerQuestion = (askId: string): boolean => askId.startsWith('qst_');
+
+function decisionOf(approvalId: string, { key }: Given): OpParams<'approval.decide'> {
+  if (key === declineKey) return { approvalId, decision: 'deny' };
+  const scope: GrantScope = key === 'm' ? { kind: 'minutes', minutes: MINUTES } : { kind: 'once' };
+  return { approvalId, decision: 'approve', scope };
+}
+
+/** Fails with invalid_params. */
+function serverAnswer(question: McpQuestion, { key, words }: Given): OpParams<'mcp.answer'> {
+  const { questionId } = question;
+  if (words !== undefined) return { questionId, action: 'accept', content: readAnswer(fieldsOf(question.schema), words) };
+  if (key === declineKey) return { questionId, action: 'decline' };
+  const content = quickAnswers(question)[Number(key)]?.content;
+  if (content === undefined) throw new AppError('invalid_params', 'The question wants an answer in words.');
+  return content === null ? { questionId, action: 'accept' } : { questionId, action: 'accept', content };
+}
+
+/** Only at the beginning: further down it may be a quotation of the question itself. */
+const answerLine = /^\s*(yes|no|approve|deny)[ \t:]+([A-Za-z0-9]{10})(?:[ \t.]*|[ \t]*:([^\r\n]*))(?:\r?\n|$)/i;
+
+function codeWords(code: string, { wants }: Asked): string {
+  const [only, ...others] = wants ?? [];
+  const yes = only === undefined ? '' : others.length === 0 ? ': your answer' : `:\n    ${[only, ...others].join(': …\n    ')}: …`;
+  return `\n\nTo answer, begin a reply with one of these lines:\n\n    yes ${code}${yes}\n    no ${code}\n\nThe code holds once.`;
+}
+
+function commandWords({ wants }: Asked): string {
+  const [only, ...others] = wants ?? [];
+  if (only === undefined) return '';
+  return others.length === 0 ? '\nOr write: /answer your answer' : `\nOr write: /answer and a line for each, such as ${plain(only)}: …`;
+}
+
+/** What follows in a mail is a quotation. */
+function untilBlank(text: string): string {
+  return /^[^]*?(?=\r?\n[ \t]*(?:\r?\n|>)|$)/.exec(text)?.[0] ?? '';
 }
 
 /** A clock that was set back makes everything old. */
 function ageOf({ askedAtMs }: QuestionRow, nowMs: number): number {
   return nowMs < askedAtMs ? Number.MAX_SAFE_INTEGER : nowMs - askedAtMs;
-}
-
-function buttonsOf({ widerScope }: Approval, nonce: string): NonNullable<OutboundItem['buttons']> {
-  return [
-    [
-      { label: 'Approve once', data: `ap:${nonce}:y` },
-      { label: 'Deny', data: `ap:${nonce}:n` },
-    ],
-    ...(widerScope === null ? [] : [[{ label: `Approve for ${MINUTES} min`, data: `ap:${nonce}:m` }]]),
-  ];
-}
-
-/** The exact call; `rest` is its full text if it is too long for a chat. */
-export function questionText(approval: Approval): { text: string; rest: string | null } {
-  const { summary, risk, reason, args, widerScope, origin, facts } = approval;
-  const exact = facts.command?.line ?? args;
-  const isLong = exact.length > SHOWN_MAX;
-  const shown = isLong ? `${exact.slice(0, SHOWN_MAX)}…` : exact;
-  const sources = (origin?.taint ?? []).map(({ where }) => where);
-  const lines = [
-    ...(facts.does === undefined ? [] : [`**${plain(facts.does)}**`]),
-    `**${plain(summary)}**`,
-    plain(risk),
-    plain(reason),
-    fenced(shown),
-    ...(isLong ? ['The whole call is in the file.'] : []),
-    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
-    ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
-  ];
-  return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
-}
-
-/** Text of a call is shown literally, without formatting. */
-function plain(text: string): string {
-  return text
-    .slice(0, PLAIN_MAX)
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\`*_~[\]#>-]/g, String.raw`\$&`)
-    .trim();
-}
-
-/** A fence longer than any inside. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
 }

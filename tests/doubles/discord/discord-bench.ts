@@ -59,6 +59,10 @@ export class DiscordPerson implements BenchPerson {
     return Promise.resolve().then(() => void this.press(choice === 'yes' ? 'Approve once' : 'Deny'));
   }
 
+  choose(value: string): Promise<void> {
+    return Promise.resolve().then(() => void this.press(value));
+  }
+
   get #user() {
     return { id: this.id, username: this.#name };
   }

@@ -109,10 +109,14 @@ class IrcPerson implements BenchPerson {
   }
 
   /** The code is in a line after those that say what is asked. */
-  async answer(choice: 'yes' | 'no'): Promise<void> {
-    const codes = (): string[] => this.#heard.filter((line) => /^ {4}yes \w+$/.test(line));
+  async answer(choice: 'yes' | 'no', more = ''): Promise<void> {
+    const codes = (): string[] => this.#heard.flatMap((line) => /^ {4}yes (\w+)/.exec(line)?.[1] ?? []);
     await until(() => codes().length > 0, 'there is a question with its code');
-    this.write(`${choice} ${codes().at(-1)?.slice(8) ?? ''}`);
+    this.write(`${choice} ${codes().at(-1) ?? ''}${more}`);
+  }
+
+  choose(value: string): Promise<void> {
+    return this.answer('yes', `: ${value}`);
   }
 }
 

@@ -116,12 +116,20 @@ export class MailPerson implements BenchPerson {
     return this.received().map(({ text }) => text);
   }
 
-  async answer(choice: 'yes' | 'no'): Promise<void> {
-    const question = this.received().findLast(({ text }) => /^ {4}yes \w+$/m.test(text));
-    const code = /^ {4}yes (\w+)$/m.exec(question?.text ?? '')?.[1];
+  answer(choice: 'yes' | 'no'): Promise<void> {
+    return this.#reply(choice, '');
+  }
+
+  choose(value: string): Promise<void> {
+    return this.#reply('yes', `: ${value}`);
+  }
+
+  async #reply(choice: string, more: string): Promise<void> {
+    const question = this.received().findLast(({ text }) => /^ {4}yes \w+/m.test(text));
+    const code = /^ {4}yes (\w+)/m.exec(question?.text ?? '')?.[1];
     if (question === undefined || code === undefined) throw new Error('there is no question');
     const quoted = question.text.replaceAll(/^/gm, '> ');
-    await this.write(`${choice} ${code}\n\nOn Monday, TrayClaw wrote:\n${quoted}`, {
+    await this.write(`${choice} ${code}${more}\n\nOn Monday, TrayClaw wrote:\n${quoted}`, {
       headers: { 'In-Reply-To': question.messageId, References: question.messageId },
     });
   }

@@ -35,5 +35,6 @@ function personOf(person: Person): BenchPerson {
     sendFile: (name, content, text) => void person.sendDocument(name, Buffer.from(content), text),
     heard: () => person.heard(),
     answer: (choice) => Promise.resolve().then(() => void person.press(choice === 'yes' ? 'Approve once' : 'Deny')),
+    choose: (value) => Promise.resolve().then(() => void person.press(value)),
   };
 }

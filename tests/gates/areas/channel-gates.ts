@@ -59,6 +59,15 @@ export const channelGates: readonly Gate[] = [
     only: 'a wrong code decides nothing',
   },
   {
+    name: 'channels/answer-without-condition',
+    prevents: 'a yes with a condition behind it approves',
+    file: 'core/runtime/chats/questions.ts',
+    text: "if (more !== undefined && more.trim() !== '' && asked?.wants === null) return null;",
+    instead: '',
+    suites: overMail,
+    only: 'a wrong code decides nothing',
+  },
+  {
     name: 'channels/decide-by-code',
     prevents: 'the name on a mail is enough to approve',
     file: 'core/features/channels/service-channel.ts',

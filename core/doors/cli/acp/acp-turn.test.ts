@@ -2,6 +2,7 @@
 
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
+import { Deferred } from '../../../base/deferred.ts';
 import type { Claw } from '../../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
 import { AcpTurn } from './acp-turn.ts';
@@ -56,4 +57,55 @@ test.each<[string, Item[]]>([
   ['all of an answer is lost', [requested('r1'), delta('r1', 'I write it.'), requested('r2')]],
 ])('the answers of two steps are set apart once: %s', async (_order, items) => {
   expect(await shownOf([...items, finished('Written.')])).toBe('I write it.\n\nWritten.');
+});
+
+const color = { type: 'object', properties: { color: { type: 'string', enum: ['red', 'blue'] } }, required: ['color'] };
+const question = { questionId: 'qst_1', server: 'paint', callId: 'c', message: 'Which?', schema: color, url: null };
+const asked = { type: 'mcp.asked', turnId: 't', body: { questionId: 'qst_1' } } as never;
+const over = { type: 'mcp.answered', turnId: 't', body: { question: 'qst_1' } } as never;
+
+/** What the editor is asked, and what is answered for it. The turn ends after the answer, or after the question is over elsewhere. */
+async function askedOf(reply: object | null, forms: object | null): Promise<{ requests: unknown[]; answers: unknown[] }> {
+  const [requests, answers]: [unknown[], unknown[]] = [[], []];
+  const done = new Deferred<void>();
+  const claw = {
+    op: (name: string, params: unknown) => {
+      if (name === 'mcp.answer') {
+        answers.push(params);
+        done.resolve();
+      }
+      return Promise.resolve(name === 'mcp.list' ? { questions: [question] } : { turnId: 't' });
+    },
+    onDelta: () => () => undefined,
+    async *events() {
+      await Promise.resolve();
+      yield asked;
+      if (reply === null) yield over;
+      else await done.promise;
+      yield finished('');
+    },
+  } as unknown as Claw;
+  const request = (method: string, params: object, { cancellationSignal }: { cancellationSignal: AbortSignal }): Promise<unknown> => {
+    requests.push([method, params]);
+    if (reply !== null) return Promise.resolve(reply);
+    return new Promise((resolve) => cancellationSignal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } })));
+  };
+  const client = { request, notify: () => Promise.resolve() } as unknown as AgentContext;
+  await new AcpTurn({ claw, client, sessionId: 's', forms }).run({ text: 'paint it', attachments: [] });
+  return { requests, answers };
+}
+
+test('a question of a server is a form where the editor shows forms, buttons where it does not, and over when it is answered elsewhere', async () => {
+  const content = { color: 'blue' };
+  const form = await askedOf({ action: 'accept', content }, { form: {} });
+  expect(form).toMatchObject({
+    requests: [['elicitation/create', { mode: 'form', toolCallId: 'c', message: 'paint: Which?', requestedSchema: color }]],
+    answers: [{ questionId: 'qst_1', action: 'accept', content }],
+  });
+  const pressed = await askedOf({ outcome: { outcome: 'selected', optionId: '1' } }, null);
+  const options = [{ name: 'red' }, { name: 'blue' }, { name: 'Decline', kind: 'reject_once' }];
+  expect(pressed).toMatchObject({ requests: [['session/request_permission', { options }]], answers: [{ action: 'accept', content }] });
+  const declined = await askedOf({ outcome: { outcome: 'selected', optionId: 'decline' } }, null);
+  expect(declined.answers).toEqual([{ questionId: 'qst_1', action: 'decline' }]);
+  expect((await askedOf(null, null)).answers).toEqual([]);
 });

@@ -1,19 +1,42 @@
-// One prompt of an editor: its turn, told as it happens. An approval is asked for in the editor and stays open at every other door; the first
-// answer decides, and the question disappears elsewhere.
+// One prompt of an editor: its turn, told as it happens. An approval, and a question of an MCP server, is asked in the editor and stays open at
+// every other door; the first answer decides, and the question disappears elsewhere.
 
-import { methods, type AgentContext, type RequestPermissionRequest, type SessionUpdate, type StopReason } from '@agentclientprotocol/sdk';
+import {
+  methods,
+  type AgentContext,
+  type ElicitationCapabilities,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
 import { overlap } from '../../../base/overlap.ts';
 import type { Claw } from '../../../contracts/claw.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { AnyEvent, DeltaNotice, EventBodies } from '../../../contracts/events.ts';
+import type { McpQuestion } from '../../../contracts/features/mcp.ts';
+import type { OpParams } from '../../../contracts/ops.ts';
 import type { Approval } from '../../../contracts/policy.ts';
+import { quickAnswers } from '../../../contracts/question-fields.ts';
 import { cliCaller } from '../caller.ts';
-import { callTitle, decisionOf, diffContent, permissionOptions, stopReasonOf, toolKind, type Prompt } from './acp-words.ts';
+import {
+  answerOf,
+  callTitle,
+  decisionOf,
+  diffContent,
+  elicitationOf,
+  permissionOptions,
+  questionOptions,
+  stopReasonOf,
+  toolKind,
+  type Prompt,
+} from './acp-words.ts';
 
 export interface AcpTurnDeps {
   readonly claw: Claw;
   readonly client: AgentContext;
   readonly sessionId: string;
+  /** The forms that the editor shows; null where it shows none. */
+  readonly forms?: ElicitationCapabilities | null;
 }
 
 type PlanStep = { content: string; priority: 'medium'; status: 'pending' | 'in_progress' | 'completed' };
@@ -21,7 +44,7 @@ type PlanStep = { content: string; priority: 'medium'; status: 'pending' | 'in_p
 export class AcpTurn {
   readonly #deps: AcpTurnDeps;
   readonly #over = new AbortController();
-  /** The requests for permission that are open in the editor. */
+  /** What is asked in the editor, by the id of the approval or the question. */
   readonly #asked = new Map<string, AbortController>();
   readonly #titles = new Map<string, string>();
   readonly #plan = new Map<string, PlanStep>();
@@ -126,6 +149,13 @@ export class AcpTurn {
         return;
       case 'approval.decided':
         return this.#decided(event.body);
+      case 'mcp.asked':
+        // As an approval: not waited for.
+        this.#askForServer(event.body.questionId).catch(() => undefined);
+        return;
+      case 'mcp.answered':
+        this.#asked.get(event.body.question)?.abort();
+        return;
       case 'tool.requested':
         await this.#tell({ sessionUpdate: 'tool_call_update', toolCallId: event.body.callId, status: 'in_progress' });
         return this.#step(event.body.callId, 'in_progress');
@@ -181,12 +211,54 @@ export class AcpTurn {
     return this.#plan.size === 0 ? Promise.resolve() : this.#tell({ sessionUpdate: 'plan', entries: [...this.#plan.values()] });
   }
 
+  /** Until it is answered here or elsewhere. */
+  async #whileAsked(askId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const asked = new AbortController();
+    this.#asked.set(askId, asked);
+    try {
+      await work(asked.signal);
+    } finally {
+      this.#asked.delete(askId);
+    }
+  }
+
+  async #askForServer(questionId: string): Promise<void> {
+    const { claw } = this.#deps;
+    const { questions } = await claw.op('mcp.list', {}, cliCaller);
+    const question = questions.find((one) => one.questionId === questionId);
+    if (question === undefined) return;
+    await this.#whileAsked(questionId, async (signal) => {
+      const answer = await this.#answerOf(question, signal);
+      if (answer !== null && !signal.aborted) await claw.op('mcp.answer', { questionId, ...answer }, cliCaller);
+    });
+  }
+
+  /** In a form of the editor, or by its buttons; null where it has neither, or the person did not answer there. */
+  async #answerOf(question: McpQuestion, signal: AbortSignal): Promise<Omit<OpParams<'mcp.answer'>, 'questionId'> | null> {
+    const { client, sessionId, forms } = this.#deps;
+    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    const form = elicitationOf(question, sessionId, forms ?? null);
+    if (form !== null) return answerOf(await client.request(methods.client.elicitation.create, form, waiting));
+    const { callId, server, message } = question;
+    const asks = `The MCP server ${server} asks: ${message}`;
+    const quick = quickAnswers(question);
+    if (quick.length === 0) {
+      this.#say(`${asks}\n(Answer it in the window of TrayClaw.)\n`, this.#said !== '');
+      return null;
+    }
+    const toolCall = { toolCallId: callId, title: question.url === null ? asks : `${asks} ${question.url}` };
+    const request = { sessionId, toolCall, options: questionOptions(quick) };
+    const { outcome } = await client.request(methods.client.session.requestPermission, request, waiting);
+    if (outcome.outcome !== 'selected') return null;
+    if (outcome.optionId === 'decline') return { action: 'decline' };
+    const content = quick[Number(outcome.optionId)]?.content;
+    return content === undefined ? null : { action: 'accept', ...(content === null ? {} : { content }) };
+  }
+
   async #ask(approval: Approval): Promise<void> {
     const { claw, client, sessionId } = this.#deps;
     const { approvalId, callId, summary, tool, risk } = approval;
-    const asked = new AbortController();
-    this.#asked.set(approvalId, asked);
-    try {
+    await this.#whileAsked(approvalId, async (signal) => {
       const { files } = await claw.op('approval.diff', { approvalId }, cliCaller).catch(() => ({ files: [] }));
       const about = { type: 'content' as const, content: { type: 'text' as const, text: risk } };
       const toolCall = {
@@ -195,13 +267,11 @@ export class AcpTurn {
         content: [...files.flatMap(diffContent), ...(risk === '' ? [] : [about])],
       };
       const asking: RequestPermissionRequest = { sessionId, toolCall, options: permissionOptions(approval) };
-      const waiting = { cancellationSignal: asked.signal, stopWaitingOnCancel: true };
+      const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
       const { outcome } = await client.request(methods.client.session.requestPermission, asking, waiting);
       const decided = outcome.outcome === 'selected' ? decisionOf(outcome.optionId) : null;
-      if (decided !== null && !asked.signal.aborted) await claw.op('approval.decide', { approvalId, ...decided }, cliCaller);
-    } finally {
-      this.#asked.delete(approvalId);
-    }
+      if (decided !== null && !signal.aborted) await claw.op('approval.decide', { approvalId, ...decided }, cliCaller);
+    });
   }
 
   /** Deltas may be lost or late: what is missing of the final text is sent here. */

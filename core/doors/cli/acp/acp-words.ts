@@ -7,8 +7,11 @@ import type { FileDiff } from '../../../contracts/checkpoints.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { EventBodies } from '../../../contracts/events.ts';
+import type { McpQuestion } from '../../../contracts/features/mcp.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
+import type { OpParams } from '../../../contracts/ops.ts';
 import type { Approval, GrantScope } from '../../../contracts/policy.ts';
+import type { QuestionContent, QuickAnswer } from '../../../contracts/question-fields.ts';
 
 const kindsByClass: Readonly<Record<string, Acp.ToolKind>> = {
   read: 'read',
@@ -91,6 +94,32 @@ export function decisionOf(optionId: string): { readonly decision: 'approve' | '
   if (optionId === 'deny') return { decision: 'deny' };
   const scope = Object.hasOwn(scopes, optionId) ? scopes[optionId] : undefined;
   return scope === undefined ? null : { decision: 'approve', scope };
+}
+
+/** Null where the editor shows no such form. */
+export function elicitationOf(
+  { callId, server, message, questionId, schema, url }: McpQuestion,
+  sessionId: string,
+  forms: Acp.ElicitationCapabilities | null,
+): Acp.CreateElicitationRequest | null {
+  const about = { sessionId, toolCallId: callId, message: `${server}: ${message}` };
+  if (url !== null) return forms?.url ? { ...about, mode: 'url', elicitationId: questionId, url } : null;
+  return forms?.form ? { ...about, mode: 'form', requestedSchema: (schema ?? {}) as Acp.ElicitationSchema } : null;
+}
+
+/** Null for an answer that says nothing. */
+export function answerOf(answer: Acp.CreateElicitationResponse): Omit<OpParams<'mcp.answer'>, 'questionId'> | null {
+  if (answer.action === 'decline') return { action: 'decline' };
+  if (answer.action !== 'accept') return null;
+  const { content } = answer as Acp.ElicitationAcceptAction;
+  return { action: 'accept', ...(isPlainObject(content) ? { content: content as QuestionContent } : {}) };
+}
+
+export function questionOptions(quick: readonly QuickAnswer[]): Acp.PermissionOption[] {
+  return [
+    ...quick.map(({ label }, at): Acp.PermissionOption => ({ optionId: String(at), name: label, kind: 'allow_once' })),
+    { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
+  ];
 }
 
 /** Agents are the modes of a session: each has its own tools, bounds and identity. */

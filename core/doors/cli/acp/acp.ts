@@ -2,7 +2,7 @@
 // running instance this process is only its client.
 
 import { Readable, Writable } from 'node:stream';
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentApp, type AgentContext } from '@agentclientprotocol/sdk';
+import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentApp, type AgentContext, type ElicitationCapabilities } from '@agentclientprotocol/sdk';
 import type { Claw } from '../../../contracts/claw.ts';
 import { toAppError } from '../../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -36,6 +36,7 @@ class AcpDoor {
   readonly #claw: Claw;
   readonly #version: string;
   readonly #turns = new Map<string, AcpTurn>();
+  #forms: ElicitationCapabilities | null = null;
 
   constructor(claw: Claw, version: string) {
     this.#claw = claw;
@@ -45,16 +46,19 @@ class AcpDoor {
   app(): AgentApp {
     const { session } = methods.agent;
     return agent({ name: 'trayclaw' })
-      .onRequest(methods.agent.initialize, ({ params }) => ({
-        protocolVersion: Math.min(params.protocolVersion, PROTOCOL_VERSION),
-        agentInfo: { name: 'trayclaw', title: 'TrayClaw', version: this.#version },
-        agentCapabilities: {
-          loadSession: true,
-          promptCapabilities: { image: true, embeddedContext: true },
-          sessionCapabilities: { list: {}, resume: {}, close: {} },
-        },
-        authMethods: [],
-      }))
+      .onRequest(methods.agent.initialize, ({ params }) => {
+        this.#forms = params.clientCapabilities?.elicitation ?? null;
+        return {
+          protocolVersion: Math.min(params.protocolVersion, PROTOCOL_VERSION),
+          agentInfo: { name: 'trayclaw', title: 'TrayClaw', version: this.#version },
+          agentCapabilities: {
+            loadSession: true,
+            promptCapabilities: { image: true, embeddedContext: true },
+            sessionCapabilities: { list: {}, resume: {}, close: {} },
+          },
+          authMethods: [],
+        };
+      })
       .onRequest(session.new, async ({ params }) => {
         const { sessionId, agentId } = await this.#op('session.create', { workspace: params.cwd });
         return { sessionId, modes: await this.#modes(agentId) };
@@ -90,7 +94,7 @@ class AcpDoor {
     if (this.#turns.has(sessionId)) throw RequestError.invalidParams({ sessionId }, 'The session is still answering; cancel that first.');
     // A session that is named must be there: a slip begins no new one.
     await this.#op('session.get', { sessionId, limit: 1 });
-    const turn = new AcpTurn({ claw: this.#claw, client, sessionId });
+    const turn = new AcpTurn({ claw: this.#claw, client, sessionId, forms: this.#forms });
     this.#turns.set(sessionId, turn);
     try {
       return { stopReason: await turn.run(prompt) };

@@ -1,8 +1,10 @@
-// The fields of a question of an MCP server, read from the schema it sent, and what a person filled in as the server expects it.
+// The fields of a question of an MCP server, read from the schema it sent; the answers that take one press; and what a person filled in, as the
+// server expects it. For every door. Pure.
 
-import { isPlainObject } from '../../core/base/json.ts';
+import { isPlainObject } from '../base/json.ts';
 
 export type Given = string | boolean | readonly string[];
+export type QuestionContent = Record<string, string | number | boolean | string[]>;
 
 interface Choice {
   readonly value: string;
@@ -15,6 +17,7 @@ export interface QuestionField {
   readonly about: string;
   /** one, several: of the choices. yes: a check box. */
   readonly kind: 'text' | 'number' | 'yes' | 'one' | 'several';
+  readonly isWhole: boolean;
   readonly choices: readonly Choice[];
   readonly isNeeded: boolean;
   readonly standard: unknown;
@@ -32,6 +35,7 @@ export function fieldsOf(schema: Readonly<Record<string, unknown>> | null): read
       title: textOf(about['title']) || name,
       about: textOf(about['description']),
       kind: isSeveral ? 'several' : choices.length > 0 ? 'one' : kindOf(about['type']),
+      isWhole: about['type'] === 'integer',
       choices,
       isNeeded: needed.includes(name),
       standard: about['default'],
@@ -43,14 +47,40 @@ export function fieldsOf(schema: Readonly<Record<string, unknown>> | null): read
 export function contentOf(
   fields: readonly QuestionField[],
   given: Readonly<Record<string, Given>>,
-): Record<string, string | number | boolean | string[]> {
-  const entries = fields.flatMap(({ name, kind }): [string, string | number | boolean | string[]][] => {
+): QuestionContent {
+  const entries = fields.flatMap(({ name, kind }): [string, QuestionContent[string]][] => {
     const value = given[name];
     if (value === undefined || value === '') return [];
     if (kind === 'number') return [[name, Number(value)]];
     return [[name, typeof value === 'object' ? [...value] : value]];
   });
   return Object.fromEntries(entries);
+}
+
+export interface QuickAnswer {
+  readonly label: string;
+  /** Null where the person is asked to open an address. */
+  readonly content: QuestionContent | null;
+}
+
+const QUICK_MAX = 8;
+
+/** The answers that take one press; none where something has to be written. */
+export function quickAnswers(question: {
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly url: string | null;
+}): readonly QuickAnswer[] {
+  if (question.url !== null) return [{ label: 'Done', content: null }];
+  const fields = fieldsOf(question.schema);
+  const [only] = fields;
+  if (only === undefined) return [{ label: 'Yes', content: {} }];
+  if (fields.length === 1 && only.kind === 'yes') {
+    return [true, false].map((is) => ({ label: is ? 'Yes' : 'No', content: { [only.name]: is } }));
+  }
+  if (fields.length === 1 && only.kind === 'one' && only.choices.length <= QUICK_MAX) {
+    return only.choices.map(({ value, title }) => ({ label: title, content: { [only.name]: value } }));
+  }
+  return fields.every(({ isNeeded, standard }) => !isNeeded || standard !== undefined) ? [{ label: 'Send as it is', content: {} }] : [];
 }
 
 function kindOf(type: unknown): QuestionField['kind'] {

@@ -1,0 +1,51 @@
+// Tells a client when a conversation that it subscribed to goes on. Clients of 2025-11-25 and earlier subscribe with a request, which is answered
+// here; later ones listen to a stream, which the official server keeps.
+
+import type { McpServer } from '@modelcontextprotocol/server';
+import type { AnyEvent } from '../../contracts/events.ts';
+import type { Peer } from './peer.ts';
+import { missing, readable, sessionUri } from './session-resources.ts';
+
+/** Calls the listener with each session that goes on; the result ends it. */
+export type SessionNews = (listener: (sessionId: string) => void) => () => void;
+
+const WATCHED_MAX = 200;
+const steps: ReadonlySet<string> = new Set(['user.message', 'turn.finished']);
+
+export function sessionsOf(events: readonly AnyEvent[]): string[] {
+  return [...new Set(events.flatMap(({ type, sessionId }) => (steps.has(type) ? [sessionId] : [])))];
+}
+
+/** `tellsAll`: the official server knows who listens to what, and drops the rest. */
+export function watchSessions(server: McpServer, peer: Peer, { news, tellsAll }: { news: SessionNews; tellsAll: boolean }): void {
+  const { server: protocol } = server;
+  const watched = new Set<string>();
+  let stop: (() => void) | null = null;
+  const tell = (sessionId: string): void => {
+    const uri = sessionUri(sessionId);
+    if ((!tellsAll && !watched.has(uri)) || readable(peer, uri) === null) return;
+    // A connection that broke ends elsewhere.
+    protocol.sendResourceUpdated({ uri }).catch(() => undefined);
+  };
+  const end = (): void => {
+    stop?.();
+    stop = null;
+  };
+  if (tellsAll) stop = news(tell);
+  protocol.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    if (readable(peer, uri) === null || watched.size >= WATCHED_MAX) throw missing(uri);
+    watched.add(uri);
+    stop ??= news(tell);
+    return {};
+  });
+  protocol.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    watched.delete(uri);
+    if (watched.size === 0 && !tellsAll) end();
+    return {};
+  });
+  const closed = protocol.onclose;
+  protocol.onclose = () => {
+    end();
+    closed?.();
+  };
+}

@@ -1,0 +1,143 @@
+// What a chat asks a person, in one form: approvals of calls, and questions of MCP servers. The words, the buttons and how it was answered;
+// decides nothing.
+
+import { revealed } from '../../base/visible-text.ts';
+import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
+import type { Approval } from '../../contracts/policy.ts';
+import { fieldsOf, quickAnswers, type QuestionField } from '../../contracts/question-fields.ts';
+import { answeredWords, endedQuestionWords } from '../../contracts/turn-words.ts';
+
+export interface Choice {
+  readonly key: string;
+  readonly label: string;
+}
+
+export interface Asked {
+  readonly askId: string;
+  readonly sessionId: string;
+  readonly summary: string;
+  readonly text: string;
+  /** The full text where it is too long for a chat. */
+  readonly rest: string | null;
+  /** In rows. */
+  readonly choices: readonly (readonly Choice[])[];
+  /** The fields that words can fill; null where a button or a yes or no is all. */
+  readonly wants: readonly string[] | null;
+  readonly isOpen: boolean;
+  readonly by: string | null;
+  /** A caller that begins with `here` answered at this same door. */
+  howAnswered(here: string): string;
+}
+
+export const MINUTES = 15;
+export const declineKey = 'n';
+const SHOWN_MAX = 2_200;
+/** Maximum per sentence: an approval fits into one message. */
+const PLAIN_MAX = 250;
+const FIELDS_SHOWN_MAX = 10;
+const LABEL_MAX = 60;
+
+export function askedApproval(approval: Approval): Asked {
+  const { approvalId, sessionId, summary, widerScope, decidedBy, state } = approval;
+  return {
+    askId: approvalId,
+    sessionId,
+    summary,
+    ...questionText(approval),
+    choices: [
+      [
+        { key: 'y', label: 'Approve once' },
+        { key: declineKey, label: 'Deny' },
+      ],
+      ...(widerScope === null ? [] : [[{ key: 'm', label: `Approve for ${MINUTES} min` }]]),
+    ],
+    wants: null,
+    isOpen: state === 'pending',
+    by: decidedBy,
+    howAnswered: (here) => answeredWords(approval, here),
+  };
+}
+
+/** `ended` is null while it is open. */
+export function askedQuestion(question: McpQuestion, ended: EndedQuestion | null): Asked {
+  const { questionId, sessionId, server, message, url } = question;
+  const fields = fieldsOf(question.schema);
+  const quick = quickAnswers(question).map(({ label }, at): Choice => ({ key: String(at), label: revealed(label).slice(0, LABEL_MAX) }));
+  const isWritten = url === null && fields.length > 0 && fields.length <= FIELDS_SHOWN_MAX;
+  const summary = `The MCP server ${server} asks you something`;
+  const lines = [
+    `**${plain(summary)}**`,
+    fenced(message),
+    ...(url === null ? [] : ['It wants you to open this address:', fenced(url)]),
+    ...(isWritten ? fields.map(fieldLine) : []),
+    ...(isWritten || fields.length === 0 ? [] : ['It has too many fields for a chat. Answer it at the computer.']),
+    `The answer goes to ${plain(server)} alone.`,
+  ];
+  return {
+    askId: questionId,
+    sessionId,
+    summary,
+    text: lines.join('\n'),
+    rest: null,
+    choices: [...pairs(quick), [{ key: declineKey, label: 'Decline' }]],
+    wants: isWritten ? fields.map(({ name }) => name) : null,
+    isOpen: ended === null,
+    by: ended?.by ?? null,
+    howAnswered: (here) => endedQuestionWords(ended, here),
+  };
+}
+
+/** Of an earlier run of the program: nothing waits for it any more. */
+export function forgottenQuestion(askId: string): Asked {
+  const summary = 'A question of an MCP server';
+  const how = (): string => endedQuestionWords({ action: 'cancel', by: '' }, '');
+  const nothing = { sessionId: '', rest: null, choices: [], wants: null, by: null };
+  return { ...nothing, askId, summary, text: summary, isOpen: false, howAnswered: how };
+}
+
+function fieldLine({ name, title, about, kind, choices, isNeeded, standard }: QuestionField): string {
+  const offered = choices.length > 0 ? ` (${choices.map((one) => one.title).join(', ')})` : kind === 'yes' ? ' (yes or no)' : '';
+  const more = [title === name ? '' : title, about].filter((one) => one !== '').join('. ');
+  const left = standard === undefined ? (isNeeded ? '' : ', may be left out') : `, ${JSON.stringify(standard)} unless told`;
+  return plain(`${name}${more === '' ? '' : `: ${more}`}${offered}${left}`);
+}
+
+function pairs(choices: readonly Choice[]): Choice[][] {
+  return choices.flatMap((_one, at) => (at % 2 === 0 ? [choices.slice(at, at + 2)] : []));
+}
+
+/** The exact call; `rest` is its full text if it is too long for a chat. */
+export function questionText(approval: Approval): { text: string; rest: string | null } {
+  const { summary, risk, reason, args, widerScope, origin, facts } = approval;
+  const exact = facts.command?.line ?? args;
+  const isLong = exact.length > SHOWN_MAX;
+  const shown = isLong ? `${exact.slice(0, SHOWN_MAX)}…` : exact;
+  const sources = (origin?.taint ?? []).map(({ where }) => where);
+  const lines = [
+    ...(facts.does === undefined ? [] : [`**${plain(facts.does)}**`]),
+    `**${plain(summary)}**`,
+    plain(risk),
+    plain(reason),
+    fenced(shown),
+    ...(isLong ? ['The whole call is in the file.'] : []),
+    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
+    ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
+  ];
+  return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
+}
+
+/** Text of a call is shown literally, without formatting. */
+export function plain(text: string): string {
+  return text
+    .slice(0, PLAIN_MAX)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\`*_~[\]#>-]/g, String.raw`\$&`)
+    .trim();
+}
+
+/** A fence longer than any inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
