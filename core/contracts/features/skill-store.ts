@@ -44,7 +44,7 @@ const fileSchema = z.object({ path: z.string(), sha256, sizeBytes: z.number().in
 export const skillSourceSchema = z.object({
   /** `team/weather`, a folder, an address: installs it again. */
   ref: z.string(),
-  kind: z.enum(['folder', 'archive', 'index', 'clawhub', 'well-known']),
+  kind: z.enum(['folder', 'archive', 'git', 'index', 'clawhub', 'well-known']),
   /** The market's name; null for a folder or an address that was given directly. */
   market: z.string().nullable(),
   /** The folder or address that the files came from. */
@@ -189,7 +189,7 @@ export const skillStoreOps = defineOps({
   /** Downloads, verifies and looks through skills and what they need. Installs nothing. */
   'skill.plan': {
     params: z.strictObject({
-      /** `NAME`, `MARKET/NAME`, each with `@RANGE`; a folder or an archive; `https://…`; `github:OWNER/REPO/FOLDER@REF`. */
+      /** `NAME`, `MARKET/NAME`, each with `@RANGE`; a folder or an archive; `https://…`; `https://…/REPO.git#FOLDER@REF`; `github:OWNER/REPO/FOLDER@REF`. */
       wants: z.array(ref).max(50).default([]),
       /** The newest that is allowed, of those named or of all installed. */
       update: z.boolean().optional(),

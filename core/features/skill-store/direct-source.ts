@@ -1,7 +1,8 @@
-// Skills that a person names directly: a folder, an archive, an address, a folder of a repository on GitHub. Reads; installs nothing.
+// Skills that a person names directly: a folder, an archive, an address, a folder of a repository. Reads; installs nothing.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
+import { GitServer, gitAddressOf, type GitAddress } from './git-source.ts';
 import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
@@ -18,14 +19,22 @@ export interface DirectWish {
   readonly ref: string;
   /** Published for it; null where none is known. */
   readonly sha256: string | null;
+  /** Exactly this commit, of a repository. */
+  readonly commit?: string | null;
+}
+
+export function isRemote(ref: string): boolean {
+  return /^(?:https?:\/\/|github:|git\+|(?:ssh|git|file):|[\w.-]+@[\w.-]+:)/.test(ref);
 }
 
 export function isDirect(ref: string): boolean {
-  return /^(?:https?:\/\/|github:)/.test(ref) || /^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(ref) || ref === '.';
+  return isRemote(ref) || /^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(ref) || ref === '.';
 }
 
 /** Each skill that is there: one, or of a folder all below it. Fails with an AppError. */
 export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: AbortSignal): Promise<readonly Delivered[]> {
+  const git = gitAddressOf(wish.ref);
+  if (git !== null) return [await fromRepository(wish, git, deps, signal)];
   if (/^https?:\/\//.test(wish.ref)) return [await fromAddress(wish, wish.ref, deps, signal)];
   if (wish.ref.startsWith('github:')) return [await fromAddress(wish, addressOnGitHub(wish.ref), deps, signal)];
   const path = wish.ref.replace(/#.*$/, '');
@@ -52,17 +61,23 @@ function fromFile(wish: DirectWish, path: string, deps: DirectDeps): Delivered {
 
 async function fromAddress(wish: DirectWish, address: string, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
   const url = address.replace(/#.*$/, '');
-  if (/\.git\/?$/.test(url)) {
-    throw new AppError('invalid_params', 'A git address cannot be cloned here.', {
-      data: { hint: 'Name the archive of the repository (…/archive/REF.tar.gz), or github:OWNER/REPO/FOLDER@REF.' },
-    });
-  }
   const bytes = await fetched(deps.web, url, signal);
   const isText = /\.md$/i.test(url);
   const read: ReadPackage = isText
     ? { files: new Map([['SKILL.md', bytes]]), folderName: '', archiveSha256: sha256Of(bytes), commit: null, leftOut: [] }
     : readArchive(bytes, folderIn(address));
   return delivered(wish, { read, from: url, kind: 'archive' }, deps);
+}
+
+async function fromRepository(wish: DirectWish, git: GitAddress, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
+  const server = new GitServer(deps.web, git.url, signal);
+  const { commit, ref } = await server.resolve(wish.commit ?? git.ref);
+  const read = await server.read(commit, git.folder);
+  const from = git.folder === null ? git.url : `${git.url}#${git.folder}`;
+  const { source, ...rest } = delivered(wish, { read, from, kind: 'git' }, deps);
+  const name = ref === commit ? '' : ` ${ref.replace(/^refs\/(?:heads|tags)\//, '')}, now`;
+  const kept = wish.sha256 === null ? `Its files are those of${name} commit ${commit}.` : source.verified;
+  return { ...rest, source: { ...source, verified: kept }, isFixedRef: ref.startsWith('refs/tags/') || ref === commit };
 }
 
 /** `github:owner/repo/folder/of/skill@v1.2` is the archive that GitHub makes of that commit, tag or branch. */
@@ -81,7 +96,7 @@ function folderIn(ref: string): string | null {
 
 function delivered(
   { ref, sha256 }: DirectWish,
-  { read, from, kind }: { readonly read: ReadPackage; readonly from: string; readonly kind: 'folder' | 'archive' },
+  { read, from, kind }: { readonly read: ReadPackage; readonly from: string; readonly kind: 'folder' | 'archive' | 'git' },
   deps: DirectDeps,
 ): Delivered {
   const { archiveSha256, commit } = read;

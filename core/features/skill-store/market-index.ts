@@ -169,7 +169,7 @@ export class IndexMarket implements Market {
     for (const path of entry.files ?? layersFiles) {
       const why = refusePath(path);
       if (why !== null) throw refusal(`the name ${JSON.stringify(path.slice(0, 100))} ${why}`);
-      const { status, body } = await this.#deps.web.get(
+      const { status, body } = await this.#deps.web.ask(
         `${from.replace(/\/$/, '')}/${path.split('/').map(encodeURIComponent).join('/')}`,
         signal,
       );
