@@ -30,7 +30,7 @@ test('each is read as by the package itself, also where a character is cut in tw
   const { _dbcs: Made } = made;
   if (Made === undefined) throw new Error('no codec');
   for (const [encodingName, text] of Object.entries(samples)) {
-    const decoder = new (new Made({ encodingName }).decoder)();
+    const decoder = new new Made({ encodingName }).decoder();
     const bytes = [...iconv.encode(text, encodingName)];
     expect([encodingName, bytes.map((byte) => decoder.write(Buffer.of(byte))).join('') + decoder.end()]).toEqual([encodingName, text]);
   }

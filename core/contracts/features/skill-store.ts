@@ -40,6 +40,10 @@ const requirementSchema = z.object({ name: skillNameSchema, range: z.string() })
 export const deprecationSchema = z.object({ replacedBy: z.string().nullable(), removeAfter: z.string().nullable() });
 const fileSchema = z.object({ path: z.string(), sha256, sizeBytes: z.number().int() });
 
+/** As the certificate of a signature says, and the service that vouched for it. */
+const signerSchema = z.object({ identity: z.string(), issuer: z.string() });
+export type SkillSigner = z.infer<typeof signerSchema>;
+
 /** Where a package came from, in full. */
 export const skillSourceSchema = z.object({
   /** `team/weather`, a folder, an address: installs it again. */
@@ -54,6 +58,8 @@ export const skillSourceSchema = z.object({
   archiveSha256: sha256.nullable(),
   /** How the content was verified, in a sentence. */
   verified: z.string(),
+  /** Null where it is not signed. */
+  signer: signerSchema.nullable().default(null),
 });
 export type SkillSource = z.infer<typeof skillSourceSchema>;
 

@@ -2,14 +2,17 @@
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
+import type { SkillSigner } from '../../contracts/features/skill-store.ts';
 import { GitServer, gitAddressOf, type GitAddress } from './git-source.ts';
 import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
+import type { FindSigner } from './signer.ts';
 import { fetched, type StoreWeb } from './store-web.ts';
 
 export interface DirectDeps {
   readonly web: StoreWeb;
+  readonly signer: FindSigner;
   readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
   /** Folders with a SKILL.md at or below a path. */
   readonly below: (path: string) => readonly string[];
@@ -41,7 +44,7 @@ export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: A
   if (!existsSync(path))
     throw new AppError('not_found', `There is nothing at ${path}.`, { data: { hint: 'Name a folder with a SKILL.md, or an archive.' } });
   const real = realpathSync(path);
-  if (!statSync(real).isDirectory()) return [fromFile(wish, real, deps)];
+  if (!statSync(real).isDirectory()) return [await fromFile(wish, real, deps, signal)];
   const folders = deps.below(real);
   if (folders.length === 0)
     throw new AppError('not_found', `There is no SKILL.md in ${real} or below it.`, {
@@ -54,9 +57,11 @@ export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: A
   return folders.map((folder) => delivered(wish, { read: readFolder(folder), from: folder, kind: 'folder' }, deps));
 }
 
-function fromFile(wish: DirectWish, path: string, deps: DirectDeps): Delivered {
+async function fromFile(wish: DirectWish, path: string, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
   if (statSync(path).size > ARCHIVE_BYTES_MAX) throw refusal('the archive is larger than 50 MB');
-  return delivered(wish, { read: readArchive(readFileSync(path), folderIn(wish.ref)), from: path, kind: 'archive' }, deps);
+  const bytes = readFileSync(path);
+  const signer = await deps.signer(bytes, path, signal);
+  return signedBy(signer, delivered(wish, { read: readArchive(bytes, folderIn(wish.ref)), from: path, kind: 'archive' }, deps));
 }
 
 async function fromAddress(wish: DirectWish, address: string, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
@@ -66,7 +71,12 @@ async function fromAddress(wish: DirectWish, address: string, deps: DirectDeps, 
   const read: ReadPackage = isText
     ? { files: new Map([['SKILL.md', bytes]]), folderName: '', archiveSha256: sha256Of(bytes), commit: null, leftOut: [] }
     : readArchive(bytes, folderIn(address));
-  return delivered(wish, { read, from: url, kind: 'archive' }, deps);
+  const signer = await deps.signer(bytes, url, signal);
+  return signedBy(signer, delivered(wish, { read, from: url, kind: 'archive' }, deps));
+}
+
+function signedBy(signer: SkillSigner | null, { source, ...rest }: Delivered): Delivered {
+  return { ...rest, source: { ...source, signer } };
 }
 
 async function fromRepository(wish: DirectWish, git: GitAddress, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
@@ -101,7 +111,17 @@ function delivered(
 ): Delivered {
   const { archiveSha256, commit } = read;
   const verified = sha256 === null ? 'Nothing was published to compare it with.' : verify(sha256, read, deps);
-  const source = { ref: kind === 'folder' ? from : ref, kind, market: null, from, publisher: null, commit, archiveSha256, verified };
+  const source = {
+    ref: kind === 'folder' ? from : ref,
+    kind,
+    market: null,
+    from,
+    publisher: null,
+    commit,
+    archiveSha256,
+    verified,
+    signer: null,
+  };
   const open = from.startsWith('http:')
     ? [sourceRisk('warning', 'no-encryption', 'It was fetched without encryption: anyone on the way could have changed it.')]
     : [];

@@ -100,7 +100,7 @@ export class ClawHubMarket implements Market {
       ? await this.#fromElsewhere(this.#parsed(status, body, elsewhereSchema), signal)
       : await this.#archive(skill.slug, { version, status, body }, signal);
     const { read, verified, place } = got;
-    const source = { ref: `${this.name}/${skill.slug}`, kind: this.kind, market: this.name, from: place ?? from, publisher: owner?.handle ?? null, commit: read.commit, archiveSha256: read.archiveSha256, verified } as const; // prettier-ignore
+    const source = { ref: `${this.name}/${skill.slug}`, kind: this.kind, market: this.name, from: place ?? from, publisher: owner?.handle ?? null, commit: read.commit, archiveSha256: read.archiveSha256, verified, signer: null } as const; // prettier-ignore
     return { read, source, risks: [...suspicions(moderation), ...leftOutRisk(read.leftOut)] };
   }
 

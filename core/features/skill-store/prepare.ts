@@ -7,6 +7,7 @@ import { sourceRisk, type Delivered, type Deprecation } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { sha256Of } from './read-package.ts';
 import { effectsOf, undeclaredRisks } from './skill-effects.ts';
+import { assertSameSigner } from './signer.ts';
 import { isText, scanSkill } from './skill-scan.ts';
 import type { Inspected, Shelf, Standing } from './shelf.ts';
 import { versionOrder } from './versions.ts';
@@ -123,6 +124,7 @@ function originRisks({ inspected: { name }, delivered }: Prepared, { standing, l
   const { source: old } = lock;
   if (old.market !== source.market || (old.market === null && originOf(old) !== originOf(source)))
     return [sourceRisk('danger', 'other-origin', `What you have came from ${old.ref}, this comes from ${source.ref}.`)];
+  assertSameSigner(name, old, source);
   if (old.publisher === source.publisher) return movedRisks(old, delivered);
   return [
     sourceRisk(

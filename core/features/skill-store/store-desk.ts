@@ -21,6 +21,7 @@ import { readFolder } from './read-package.ts';
 import { recoverInstalls } from './recovery.ts';
 import type { SkillStoreRows } from './rows.ts';
 import type { Shelf } from './shelf.ts';
+import { signerFinder } from './signer.ts';
 import { effectsOf } from './skill-effects.ts';
 import { scanSkill } from './skill-scan.ts';
 import { createStoreWeb } from './store-web.ts';
@@ -60,12 +61,17 @@ export class StoreDesk {
     const origins = markets.flatMap(({ url }) => (/^https?:/i.test(url) ? [new URL(url).origin] : []));
     const web = createStoreWeb(safety, origins, () => panic.engaged);
     const { hashes, below } = shelf;
-    this.#markets = new Markets(markets, { web, hashes, home });
+    const signer = signerFinder(
+      web,
+      config.skills.trustRoots.map((path) => this.#path(path)),
+    );
+    this.#markets = new Markets(markets, { web, signer, hashes, home });
     this.#cache = new PackageCache(join(home, 'skill-cache'));
     const secretsIn = (text: string) => safety.redact(text).found;
     this.#planning = {
       markets: this.#markets,
       web,
+      signer,
       shelf,
       hashes,
       below,
