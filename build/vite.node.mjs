@@ -71,6 +71,21 @@ const instead = {
   '@vladfrangu/async_event_emitter': '\0emitter',
 };
 
+/** Reads the character sets of East Asia with Node's own decoder; the tables of iconv-lite are large. Nothing is written in them. */
+export const nodeCharsets = `
+const labels = { shiftjis: 'shift_jis', eucjp: 'euc-jp', cp936: 'gbk', cp949: 'euc-kr', cp950: 'big5', big5hkscs: 'big5' };
+exports._dbcs = class {
+  constructor({ encodingName }) {
+    const label = labels[encodingName] ?? encodingName;
+    this.decoder = class {
+      #decoder = new TextDecoder(label);
+      write(bytes) { return this.#decoder.decode(bytes, { stream: true }); }
+      end() { return this.#decoder.decode(); }
+    };
+    this.encoder = class { constructor() { throw new Error('not built'); } };
+  }
+};`;
+
 /**
  * Parts of packages that a bundler cannot see are unused. The validator of the MCP client is half of that package, makes code of what a server
  * sends, and is never created: the client is given another (core/features/mcp/connection.ts). Of undici only its HTTP client has a user.
@@ -89,6 +104,8 @@ const leftOut = [
     of: /\/encoding-japanese\/src\/index\.js$/,
     code: "export default { convert: (bytes, { from }) => new TextDecoder(/^euc/i.test(from) ? 'euc-jp' : 'iso-2022-jp').decode(bytes) };",
   },
+  { of: /\/iconv-lite\/encodings\/tables\/[\w-]+\.json$/, code: '[]' },
+  { of: /\/iconv-lite\/encodings\/dbcs-codec\.js$/, code: nodeCharsets },
   { of: /\/nodemailer\/lib\/well-known\/services\.json$/, code: '{}' },
   { of: /\/discord-api-types\/(?:rpc\/[\w/]+|rest\/common|payloads\/v10\/(?!index)\w+)\.js$/, code: 'module.exports = {};' },
   // Of this emitter only what Node's does is used.

@@ -40,11 +40,15 @@ const requirementSchema = z.object({ name: skillNameSchema, range: z.string() })
 export const deprecationSchema = z.object({ replacedBy: z.string().nullable(), removeAfter: z.string().nullable() });
 const fileSchema = z.object({ path: z.string(), sha256, sizeBytes: z.number().int() });
 
+/** As the certificate of a signature says, and the service that vouched for it. */
+const signerSchema = z.object({ identity: z.string(), issuer: z.string() });
+export type SkillSigner = z.infer<typeof signerSchema>;
+
 /** Where a package came from, in full. */
 export const skillSourceSchema = z.object({
   /** `team/weather`, a folder, an address: installs it again. */
   ref: z.string(),
-  kind: z.enum(['folder', 'archive', 'index', 'clawhub', 'well-known']),
+  kind: z.enum(['folder', 'archive', 'git', 'index', 'clawhub', 'well-known']),
   /** The market's name; null for a folder or an address that was given directly. */
   market: z.string().nullable(),
   /** The folder or address that the files came from. */
@@ -54,6 +58,8 @@ export const skillSourceSchema = z.object({
   archiveSha256: sha256.nullable(),
   /** How the content was verified, in a sentence. */
   verified: z.string(),
+  /** Null where it is not signed. */
+  signer: signerSchema.nullable().default(null),
 });
 export type SkillSource = z.infer<typeof skillSourceSchema>;
 
@@ -189,7 +195,7 @@ export const skillStoreOps = defineOps({
   /** Downloads, verifies and looks through skills and what they need. Installs nothing. */
   'skill.plan': {
     params: z.strictObject({
-      /** `NAME`, `MARKET/NAME`, each with `@RANGE`; a folder or an archive; `https://…`; `github:OWNER/REPO/FOLDER@REF`. */
+      /** `NAME`, `MARKET/NAME`, each with `@RANGE`; a folder or an archive; `https://…`; `https://…/REPO.git#FOLDER@REF`; `github:OWNER/REPO/FOLDER@REF`. */
       wants: z.array(ref).max(50).default([]),
       /** The newest that is allowed, of those named or of all installed. */
       update: z.boolean().optional(),

@@ -102,6 +102,10 @@ export const skillsConfigSchema = z
       description:
         'Where skills are searched and installed from: a name, and the address or path of an index.json, of a ClawHub registry, or of a site that publishes skills.',
     }),
+    trustRoots: z.array(z.string().min(1).max(4096)).max(10).default([]).meta({
+      title: 'Further signers of skills',
+      description: 'Files (trusted_root.json) of Sigstore services to trust besides the public ones.',
+    }),
   })
   .prefault({});
 export type SkillsConfig = z.infer<typeof skillsConfigSchema>;

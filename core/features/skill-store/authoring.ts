@@ -115,6 +115,7 @@ export class Authoring {
       commit: null,
       archiveSha256: null,
       verified: '',
+      signer: null,
     } as const;
     return { folder, prepared: prepare({ read: readFolder(folder), source, risks: [] }, { name: null, version: null }, this.#deps) };
   }

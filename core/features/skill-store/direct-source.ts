@@ -1,14 +1,18 @@
-// Skills that a person names directly: a folder, an archive, an address, a folder of a repository on GitHub. Reads; installs nothing.
+// Skills that a person names directly: a folder, an archive, an address, a folder of a repository. Reads; installs nothing.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
+import type { SkillSigner } from '../../contracts/features/skill-store.ts';
+import { GitServer, gitAddressOf, type GitAddress } from './git-source.ts';
 import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
+import type { FindSigner } from './signer.ts';
 import { fetched, type StoreWeb } from './store-web.ts';
 
 export interface DirectDeps {
   readonly web: StoreWeb;
+  readonly signer: FindSigner;
   readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
   /** Folders with a SKILL.md at or below a path. */
   readonly below: (path: string) => readonly string[];
@@ -18,21 +22,29 @@ export interface DirectWish {
   readonly ref: string;
   /** Published for it; null where none is known. */
   readonly sha256: string | null;
+  /** Exactly this commit, of a repository. */
+  readonly commit?: string | null;
+}
+
+export function isRemote(ref: string): boolean {
+  return /^(?:https?:\/\/|github:|git\+|(?:ssh|git|file):|[\w.-]+@[\w.-]+:)/.test(ref);
 }
 
 export function isDirect(ref: string): boolean {
-  return /^(?:https?:\/\/|github:)/.test(ref) || /^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(ref) || ref === '.';
+  return isRemote(ref) || /^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(ref) || ref === '.';
 }
 
 /** Each skill that is there: one, or of a folder all below it. Fails with an AppError. */
 export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: AbortSignal): Promise<readonly Delivered[]> {
+  const git = gitAddressOf(wish.ref);
+  if (git !== null) return [await fromRepository(wish, git, deps, signal)];
   if (/^https?:\/\//.test(wish.ref)) return [await fromAddress(wish, wish.ref, deps, signal)];
   if (wish.ref.startsWith('github:')) return [await fromAddress(wish, addressOnGitHub(wish.ref), deps, signal)];
   const path = wish.ref.replace(/#.*$/, '');
   if (!existsSync(path))
     throw new AppError('not_found', `There is nothing at ${path}.`, { data: { hint: 'Name a folder with a SKILL.md, or an archive.' } });
   const real = realpathSync(path);
-  if (!statSync(real).isDirectory()) return [fromFile(wish, real, deps)];
+  if (!statSync(real).isDirectory()) return [await fromFile(wish, real, deps, signal)];
   const folders = deps.below(real);
   if (folders.length === 0)
     throw new AppError('not_found', `There is no SKILL.md in ${real} or below it.`, {
@@ -45,24 +57,37 @@ export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: A
   return folders.map((folder) => delivered(wish, { read: readFolder(folder), from: folder, kind: 'folder' }, deps));
 }
 
-function fromFile(wish: DirectWish, path: string, deps: DirectDeps): Delivered {
+async function fromFile(wish: DirectWish, path: string, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
   if (statSync(path).size > ARCHIVE_BYTES_MAX) throw refusal('the archive is larger than 50 MB');
-  return delivered(wish, { read: readArchive(readFileSync(path), folderIn(wish.ref)), from: path, kind: 'archive' }, deps);
+  const bytes = readFileSync(path);
+  const signer = await deps.signer(bytes, path, signal);
+  return signedBy(signer, delivered(wish, { read: readArchive(bytes, folderIn(wish.ref)), from: path, kind: 'archive' }, deps));
 }
 
 async function fromAddress(wish: DirectWish, address: string, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
   const url = address.replace(/#.*$/, '');
-  if (/\.git\/?$/.test(url)) {
-    throw new AppError('invalid_params', 'A git address cannot be cloned here.', {
-      data: { hint: 'Name the archive of the repository (…/archive/REF.tar.gz), or github:OWNER/REPO/FOLDER@REF.' },
-    });
-  }
   const bytes = await fetched(deps.web, url, signal);
   const isText = /\.md$/i.test(url);
   const read: ReadPackage = isText
     ? { files: new Map([['SKILL.md', bytes]]), folderName: '', archiveSha256: sha256Of(bytes), commit: null, leftOut: [] }
     : readArchive(bytes, folderIn(address));
-  return delivered(wish, { read, from: url, kind: 'archive' }, deps);
+  const signer = await deps.signer(bytes, url, signal);
+  return signedBy(signer, delivered(wish, { read, from: url, kind: 'archive' }, deps));
+}
+
+function signedBy(signer: SkillSigner | null, { source, ...rest }: Delivered): Delivered {
+  return { ...rest, source: { ...source, signer } };
+}
+
+async function fromRepository(wish: DirectWish, git: GitAddress, deps: DirectDeps, signal: AbortSignal): Promise<Delivered> {
+  const server = new GitServer(deps.web, git.url, signal);
+  const { commit, ref } = await server.resolve(wish.commit ?? git.ref);
+  const read = await server.read(commit, git.folder);
+  const from = git.folder === null ? git.url : `${git.url}#${git.folder}`;
+  const { source, ...rest } = delivered(wish, { read, from, kind: 'git' }, deps);
+  const name = ref === commit ? '' : ` ${ref.replace(/^refs\/(?:heads|tags)\//, '')}, now`;
+  const kept = wish.sha256 === null ? `Its files are those of${name} commit ${commit}.` : source.verified;
+  return { ...rest, source: { ...source, verified: kept }, isFixedRef: ref.startsWith('refs/tags/') || ref === commit };
 }
 
 /** `github:owner/repo/folder/of/skill@v1.2` is the archive that GitHub makes of that commit, tag or branch. */
@@ -81,12 +106,22 @@ function folderIn(ref: string): string | null {
 
 function delivered(
   { ref, sha256 }: DirectWish,
-  { read, from, kind }: { readonly read: ReadPackage; readonly from: string; readonly kind: 'folder' | 'archive' },
+  { read, from, kind }: { readonly read: ReadPackage; readonly from: string; readonly kind: 'folder' | 'archive' | 'git' },
   deps: DirectDeps,
 ): Delivered {
   const { archiveSha256, commit } = read;
   const verified = sha256 === null ? 'Nothing was published to compare it with.' : verify(sha256, read, deps);
-  const source = { ref: kind === 'folder' ? from : ref, kind, market: null, from, publisher: null, commit, archiveSha256, verified };
+  const source = {
+    ref: kind === 'folder' ? from : ref,
+    kind,
+    market: null,
+    from,
+    publisher: null,
+    commit,
+    archiveSha256,
+    verified,
+    signer: null,
+  };
   const open = from.startsWith('http:')
     ? [sourceRisk('warning', 'no-encryption', 'It was fetched without encryption: anyone on the way could have changed it.')]
     : [];

@@ -19,16 +19,21 @@ interface Skill {
 }
 
 function registry(skill: Skill, asked: string[] = []): StoreWeb {
-  const json = (value: unknown): WebAnswer => ({ status: 200, type: 'application/json', body: Buffer.from(JSON.stringify(value)) });
-  const failed = (status: number, sentence: string): WebAnswer => ({ status, type: 'text/plain', body: Buffer.from(sentence) });
+  const json = (value: unknown): WebAnswer => ({
+    url: '',
+    status: 200,
+    type: 'application/json',
+    body: Buffer.from(JSON.stringify(value)),
+  });
+  const failed = (status: number, sentence: string): WebAnswer => ({ url: '', status, type: 'text/plain', body: Buffer.from(sentence) });
   const one = { slug: 'weather', displayName: 'Weather', summary: 'Tells the weather.' };
   return {
-    get: (address) => {
+    ask: (address) => {
       const url = new URL(address);
       asked.push(`${url.pathname}${url.search}`);
       const { searchParams: query } = url;
       if (url.host !== 'clawhub.test')
-        return Promise.resolve({ status: 200, type: 'application/gzip', body: Buffer.alloc(0), ...skill.download() });
+        return Promise.resolve({ url: '', status: 200, type: 'application/gzip', body: Buffer.alloc(0), ...skill.download() });
       switch (url.pathname) {
         case '/api/v1/search':
           return Promise.resolve(json({ results: [{ score: 1, ...one, version: '1.2.0', updatedAt: 1, ownerHandle: 'ann' }] }));
@@ -37,7 +42,7 @@ function registry(skill: Skill, asked: string[] = []): StoreWeb {
         case '/api/v1/skills/weather/versions':
           return Promise.resolve(json({ items: [{ version: '1.2.0', createdAt: 1 }, { version: '1.1.0', createdAt: 0 }], nextCursor: null })); // prettier-ignore
         case '/api/v1/download':
-          return Promise.resolve({ status: 200, type: 'application/zip', body: Buffer.alloc(0), ...skill.download() });
+          return Promise.resolve({ url: '', status: 200, type: 'application/zip', body: Buffer.alloc(0), ...skill.download() });
         case '/api/v1/resolve': {
           const hash = query.get('hash') ?? '';
           if (!/^[0-9a-f]{64}$/.test(hash)) return Promise.resolve(failed(400, 'hash must be 64 hex characters'));

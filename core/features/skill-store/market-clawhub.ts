@@ -60,7 +60,7 @@ export class ClawHubMarket implements Market {
 
   async offers(name: string, signal: AbortSignal): Promise<readonly Offer[]> {
     const slug = encodeURIComponent(name);
-    const { status, body } = await this.#web.get(`${this.#base}/api/v1/skills/${slug}`, signal);
+    const { status, body } = await this.#web.ask(`${this.#base}/api/v1/skills/${slug}`, signal);
     if (status === 404 || status === 410) return [];
     const listed = this.#parsed(status, body, skillSchema);
     const { items } = await this.#ask(`skills/${slug}/versions?limit=${VERSIONS}`, versionsSchema, signal);
@@ -93,14 +93,14 @@ export class ClawHubMarket implements Market {
   async #deliver({ skill, owner, moderation }: Listed, version: string | null, signal: AbortSignal): Promise<Delivered> {
     const slug = encodeURIComponent(skill.slug);
     const from = `${this.#base}/api/v1/download?slug=${slug}${version === null ? '' : `&version=${encodeURIComponent(version)}`}`;
-    const { status, body, type } = await this.#web.get(from, signal);
+    const { status, body, type } = await this.#web.ask(from, signal);
     if (status === 410) throw refusal('the registry has deleted it');
     const isElsewhere = status === 200 && /json/.test(type);
     const got = isElsewhere
       ? await this.#fromElsewhere(this.#parsed(status, body, elsewhereSchema), signal)
       : await this.#archive(skill.slug, { version, status, body }, signal);
     const { read, verified, place } = got;
-    const source = { ref: `${this.name}/${skill.slug}`, kind: this.kind, market: this.name, from: place ?? from, publisher: owner?.handle ?? null, commit: read.commit, archiveSha256: read.archiveSha256, verified } as const; // prettier-ignore
+    const source = { ref: `${this.name}/${skill.slug}`, kind: this.kind, market: this.name, from: place ?? from, publisher: owner?.handle ?? null, commit: read.commit, archiveSha256: read.archiveSha256, verified, signer: null } as const; // prettier-ignore
     return { read, source, risks: [...suspicions(moderation), ...leftOutRisk(read.leftOut)] };
   }
 
@@ -128,7 +128,7 @@ export class ClawHubMarket implements Market {
   }
 
   async #ask<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
-    const { status, body } = await this.#web.get(`${this.#base}/api/v1/${path}`, signal);
+    const { status, body } = await this.#web.ask(`${this.#base}/api/v1/${path}`, signal);
     return this.#parsed(status, body, schema);
   }
 

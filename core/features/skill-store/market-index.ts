@@ -7,10 +7,11 @@ import * as z from 'zod';
 import { isInside } from '../../base/inside-folder.ts';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
+import type { SkillRisk, SkillSigner, SkillSource } from '../../contracts/features/skill-store.ts';
 import { leftOutRisk, matches, nameOfSkill, sourceRisk, type Delivered, type Market, type Offer } from './offer.ts';
 import { refusal, refusePath } from './package-paths.ts';
 import { isArchive, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
+import type { FindSigner } from './signer.ts';
 import { fetched, hostOf, type StoreWeb } from './store-web.ts';
 
 const INDEX_BYTES_MAX = 10_000_000;
@@ -52,6 +53,7 @@ export interface IndexPlace {
 
 export interface IndexDeps {
   readonly web: StoreWeb;
+  readonly signer: FindSigner;
   /** As published: over everything, and over what the layers project covers. */
   readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
 }
@@ -114,7 +116,7 @@ export class IndexMarket implements Market {
     const pinned = pinOf(entry);
     if (pinned === null && this.kind === 'index') throw refusal(`the market ${this.name} publishes no SHA-256 for ${name}`);
     const from = this.#addressOf(entry);
-    const { read, verified } = await this.#verified(entry, { from, pinned }, signal);
+    const { read, verified, signer } = await this.#verified(entry, { from, pinned }, signal);
     const { archiveSha256, commit } = read;
     const source: SkillSource = {
       ref: `${this.name}/${name}`,
@@ -125,6 +127,7 @@ export class IndexMarket implements Market {
       commit,
       archiveSha256,
       verified,
+      signer: signer ?? null,
     };
     return { read, source, risks: sourceRisks(read, { from, isPinned: pinned !== null }) };
   }
@@ -133,12 +136,17 @@ export class IndexMarket implements Market {
     entry: IndexEntry,
     { from, pinned }: { readonly from: string; readonly pinned: string | null },
     signal: AbortSignal,
-  ): Promise<{ read: ReadPackage; verified: string }> {
+  ): Promise<{ read: ReadPackage; verified: string; signer?: SkillSigner | null }> {
     const nothing = 'Nothing was published to compare it with.';
     if (isArchive(from.replace(/[?#].*$/, '')) || entry.type === 'archive') {
       const bytes = await this.#bytes(from, signal);
       if (pinned !== null) assertSame(sha256Of(bytes), pinned);
-      return { read: readArchive(bytes), verified: pinned === null ? nothing : 'The archive has the SHA-256 that the market publishes.' };
+      const signer = await this.#deps.signer(bytes, from, signal);
+      return {
+        read: readArchive(bytes),
+        signer,
+        verified: pinned === null ? nothing : 'The archive has the SHA-256 that the market publishes.',
+      };
     }
     if (entry.type === 'skill-md' || /\.md$/i.test(from)) {
       const bytes = await this.#bytes(from, signal);
@@ -169,7 +177,7 @@ export class IndexMarket implements Market {
     for (const path of entry.files ?? layersFiles) {
       const why = refusePath(path);
       if (why !== null) throw refusal(`the name ${JSON.stringify(path.slice(0, 100))} ${why}`);
-      const { status, body } = await this.#deps.web.get(
+      const { status, body } = await this.#deps.web.ask(
         `${from.replace(/\/$/, '')}/${path.split('/').map(encodeURIComponent).join('/')}`,
         signal,
       );

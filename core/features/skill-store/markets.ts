@@ -90,7 +90,7 @@ export class Markets {
   async #discover(name: string, address: URL, signal: AbortSignal): Promise<Market> {
     const { web } = this.#deps;
     const read = async (at: string): Promise<Buffer | null> => {
-      const { status, body } = await web.get(at, signal);
+      const { status, body } = await web.ask(at, signal);
       return status === 200 ? body : null;
     };
     for (const path of clawHub) {

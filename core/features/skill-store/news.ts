@@ -11,10 +11,12 @@ export interface Offered {
   readonly offers: readonly Offer[];
   /** Why its source could not be asked, or offers it no longer. */
   readonly problem: string | null;
+  /** Of a repository: what it has now, if that is another commit. */
+  readonly newCommit?: string | null;
 }
 
 /** `all`: what is installed, whose requirements bound how new it may be. */
-export function newsOf(lock: LockEntry, all: readonly LockEntry[], { offers, problem }: Offered): News {
+export function newsOf(lock: LockEntry, all: readonly LockEntry[], { offers, problem, newCommit = null }: Offered): News {
   const ranges = all.flatMap(({ requires }) => requires.filter(({ name }) => name === lock.name).map(({ range }) => range));
   const newer = offers
     .filter(({ revoked, version }) => revoked === null && versionOrder(version, lock.version) > 0)
@@ -25,8 +27,8 @@ export function newsOf(lock: LockEntry, all: readonly LockEntry[], { offers, pro
   return {
     name: lock.name,
     version: lock.version,
-    newer: newer.find((version) => ranges.every((range) => fits(versionOf(version), range))) ?? null,
-    latest: newer[0] ?? null,
+    newer: newCommit ?? newer.find((version) => ranges.every((range) => fits(versionOf(version), range))) ?? null,
+    latest: newCommit ?? newer[0] ?? null,
     deprecation: own?.deprecation ?? null,
     revoked,
     problem: revoked === null ? problem : `It was withdrawn: ${revoked}`,

@@ -15,6 +15,8 @@ export interface Delivered {
   readonly source: SkillSource;
   /** Risks that the source itself reports. */
   readonly risks: readonly SkillRisk[];
+  /** Of a repository: what was named is not meant to be another commit later. */
+  readonly isFixedRef?: boolean;
 }
 
 export interface Offer {

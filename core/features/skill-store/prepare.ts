@@ -2,11 +2,12 @@
 
 import { diffLines } from '../../base/diff-lines.ts';
 import { revealed } from '../../base/visible-text.ts';
-import type { LockEntry, PlannedSkill, SkillFileChange, SkillRisk } from '../../contracts/features/skill-store.ts';
+import type { LockEntry, PlannedSkill, SkillFileChange, SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
 import { sourceRisk, type Delivered, type Deprecation } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { sha256Of } from './read-package.ts';
 import { effectsOf, undeclaredRisks } from './skill-effects.ts';
+import { assertSameSigner } from './signer.ts';
 import { isText, scanSkill } from './skill-scan.ts';
 import type { Inspected, Shelf, Standing } from './shelf.ts';
 import { versionOrder } from './versions.ts';
@@ -98,7 +99,8 @@ export function planned(prepared: Prepared, before: Before, because: readonly st
   };
 }
 
-function originRisks({ inspected: { name }, delivered: { source } }: Prepared, { standing, lock, content, names }: Before): SkillRisk[] {
+function originRisks({ inspected: { name }, delivered }: Prepared, { standing, lock, content, names }: Before): SkillRisk[] {
+  const { source } = delivered;
   if (lock === null) {
     const near = names.find((other) => other !== name && isNear(other, name));
     return [
@@ -120,9 +122,10 @@ function originRisks({ inspected: { name }, delivered: { source } }: Prepared, {
     ];
   }
   const { source: old } = lock;
-  if (old.market !== source.market || (old.market === null && old.ref !== source.ref))
+  if (old.market !== source.market || (old.market === null && originOf(old) !== originOf(source)))
     return [sourceRisk('danger', 'other-origin', `What you have came from ${old.ref}, this comes from ${source.ref}.`)];
-  if (old.publisher === source.publisher) return [];
+  assertSameSigner(name, old, source);
+  if (old.publisher === source.publisher) return movedRisks(old, delivered);
   return [
     sourceRisk(
       'danger',
@@ -130,6 +133,18 @@ function originRisks({ inspected: { name }, delivered: { source } }: Prepared, {
       `What you have is of ${old.publisher ?? 'an unnamed publisher'}, this is of ${source.publisher ?? 'an unnamed publisher'}.`,
     ),
   ];
+}
+
+/** A repository is one origin, whichever commit of it. */
+function originOf({ kind, from, ref }: SkillSource): string {
+  return kind === 'git' ? from : ref;
+}
+
+function movedRisks(old: SkillSource, { source, isFixedRef }: Delivered): SkillRisk[] {
+  if (old.commit === null || source.commit === null || old.commit === source.commit) return [];
+  const words = `What you have is commit ${old.commit.slice(0, 12)}, this is ${source.commit.slice(0, 12)}.`;
+  if (old.ref !== source.ref || isFixedRef !== true) return [sourceRisk('note', 'other-commit', words)];
+  return [sourceRisk('danger', 'moved-tag', `${words} Both are called ${source.ref}, and a tag should not be moved.`)];
 }
 
 function versionRisks({ inspected: { head, sha256 } }: Prepared, { lock, content }: Before, isExact: boolean): SkillRisk[] {

@@ -35,6 +35,14 @@ export function isArchive(path: string): boolean {
 export function readArchive(bytes: Buffer, below: string | null = null): ReadPackage {
   if (bytes.length > ARCHIVE_BYTES_MAX) throw refusal('the archive is larger than 50 MB');
   const { entries, commit } = openArchive(bytes);
+  return readEntries(entries, { below, commit, archiveSha256: sha256Of(bytes) });
+}
+
+/** The files of the one skill among these, or of the one in the folder `below`. Fails with denied or invalid_params. */
+export function readEntries(
+  entries: readonly ArchiveEntry[],
+  { below, ...origin }: Pick<ReadPackage, 'archiveSha256' | 'commit'> & { readonly below: string | null },
+): ReadPackage {
   const root = rootOf(
     entries.map(({ path }) => path),
     below,
@@ -50,7 +58,7 @@ export function readArchive(bytes: Buffer, below: string | null = null): ReadPac
     collected.put(own, content());
   }
   const { files, leftOut } = collected;
-  return { files, folderName: basename(root), archiveSha256: sha256Of(bytes), commit, leftOut };
+  return { files, folderName: basename(root), leftOut, ...origin };
 }
 
 function openArchive(bytes: Buffer): { entries: readonly ArchiveEntry[]; commit: string | null } {
@@ -63,19 +71,25 @@ function openArchive(bytes: Buffer): { entries: readonly ArchiveEntry[]; commit:
 function rootOf(paths: readonly string[], below: string | null): string {
   const all = paths.filter((path) => skillFiles.test(path) && !isLeftOut(path)).map((path) => path.replace(/[^/]*$/, ''));
   const outer = [...new Set(all)].filter((root) => !all.some((other) => other !== root && root.startsWith(other)));
-  const wanted = below === null ? outer : outer.filter((root) => root === `${below}/` || root.endsWith(`/${below}/`));
+  const exact = outer.filter((root) => root === `${below ?? ''}/`);
+  const wanted = below === null ? outer : exact.length > 0 ? exact : outer.filter((root) => root.endsWith(`/${below}/`));
   const [one, ...others] = wanted;
   if (one !== undefined && others.length === 0) return one;
   if (one === undefined)
     throw refusal(below === null ? 'there is no SKILL.md in it' : `there is no skill in its folder ${JSON.stringify(below.slice(0, 120))}`);
-  throw new AppError('invalid_params', `There are ${wanted.length} skills in this archive.`, {
+  throw new AppError('invalid_params', `There are ${wanted.length} skills in it.`, {
     data: {
       hint: `Name one with # and its folder: ${wanted
         .slice(0, 10)
-        .map((root) => `#${root.replace(/^[^/]+\/(?=.)/, '').replace(/\/$/, '')}`)
+        .map((root) => `#${root.replace(isOneFolder(paths) ? /^[^/]+\/(?=.)/ : '', '').replace(/\/$/, '')}`)
         .join(', ')}`,
     },
   });
+}
+
+/** Archives of a repository have everything in one folder, which names nothing. */
+function isOneFolder(paths: readonly string[]): boolean {
+  return new Set(paths.map((path) => path.split('/', 1)[0])).size === 1;
 }
 
 /** Fails with denied, or with the error of the file system. */

@@ -9,7 +9,8 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { LockEntry, SkillPlan } from '../../contracts/features/skill-store.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
-import { isDirect } from './direct-source.ts';
+import { isDirect, isRemote } from './direct-source.ts';
+import { newCommitOf } from './git-source.ts';
 import { PackageCache, readLock, writeLock } from './lock-file.ts';
 import { Markets } from './markets.ts';
 import type { Offer } from './offer.ts';
@@ -20,10 +21,11 @@ import { readFolder } from './read-package.ts';
 import { recoverInstalls } from './recovery.ts';
 import type { SkillStoreRows } from './rows.ts';
 import type { Shelf } from './shelf.ts';
+import { signerFinder } from './signer.ts';
 import { effectsOf } from './skill-effects.ts';
 import { scanSkill } from './skill-scan.ts';
 import { createStoreWeb } from './store-web.ts';
-import { newsOf } from './news.ts';
+import { newsOf, type Offered } from './news.ts';
 import { newestFirst, versionOf } from './versions.ts';
 
 export interface DeskDeps extends Pick<
@@ -59,12 +61,17 @@ export class StoreDesk {
     const origins = markets.flatMap(({ url }) => (/^https?:/i.test(url) ? [new URL(url).origin] : []));
     const web = createStoreWeb(safety, origins, () => panic.engaged);
     const { hashes, below } = shelf;
-    this.#markets = new Markets(markets, { web, hashes, home });
+    const signer = signerFinder(
+      web,
+      config.skills.trustRoots.map((path) => this.#path(path)),
+    );
+    this.#markets = new Markets(markets, { web, signer, hashes, home });
     this.#cache = new PackageCache(join(home, 'skill-cache'));
     const secretsIn = (text: string) => safety.redact(text).found;
     this.#planning = {
       markets: this.#markets,
       web,
+      signer,
       shelf,
       hashes,
       below,
@@ -295,12 +302,13 @@ export class StoreDesk {
   }
 
   #updatable(): string[] {
-    return this.#deps.rows.entries().filter((lock) => !lock.isPinned && this.#stateOf(lock) !== 'missing' && lock.source.market !== null).map(({ name }) => name); // prettier-ignore
+    return this.#deps.rows.entries().filter((lock) => !lock.isPinned && this.#stateOf(lock) !== 'missing' && (lock.source.market !== null || lock.source.kind === 'git')).map(({ name }) => name); // prettier-ignore
   }
 
-  async #offersOf({ name, source }: LockEntry, signal: AbortSignal): Promise<{ offers: readonly Offer[]; problem: string | null }> {
-    if (source.market === null) return { offers: [], problem: null };
+  async #offersOf({ name, source }: LockEntry, signal: AbortSignal): Promise<Offered> {
     try {
+      if (source.kind === 'git') return { offers: [], problem: null, newCommit: await newCommitOf(source, this.#planning.web, signal) };
+      if (source.market === null) return { offers: [], problem: null };
       const { offers } = await this.#markets.ask(source.market, (market) => market.offers(name, signal), signal);
       return { offers, problem: offers.length === 0 ? `${source.market} offers it no longer.` : null };
     } catch (cause) {
@@ -334,11 +342,11 @@ export class StoreDesk {
       return (await offers.find((offer) => offer.version === version)?.deliver(signal)) ?? null;
     }
     const { directSkills } = await import('./direct-source.ts');
-    return (await directSkills({ ref: source.ref, sha256: null }, this.#planning, signal))[0] ?? null;
+    return (await directSkills({ ref: source.ref, sha256: null, commit: source.commit }, this.#planning, signal))[0] ?? null;
   }
 
   #ref(ref: string): string {
-    return isDirect(ref) && !/^(?:https?:|github:)/.test(ref) ? this.#path(ref) : ref;
+    return isDirect(ref) && !isRemote(ref) ? this.#path(ref) : ref;
   }
 
   #path(path: string): string {

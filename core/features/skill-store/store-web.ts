@@ -2,18 +2,22 @@
 // credential and keeps nothing.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import { GuardedFetch, type FetchLimits, type UrlJudge } from '../../guard/egress/egress.ts';
+import { GuardedFetch, type FetchLimits, type FetchRequest, type UrlJudge } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
 
 export interface WebAnswer {
   readonly status: number;
   readonly body: Buffer;
   readonly type: string;
+  /** Where it came from in the end, after redirects. */
+  readonly url: string;
 }
+
+export type StoreRequest = Pick<FetchRequest, 'method' | 'headers' | 'body'>;
 
 export interface StoreWeb {
   /** Any status is an answer. Fails with address_refused, fetch_failed, panic_engaged or the reason of the signal. */
-  get(url: string, signal: AbortSignal): Promise<WebAnswer>;
+  ask(url: string, signal: AbortSignal, request?: StoreRequest): Promise<WebAnswer>;
 }
 
 const limits: FetchLimits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 3 * 60_000, bytesMax: 52_000_000 };
@@ -22,11 +26,11 @@ const limits: FetchLimits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_0
 export function createStoreWeb(safety: UrlJudge, trusted: readonly string[], isStopped: () => boolean): StoreWeb {
   const open = new GuardedFetch({ judge: safety, limits });
   return {
-    get: async (url, signal) => {
+    ask: async (url, signal, request = {}) => {
       if (isStopped()) throw new AppError('panic_engaged', 'Everything is stopped.');
       const origin = URL.canParse(url) ? new URL(url).origin : '';
       const http = trusted.includes(origin) ? new GuardedFetch({ judge: new OneOriginCheck(origin), limits }) : open;
-      const answer = await http.fetch({ url, mayFollow: () => true }, signal).catch((cause: unknown) => {
+      const answer = await http.fetch({ ...request, url, mayFollow: () => true }, signal).catch((cause: unknown) => {
         const error = toAppError(cause);
         if (signal.aborted || error.code !== 'fetch_failed') throw error;
         throw new AppError('fetch_failed', `${hostOf(url)} could not be reached (${error.message}).`, {
@@ -34,7 +38,7 @@ export function createStoreWeb(safety: UrlJudge, trusted: readonly string[], isS
         });
       });
       if (answer.isCut) throw new AppError('fetch_failed', `${hostOf(url)} sent more than 52 MB.`);
-      return { status: answer.status, body: answer.body, type: answer.headers['content-type'] ?? '' };
+      return { status: answer.status, body: answer.body, type: answer.headers['content-type'] ?? '', url: answer.url };
     },
   };
 }
@@ -45,7 +49,7 @@ export function hostOf(url: string): string {
 
 /** The body of an answer that must be there. */
 export async function fetched(web: StoreWeb, url: string, signal: AbortSignal): Promise<Buffer> {
-  const { status, body } = await web.get(url, signal);
+  const { status, body } = await web.ask(url, signal);
   if (status === 200) return body;
   throw new AppError('fetch_failed', `${hostOf(url)} answered ${status} for ${url.slice(0, 200)}.`, {
     data: { hint: 'Nothing was changed. Look whether the address is right.' },

@@ -88,7 +88,8 @@ function skillText(skill: PlannedSkill): string {
     ['skill', `${name} ${version ?? '(no version)'}, ${before}`],
     ['about', skill.description],
     ['from', source.from],
-    ['of', source.publisher ?? 'not named; it has no signature'],
+    ['of', source.publisher ?? 'not named'],
+    ['signed', signedText(source)],
     ['verified', source.verified],
     ...(because.length === 0 ? [] : [['needed by', because.join(' → ')] as const]),
     ...(source.commit === null ? [] : [['commit', source.commit] as const]),
@@ -98,6 +99,10 @@ function skillText(skill: PlannedSkill): string {
   ]);
   const findings = skill.findings.filter(({ severity }) => severity !== 'note').map(({ severity, message }) => `  ${severity}: ${message}`);
   return [about, '', risksText(skill.risks), ...findings, '', installed === null ? bodyText(skill.body) : changesText(skill)].join('\n');
+}
+
+function signedText({ signer }: PlannedSkill['source']): string {
+  return signer === null ? 'no' : `by ${signer.identity}, as ${signer.issuer} confirms`;
 }
 
 function effectsText(effects: readonly SkillEffect[]): string {
@@ -153,7 +158,8 @@ function describeInfo({ name, state, lock, usedBy, effects, risks }: OpResult<'s
       : [
           ['version', `${lock.version ?? 'none'}${lock.isPinned ? ', pinned' : ''}`],
           ['from', lock.source.from],
-          ['of', lock.source.publisher ?? 'not named; it has no signature'],
+          ['of', lock.source.publisher ?? 'not named'],
+          ['signed', signedText(lock.source)],
           ['verified', lock.source.verified],
           [
             'approved',

@@ -1,0 +1,61 @@
+// Finds the Sigstore bundle beside an archive, `ARCHIVE.sigstore.json`, and says who signed. Decides nothing: the plan compares the signer with
+// the one of the installed version.
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { parseJson } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { SkillSigner, SkillSource } from '../../contracts/features/skill-store.ts';
+import { refusal } from './package-paths.ts';
+import { hostOf, type StoreWeb } from './store-web.ts';
+
+/** `from`: the path or the address of the archive. Null where it is not signed; fails with denied for a signature that does not hold. */
+export type FindSigner = (archive: Buffer, from: string, signal: AbortSignal) => Promise<SkillSigner | null>;
+
+const BUNDLE_BYTES_MAX = 1_000_000;
+const ending = '.sigstore.json';
+
+/** `roots`: paths of further trusted_root.json files. */
+export function signerFinder(web: StoreWeb, roots: readonly string[]): FindSigner {
+  return async (archive, from, signal) => {
+    const bundle = /^https?:/.test(from) ? await fromWeb(web, from, signal) : fromFile(`${from}${ending}`);
+    if (bundle === null) return null;
+    if (bundle.length > BUNDLE_BYTES_MAX) throw refusal('the signature beside it is larger than 1 MB');
+    const { signerOf } = await import('./sigstore.ts');
+    return signerOf(archive, bundle, roots.map(readRoot));
+  };
+}
+
+async function fromWeb(web: StoreWeb, from: string, signal: AbortSignal): Promise<Buffer | null> {
+  if (/[?#]/.test(from)) return null;
+  const { status, body } = await web.ask(`${from}${ending}`, signal);
+  if (status === 200) return body;
+  if (status === 404 || status === 410 || status === 403) return null;
+  throw new AppError('fetch_failed', `${hostOf(from)} answered ${status} when asked for a signature.`, {
+    data: { hint: 'Nothing was changed. Try again later.' },
+  });
+}
+
+function fromFile(path: string): Buffer | null {
+  if (!existsSync(path)) return null;
+  return statSync(path).size > BUNDLE_BYTES_MAX ? Buffer.alloc(BUNDLE_BYTES_MAX + 1) : readFileSync(path);
+}
+
+function readRoot(path: string): unknown {
+  const json = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : null;
+  if (json?.ok === true) return json.value;
+  throw new AppError('invalid_params', `${path} holds no trusted root of Sigstore.`, {
+    data: { hint: 'Look at skills.trustRoots in config.yaml.' },
+  });
+}
+
+/** Once signed, always signed, and by the same publisher: a build of a workflow may be of another tag, and of nothing else. */
+export function assertSameSigner(name: string, old: SkillSource, now: SkillSource): void {
+  if (old.signer === null) return;
+  const publisherOf = ({ identity, issuer }: SkillSigner): string => `${identity.replace(/@refs\/.*$/s, '')} (${issuer})`;
+  const had = publisherOf(old.signer);
+  if (now.signer !== null && publisherOf(now.signer) === had) return;
+  const what = now.signer === null ? 'is not signed' : `is signed by ${publisherOf(now.signer)}`;
+  throw new AppError('denied', `${name} was signed by ${had}, and this ${what}.`, {
+    data: { hint: `Nothing was installed. If you know that its publisher changed: remove ${name}, then install it again.` },
+  });
+}
