@@ -91,6 +91,10 @@ export const workPlanSchema = z.object({
 });
 export type WorkPlan = z.infer<typeof workPlanSchema>;
 
+export function workSessionOf(taskId: string): string {
+  return `work-${taskId}`;
+}
+
 /** error: it could not be checked. waiting: a person decides. unchecked: not reached. */
 export const workVerdictSchema = z.enum(['pass', 'fail', 'error', 'waiting', 'unchecked']);
 const settledVerdict = z.enum(['pass', 'fail', 'error']);

@@ -3,7 +3,7 @@
 
 import { toAppError, AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventType } from '../../contracts/events.ts';
-import { workEvents, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
+import { workEvents, workSessionOf, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
@@ -16,6 +16,14 @@ import { messageFor } from './work-words.ts';
 export interface WorkDeskDeps extends CriteriaDeps, CandidateDeps, RunsDeps {
   readonly ids: IdSource;
   readonly turns: TurnPort;
+}
+
+interface StartedBy {
+  readonly channel: string;
+  readonly by: string;
+  readonly taskId?: string;
+  /** In the transaction that begins it. */
+  alongside?(): void;
 }
 
 const TITLE_CHARS_MAX = 60;
@@ -38,16 +46,13 @@ export class WorkDesk {
   }
 
   /** Fails with panic_engaged or a store error. */
-  start(task: WorkFile, plan: WorkPlan, from: { readonly channel: string; readonly by: string }): string {
-    const taskId = this.#deps.ids.next('wrk');
+  start(task: WorkFile, plan: WorkPlan, { taskId = this.#deps.ids.next('wrk'), alongside, ...from }: StartedBy): string {
     const gate = plan.kind === 'human-gate' ? [{ person: 'A person accepts the result.' }] : [];
     const criteria = [...task.deliverables.map((file) => ({ file })), ...task.criteria, ...gate];
     const input = task.input === undefined ? null : typeof task.input === 'string' ? task.input : JSON.stringify(task.input, null, 2);
     const body = { taskId, goal: task.goal, criteria, input, deliverables: task.deliverables, plan, ...from };
-    this.runs.begin(taskId, `work-${taskId}`, [
-      this.#opening(plan, titleFor(this.#deps.redactPrompt(task.goal)), plan.workspace),
-      { type: 'work.started', body },
-    ]);
+    const opening = this.#opening(plan, titleFor(this.#deps.redactPrompt(task.goal)), plan.workspace);
+    this.runs.begin(taskId, workSessionOf(taskId), [opening, { type: 'work.started', body }], alongside);
     return taskId;
   }
 
