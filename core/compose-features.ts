@@ -124,7 +124,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const signalled = make(signals);
   const opened = make(doors);
   const graded = make(evals, { prompt, start: hands.start });
-  const working = make(work);
+  const working = make(work, () => all.flatMap((wing) => wing.strategies ?? []));
   const made = {
     ...before,
     helpers: helping,

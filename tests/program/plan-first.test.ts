@@ -124,6 +124,21 @@ test('step by step: each needs a yes, none is skipped or reworded, and between t
   await home.close(claw);
 });
 
+test('a subagent is held like the turn that called it, and freed with it', async () => {
+  const claw = await open([
+    [call('subagent', { task: 'Help' })],
+    [write('helped-early.txt')],
+    { text: 'I may not.' },
+    [propose('Let a subagent write')],
+    [call('subagent', { task: 'Help again' })],
+    [write('helped.txt')],
+  ]);
+  await ask(claw, await begin(claw, 'whole'));
+  await answer(claw, 'approve');
+  expect([has('helped-early.txt'), has('helped.txt')]).toEqual([false, true]);
+  await home.close(claw);
+});
+
 test('every door: /plan in a chat, and the command line', async () => {
   const claw = await open([]);
   const { sessionId } = await claw.op('command.run', { line: '/plan steps' });
