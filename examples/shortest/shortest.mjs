@@ -3,12 +3,15 @@
 
 const shorten = 'It is done. Now give an answer that meets the same criteria in fewer words.';
 
+const failedIn = ({ checks }) => checks.filter(({ verdict }) => verdict !== 'pass');
+
 const shortest = {
   name: 'shortest',
   next: ({ attempts, triesLeft }) => {
-    const [last, before] = attempts.toReversed();
-    const failed = last.checks.filter(({ verdict }) => verdict !== 'pass');
+    const last = attempts.at(-1);
+    const failed = failedIn(last);
     if (failed.length > 0) return { again: failed.map(({ text, evidence }) => `Not met: ${text}. ${evidence}`).join('\n') };
+    const before = attempts.slice(0, -1).findLast((one) => failedIn(one).length === 0);
     return triesLeft > 0 && (before === undefined || last.text.length < before.text.length) ? { again: shorten } : null;
   },
 };
