@@ -26,6 +26,7 @@ import { memory } from './features/memory/memory.ts';
 import { openai } from './features/openai/openai.ts';
 import { opinions } from './features/opinions/opinions.ts';
 import { pipelines } from './features/pipelines/pipelines.ts';
+import { plan } from './features/plan/plan.ts';
 import { plugins } from './features/plugins/plugins.ts';
 import { prices } from './features/prices/prices.ts';
 import { project } from './features/project/project.ts';
@@ -84,6 +85,7 @@ export const builtInFeatures: readonly AnyFeature[] = [
   skillStore,
   pipelines,
   work,
+  plan,
   project,
   saved,
 ];
@@ -125,13 +127,15 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const opened = make(doors);
   const servers = make(mcp, guard.secrets);
   const graded = make(evals, { prompt, start: hands.start });
+  const working = make(work, () => all.flatMap((wing) => wing.strategies ?? []));
   const made = {
     ...before,
     helpers: helping,
     skills: skilled,
     signals: signalled,
     doors: opened,
-    schedule: make(schedule, { prompt, signals: signalled.hub }),
+    work: working,
+    schedule: make(schedule, { prompt, signals: signalled.hub, work: working.port }),
     deadLetters: make(deadLetters),
     telegram: make(telegram, servers.questions, options.wait),
     usage: make(usage, (line) => safetyOf('app-log').redactJson(line).text),
@@ -153,7 +157,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     evals: graded,
     skillStore: make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor }),
     pipelines: make(pipelines),
-    work: make(work),
+    plan: make(plan),
     project: make(project, agents),
     saved: make(saved),
   };

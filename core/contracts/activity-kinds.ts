@@ -69,6 +69,7 @@ const places: Readonly<Partial<Record<ActivityKind, readonly (EventType | Family
     'project',
     'governor.assessed',
     'work.chosen',
+    'plan.approved',
     'call.verified',
   ],
   approval: ['turn.waiting', 'approval', 'grant', 'telegram.asked', 'telegram.question_closed', 'channel.asked', 'channel.question_closed'],

@@ -37,7 +37,7 @@ export interface CommandForm<P extends string = string, R extends string = strin
   /** Explains an argument whose name is not clear enough. */
   readonly words?: Readonly<Record<string, string>>;
   /** By parameter; a key that begins with dashes is an option without a parameter. */
-  readonly options?: { readonly [K in P]?: OptionForm } & { readonly [K: `--${string}`]: OptionForm };
+  readonly options?: { readonly [K in P]?: OptionForm } & { readonly [K: `-${string}`]: OptionForm };
   /** Parameters that this command gives a value. */
   readonly sets?: { readonly [K in P]?: unknown };
   /** Parameters that are paths, resolved against the current folder. */

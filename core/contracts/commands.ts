@@ -66,6 +66,12 @@ export const commandTable: readonly CommandSpec[] = [
     op: 'session.configure',
   },
   {
+    name: 'plan',
+    about: 'Let only reads run here until you approve a plan, or with steps each of its steps too; off ends that.',
+    parameters: [may('mode', 'choice', ['whole', 'steps', 'off'])],
+    op: 'session.configure',
+  },
+  {
     name: 'budget',
     about: 'Show the budget, or allow so many US dollars more.',
     parameters: [may('amount', 'amount'), may('scope', 'choice', ['turn', 'session', 'day'])],

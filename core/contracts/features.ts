@@ -11,6 +11,7 @@ import { governorContract } from './features/governor.ts';
 import { mcpContract } from './features/mcp.ts';
 import { opinionContract } from './features/opinions.ts';
 import { pipelineContract } from './features/pipelines.ts';
+import { planContract } from './features/plan.ts';
 import { pluginContract } from './features/plugins.ts';
 import { priceContract } from './features/prices.ts';
 import { projectContract } from './features/project.ts';
@@ -40,6 +41,7 @@ const contracts = [
   projectContract,
   savedPromptContract,
   skillStoreContract,
+  planContract,
 ] as const;
 
 type Contract = (typeof contracts)[number];

@@ -6,6 +6,7 @@ import { packPartSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import { artifactRefSchema, toolOutcomeSchema } from './tools.ts';
+import { planModeSchema } from './turn-bounds.ts';
 
 export const sessionInfoSchema = z.object({
   sessionId: z.string(),
@@ -29,6 +30,8 @@ export const sessionInfoSchema = z.object({
   model: z.string().nullable(),
   /** The folder it works in; null for the configured workspace. */
   workspace: z.string().nullable(),
+  /** Its turns only read until a plan is approved; null for ordinary turns. */
+  planFirst: planModeSchema.nullable(),
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 

@@ -8,6 +8,7 @@ import type { HealthSource } from './health.ts';
 import type { Caller } from './ops.ts';
 import type { PackSource } from './pack-source.ts';
 import type { ToolDefinition } from './tools.ts';
+import type { WorkStrategy } from './work-strategy.ts';
 
 /** An event of the plugin, as recorded in the log. */
 export interface PluginEvent {
@@ -59,6 +60,8 @@ export interface PluginParts {
   /** Behind the same gate as all others. */
   readonly tools?: readonly ToolDefinition[];
   readonly packSources?: readonly PackSource[];
+  /** Ways of working on tasks with criteria. */
+  readonly strategies?: readonly WorkStrategy[];
   readonly checks?: readonly HealthSource[];
   /** A chat service; it has the plugin's name, so that no channel can pass for another. */
   readonly channel?: Channel;

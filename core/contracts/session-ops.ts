@@ -6,6 +6,7 @@ import { modelRefSchema } from './config.ts';
 import { eventEnvelopeSchema } from './events.ts';
 import { sessionInfoSchema } from './op-results.ts';
 import { id, most } from './op-params.ts';
+import { planChoiceSchema } from './turn-bounds.ts';
 import { workspacePath } from './workspace-ops.ts';
 
 const searchHitSchema = z.object({
@@ -133,14 +134,24 @@ export const sessionOps = defineOps({
   },
   /** Holds from the next turn on; a null model is the default one again. */
   'session.configure': {
-    params: z.strictObject({ sessionId: id, model: modelRefSchema.nullable().optional(), agentId: id.optional() }),
+    params: z.strictObject({
+      sessionId: id,
+      model: modelRefSchema.nullable().optional(),
+      agentId: id.optional(),
+      /** Only reads run until a person has approved a plan; `steps`: and then each of its steps. */
+      planFirst: planChoiceSchema.optional(),
+    }),
     result: sessionInfoSchema,
-    about: 'choose model and agent of a session',
+    about: 'choose model and agent of a session, and whether a plan comes first',
     forPerson: true,
     commands: {
       'sessions configure': {
         takes: ['sessionId'],
-        options: { model: 'the model of its next turns; "default" for the usual one', agentId: 'the agent of its next turns' },
+        options: {
+          model: 'the model of its next turns; "default" for the usual one',
+          agentId: 'the agent of its next turns',
+          planFirst: 'only reads run until you approve a plan: off, whole, or steps to approve each step too',
+        },
         example: 'last --model default',
       },
     },

@@ -132,6 +132,8 @@ export const callFactsSchema = z.object({
       mark: z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() }),
     })
     .optional(),
+  /** An approval of it ends what holds the turn to reading: it is the plan, or one of its steps. No grant and no rule answers for the person. */
+  approvesPlan: z.literal(true).optional(),
   /** The effect of a grave command, as a headline: "Deletes build and dist and everything inside, and force-pushes to origin/main". */
   does: z.string().optional(),
 });
@@ -275,6 +277,8 @@ export interface ToolDefinition<A = unknown> {
   readonly isInternal?: true;
   /** One of many: a model sees it once a search found it. It can be called by its name in any case. */
   readonly isSearched?: true;
+  /** Offered only in turns that only read until a plan is approved. */
+  readonly isForPlans?: true;
   /** Describes what the call would touch. May read the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */

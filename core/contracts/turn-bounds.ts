@@ -8,6 +8,11 @@ import { toolClassSchema } from './tools.ts';
 const hostPattern = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^:/@?#\s*[\]]+)$/;
 const entries = <T extends z.ZodType>(entry: T) => z.array(entry).max(1000).nullable();
 
+export const planModeSchema = z.enum(['whole', 'steps']);
+export type PlanMode = z.infer<typeof planModeSchema>;
+/** As a person chooses it for a session. */
+export const planChoiceSchema = z.enum(['off', ...planModeSchema.options]);
+
 /** null is no bound of that kind; an empty list excludes everything. */
 export const turnBoundsSchema = z.strictObject({
   /** Names of tools. */
@@ -27,6 +32,8 @@ export const turnBoundsSchema = z.strictObject({
   grants: z.boolean(),
   /** The turn is unattended: an approval still open after this long is denied. */
   unattended: z.strictObject({ approvalMs: z.number().int().min(1) }).nullable(),
+  /** Only reads run until a person has approved a plan; `steps`: and then each of its steps. */
+  planFirst: planModeSchema.optional(),
 });
 export type TurnBounds = z.infer<typeof turnBoundsSchema>;
 
@@ -99,7 +106,16 @@ export function narrow(parent: TurnBounds, wanted: TurnBounds): TurnBounds {
     depth: Math.min(parent.depth, wanted.depth),
     grants: parent.grants && wanted.grants,
     unattended: soonest(parent.unattended, wanted.unattended),
+    ...withPlanMode(parent.planFirst === 'steps' ? 'steps' : (wanted.planFirst ?? parent.planFirst)),
   };
+}
+
+export function withoutPlan({ planFirst: _, ...bounds }: TurnBounds): TurnBounds {
+  return bounds;
+}
+
+function withPlanMode(mode: PlanMode | null | undefined): Pick<TurnBounds, 'planFirst'> {
+  return mode === undefined || mode === null ? {} : { planFirst: mode };
 }
 
 /** Entries of either list that the other holds as well; two entries either nest or have nothing in common. */

@@ -14,6 +14,7 @@ import type { HealthSource } from '../contracts/health.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
 import type { PackSource } from '../contracts/pack-source.ts';
 import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
+import type { WorkStrategy } from '../contracts/work-strategy.ts';
 import type { BudgetBook } from '../guard/budget/budget.ts';
 import type { PanicState } from '../guard/panic/panic.ts';
 import type { PolicyGate, PolicyStore } from '../guard/policy/policy.ts';
@@ -87,6 +88,8 @@ export interface Wing {
   readonly packSources?: readonly PackSource[];
   /** Its health checks. */
   readonly checks?: readonly HealthSource[];
+  /** Ways of working on tasks with criteria. */
+  readonly strategies?: readonly WorkStrategy[];
   /** They join when the program is ready. */
   readonly channels?: readonly Channel[];
   /** Chat services, which the feature of the channels makes into channels. */

@@ -210,6 +210,7 @@ const tell: Lines = {
   'peer.sent': ({ body }, { e }) => line(e.peer.sent(body.peer)),
   'peer.followed': (_event, { e }) => line(e.peer.followed),
   'peer.ended': ({ body }, { e }) => line(e.peer.ended[body.state], '', body.state === 'completed' ? 'good' : 'bad'),
+  'plan.approved': ({ body }, { e }) => line(body.step === null ? e.plan.approved : e.plan.step(body.step), body.steps.join('\n'), 'good'),
   'work.started': ({ body }, { e }) => line(e.work.started(body.by), body.goal),
   'work.copied': ({ body }, { e }) => line(e.work.copied(body.candidate), body.folder),
   'work.attempted': ({ body }, { e }) => line(e.work.attempted(body.attempt), body.text, body.status === 'done' ? 'plain' : 'bad'),

@@ -131,7 +131,7 @@ export class FakeClaw implements HostedRuntime {
 
   sessionInfo(sessionId: string, status: TurnStatus | null = null): SessionInfo {
     const about = { title: 'Fake', agentId: 'main', channel: 'cli', archived: false, lastText: '', events: 1, pendingApprovals: 0 };
-    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null, workspace: null };
+    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null, workspace: null, planFirst: null };
     return { sessionId, ...about, ...marks, createdAtMs: nowMs, updatedAtMs: nowMs, status };
   }
 

@@ -1,4 +1,4 @@
-// The view of what is at work now: turns of several sessions, a background command with its output, each opened or stopped from there.
+// The view of what is at work: tasks as a board, pipelines as graphs, comparisons; and now: turns of several sessions, a background command with its output, each opened or stopped from there.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
@@ -39,5 +39,67 @@ test('turns, calls and background commands are seen, opened and stopped', { time
   await now.getByRole('button', { name: /^Stop/ }).click();
   await page.getByText('Nothing is running.').waitFor();
   await expect.poll(() => host.op('running.list', {}), patience).toEqual({ turns: [], commands: [] });
+  expect(window.incidents).toEqual([]);
+});
+
+test('a task is written in the form, waits for a person and is done; the board says where it stands', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'A poem about rain.' }, { text: 'A longer poem about rain.' }] });
+  const { page } = window;
+  await page.goto(`${window.host.origin}/#/running/tasks`);
+  await page.getByText('There are no tasks yet.').waitFor();
+  await page.getByRole('button', { name: 'New task' }).click();
+  const form = page.getByRole('form', { name: 'New task' });
+  await form.getByLabel('What is wanted').fill('Write a poem about rain');
+  await form.getByLabel('Criterion 1', { exact: true }).fill('rain');
+  await form.getByRole('button', { name: 'Add a criterion' }).click();
+  await form.getByLabel('Kind of criterion 2').selectOption('person');
+  await form.getByLabel('Criterion 2', { exact: true }).fill('It is long enough');
+  await looksGood(page, 'task-form');
+  await form.getByRole('button', { name: 'Start' }).click();
+  const waiting = page.getByRole('region', { name: 'Waits for you' });
+  await waiting.getByRole('article', { name: 'Write a poem about rain' }).waitFor();
+  await waiting.getByLabel('What is missing').fill('Longer.');
+  await waiting.getByRole('button', { name: 'It is not met' }).click();
+  await waiting.getByText('attempt 2').waitFor();
+  await looksGood(page, 'task-board');
+  await waiting.getByRole('button', { name: 'It is met', exact: true }).click();
+  const done = page.getByRole('region', { name: 'Done' }).getByRole('article', { name: 'Write a poem about rain' });
+  await done.getByText('met:').first().waitFor({ state: 'attached' });
+  expect(window.incidents).toEqual([]);
+});
+
+test('a pipeline is drawn with the state of each node, and two configurations are compared', { timeout: 180_000 }, async () => {
+  const point = { met: true, quote: 'It is 42.', why: 'It says so.' };
+  const judged = (count: number) => ({ text: JSON.stringify({ points: Array.from({ length: count }, () => point) }) });
+  const window = await openWindow(browser, {
+    replies: [
+      { text: 'CALCULATE only' },
+      { text: '40 + 2 = 42' },
+      { text: 'It is 42.' },
+      judged(2),
+      { text: 'It is 42.' },
+      judged(3),
+      { text: 'It is 42.' },
+      judged(3),
+    ],
+  });
+  const { page, host } = window;
+  await page.goto(`${host.origin}/#/running/pipelines`);
+  await page.getByLabel('What it works on').fill('How much is 40 and 2?');
+  await page.getByRole('button', { name: 'Start' }).click();
+  const run = page.getByRole('region', { name: /^research/ });
+  const nodes = run.getByRole('list', { name: 'Nodes' });
+  await nodes.getByRole('listitem').filter({ hasText: 'research' }).getByText('left out').waitFor();
+  await nodes.getByRole('listitem').filter({ hasText: 'review' }).getByText('done').waitFor();
+  await run.getByRole('img').waitFor();
+  await looksGood(page, 'pipeline', () => run.locator('iframe').waitFor());
+  await page.getByRole('link', { name: 'Compare', exact: true }).click();
+  await page.getByLabel('What it works on').fill('How much is 40 and 2?');
+  await page.getByLabel('Configurations').fill('agent:main, agent:main');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const table = page.getByRole('group', { name: 'Comparison' });
+  await table.waitFor();
+  expect(await table.getByRole('row').count()).toBe(3);
+  await looksGood(page, 'compare');
   expect(window.incidents).toEqual([]);
 });

@@ -56,7 +56,13 @@ class GateSpy {
     return {
       ...real,
       gate,
-      tools: { schemas: () => host.schemas(), get: (name) => host.get(name), parse: (name, args) => host.parse(name, args), run },
+      tools: {
+        schemas: () => host.schemas(),
+        planSchemas: () => host.planSchemas(),
+        get: (name) => host.get(name),
+        parse: (name, args) => host.parse(name, args),
+        run,
+      },
     };
   }
 }

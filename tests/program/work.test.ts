@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { WorkFile, WorkView } from '../../core/contracts/features/work.ts';
-import type { TrayClaw } from '../../core/index.ts';
+import type { Plugin, TrayClaw } from '../../core/index.ts';
 import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
 import { eachTest } from '../faults/home-and-model.ts';
 import type { TestHome } from '../faults/test-home.ts';
@@ -153,6 +153,46 @@ test('work that is interrupted after any event ends the same, and no command run
     expect([events, done.status, done.attempts, ran]).toEqual([events, 'pass', 2, 'ran\nran\n']);
     await home.close(claw);
   }
+});
+
+test('a schedule starts a task with its criteria, once for a due time, within the narrower bounds', async () => {
+  let claw = await open([{ times: 1, answer: write('report.md', 'x') }, { answer: { text: 'Written.' } }]);
+  const file = join(home.project(), 'task.yaml');
+  writeFileSync(file, 'goal: Write report.md\ncriteria: [{ file: report.md }]\nbudget: { usd: 2 }\n');
+  await home.close(claw);
+  const added = await home.cli(['schedule', 'task', file, '--at', '2099-01-01T00:00', '--tools', 'write_file', '--usd', '0.2', '--json']);
+  expect([added.stderr, added.json]).toMatchObject(['', { name: 'task.yaml', prompt: 'Write report.md', task: { criteria: [{ file: 'report.md' }] } }]);
+  const { scheduleId } = added.json as { scheduleId: string };
+  claw = await home.open({ config: { ...mayWrite, ...model.config('openai') } });
+  const { turnId: taskId } = await claw.op('schedule.run', { scheduleId });
+  // Its calls ask: grants and rules count for no unattended turn without `grants`.
+  const asked = await claw.op('work.wait', { taskId });
+  expect([asked.status, asked.waitsFor.length]).toEqual(['waiting', 1]);
+  await claw.op('approval.decide', { approvalId: asked.waitsFor[0]?.approvalId ?? '', decision: 'approve' });
+  expect(await claw.op('work.wait', { taskId })).toMatchObject({ status: 'pass', strategy: 'single' });
+  const { last } = await claw.op('schedule.get', { scheduleId });
+  expect(last).toMatchObject([{ disposition: 'run', taskId, status: 'pass' }]);
+  const started = (await eventsOf(claw, `work-${taskId}`)).find(({ type }) => type === 'work.started');
+  expect(started?.body).toMatchObject({ by: `schedule ${scheduleId}`, plan: { usd: 0.2, bounds: { tools: ['write_file'], grants: false } } });
+  await home.close(claw);
+});
+
+test('a strategy of a feature decides how often, and never that what is not met passes', async () => {
+  const sample = new URL('../../examples/shortest/shortest.mjs', import.meta.url);
+  const { feature } = (await import(sample.href)) as { feature: Plugin };
+  model.script(['No.', 'The total is 42, as you asked.', 'It is 42.', 'I say it is 42.'].map((text) => ({ times: 1, answer: { text } })));
+  const claw = await home.open({ config: { ...mayWrite, ...model.config('openai') }, features: [feature] });
+  const strategy = { kind: 'custom', name: 'shortest', tries: 6 } as const;
+  const done = await run(claw, { goal: 'Say the total', criteria: [{ contains: '42' }], strategy });
+  expect([done.status, done.strategy, done.attempts, done.text]).toEqual(['pass', 'custom', 4, 'I say it is 42.']);
+  expect(JSON.stringify(model.requests[2])).toContain('in fewer words');
+  model.script([{ answer: { text: 'No.' } }]);
+  const failed = await run(claw, { goal: 'Say the total', criteria: [{ contains: '42' }], strategy: { ...strategy, tries: 2 } });
+  expect([failed.status, failed.attempts]).toEqual(['fail', 2]);
+  await expect(run(claw, { goal: 'x', criteria: [{ contains: 'x' }], strategy: { kind: 'custom', name: 'none' } })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await home.close(claw);
 });
 
 test.each<[string, Record<string, unknown>, string]>([

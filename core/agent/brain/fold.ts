@@ -56,7 +56,7 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
     case 'tool.requested':
       return { ...changeCall(state, event.body.callId, { status: 'running' }), toolCalls: state.toolCalls + 1 };
     case 'tool.finished':
-      return changeCall(state, event.body.callId, { status: 'finished', outcome: event.body.outcome, resultHash: event.body.resultHash });
+      return finishCall(state, event.body);
     case 'tool.outcome_unknown':
       return changeCall(state, event.body.callId, { status: 'unknown' });
     case 'tool.outcome_settled':
@@ -161,14 +161,24 @@ function resumeTurn(state: TurnState): TurnState {
 
 function gateCall(state: TurnState, body: EventOf<'policy.decided'>['body']): TurnState {
   const status = body.decision === 'allow' ? 'allowed' : body.decision === 'ask' ? 'waiting' : 'denied';
-  return changeCall(state, body.callId, {
+  const { approvesPlan } = body.facts;
+  // Asking for the next step ends the one before.
+  const now = approvesPlan === true ? { ...state, planApproved: false } : state;
+  return changeCall(now, body.callId, {
     status,
+    ...(approvesPlan === true ? { approvesPlan } : {}),
     idempotency: body.idempotency,
     verifies: body.verifies,
     grantId: body.grantId,
     approvalId: body.approvalId,
     ...(status === 'denied' ? { outcome: 'denied' } : {}),
   });
+}
+
+function finishCall(state: TurnState, { callId, outcome, resultHash }: EventOf<'tool.finished'>['body']): TurnState {
+  const next = changeCall(state, callId, { status: 'finished', outcome, resultHash });
+  const isPlan = outcome === 'ok' && next.calls.some((call) => call.callId === callId && call.approvesPlan === true);
+  return isPlan ? { ...next, planApproved: true } : next;
 }
 
 function answerCall(state: TurnState, { callId, decision, grantId, edited }: EventOf<'approval.decided'>['body']): TurnState {

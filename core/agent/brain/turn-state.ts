@@ -26,6 +26,8 @@ export interface CallState {
   readonly grantId: string | null;
   /** It was requested before and runs again: after a restart, or because a person chose so when its outcome was lost. */
   readonly retried: boolean;
+  /** An approval of it ends what holds the turn to reading. */
+  readonly approvesPlan?: true;
   readonly outcome: ToolOutcome | null;
   readonly resultHash: string;
 }
@@ -73,6 +75,8 @@ export interface TurnState {
   readonly usage: Usage;
   /** US dollars; null once a price was unknown. */
   readonly costUsd: number | null;
+  /** A plan, or its next step, was approved and carried over into the turn. */
+  readonly planApproved: boolean;
   readonly status: 'idle' | 'running' | 'waiting' | 'finished';
 }
 
@@ -103,6 +107,7 @@ export const emptyTurn: TurnState = {
   cancel: null,
   usage: noUsage,
   costUsd: 0,
+  planApproved: false,
   status: 'idle',
 };
 

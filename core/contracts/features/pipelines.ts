@@ -101,6 +101,10 @@ export const pipelineViewSchema = z.object({
   nodes: z.array(
     z.object({
       node: z.string(),
+      /** The nodes it waits for. */
+      follows: z.array(z.string()),
+      /** The nodes that a review sends back. */
+      redo: z.array(z.string()),
       status: z.enum(['open', 'running', 'done', 'failed', 'skipped']),
       rounds: z.number().int(),
       text: z.string(),
@@ -143,7 +147,7 @@ export const pipelineOps = defineOps({
         about: 'research a question: plan, search, calculate, write, review; with citations that were checked',
         takes: ['text...'],
         sets: { pipeline: 'research' },
-        options: { '--output <file>': 'write the answer into this file' },
+        options: { '-o, --output <file>': 'write the answer into this file' },
         example: "'How tall is the Eiffel Tower in feet?'",
       },
     },

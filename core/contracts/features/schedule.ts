@@ -6,6 +6,7 @@ import { defineOps } from '../command-form.ts';
 import { id, most, none } from '../op-params.ts';
 import { taintSourceSchema } from '../tools.ts';
 import { jobBoundsSchema, narrowedSettings } from '../turn-bounds.ts';
+import { workFileSchema } from './work.ts';
 
 const moment = z.number().int().min(0).max(8_640_000_000_000_000);
 const zoneSchema = z.string().min(1).max(100).describe('time zone, such as Europe/Berlin');
@@ -60,6 +61,8 @@ export const scheduleSchema = z.object({
   depth: z.number().int(),
   /** The untrusted sources of the prompt, if an agent wrote it after reading untrusted content. */
   untrusted: z.array(taintSourceSchema),
+  /** Work with criteria in place of a turn; the prompt is its goal. */
+  task: workFileSchema.optional(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;
 
@@ -75,6 +78,8 @@ export const scheduleFiredSchema = z.object({
   dueMs: z.number().int(),
   disposition: firedDispositionSchema,
   turnId: z.string().optional(),
+  /** The work that was started in place of a turn. */
+  taskId: z.string().optional(),
   sessionId: z.string().optional(),
   /** This entry covers all due times from `dueMs` to this one, inclusive. */
   untilMs: z.number().int().optional(),
@@ -153,7 +158,11 @@ export const scheduleEvents = {
 
 const wanted = {
   name: z.string().trim().min(1).max(100),
-  prompt: z.string().trim().min(1).max(20_000),
+  /** What is asked then; or a task in place of it. */
+  prompt: z.string().trim().min(1).max(20_000).optional(),
+  task: workFileSchema.optional(),
+  /** A task file, for callers on this computer. */
+  file: z.string().min(1).max(4096).optional(),
   spec: scheduleSpecInputSchema,
   agentId: id.optional(),
   session: z.union([z.enum(['own', 'new']), id]).optional(),
@@ -244,6 +253,23 @@ export const scheduleOps = defineOps({
         },
         example: "'Summarize my notes of today.' --cron '0 18 * * 1-5' --name 'Evening notes'",
       },
+      'schedule task': {
+        about: 'work on a task file at set times, with its criteria; needs one of --at, --every and --cron',
+        takes: ['file'],
+        words: { file: 'a YAML file with goal and criteria' },
+        paths: ['file'],
+        options: {
+          '--at <time>': 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z',
+          ...times,
+          name: 'the name of the schedule',
+          missed: 'what to do about times that passed while TrayClaw did not run',
+          '--tools <names...>': 'no others',
+          '--usd <amount>': 'at most, each time',
+          '--grants': 'your grants cover it too',
+          deliver: { flag: 'deliver <chat>', about: 'PASS or FAIL is sent there; last for the one used last' },
+        },
+        example: "task.yaml --cron '30 7 * * 1-5'",
+      },
     },
   },
   'schedule.update': {
@@ -271,9 +297,10 @@ export const scheduleOps = defineOps({
   /** Runs it once now, in addition to its times. */
   'schedule.run': {
     params: z.strictObject({ scheduleId: id }),
+    /** `turnId`: of a schedule with criteria, the id of the work. */
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
     about: 'run a task now, in addition to its schedule',
-    shows: 'Started turn {turnId}.',
+    shows: 'Started {turnId}.',
     commands: { 'schedule run': { takes: ['scheduleId'], example: 'sch_01JD7Q' } },
   },
   /** When something would be due. Keeps nothing. */

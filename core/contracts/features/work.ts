@@ -22,8 +22,8 @@ export const criterionSchema = z.union([
 ]);
 export type Criterion = z.infer<typeof criterionSchema>;
 
-/** single: once. evaluate: again with what failed, a bounded number of times. candidates: several at once. human-gate: a person has the last word. */
-export const strategyNames = ['single', 'evaluate', 'candidates', 'human-gate'] as const;
+/** single: once. evaluate: again with what failed, a bounded number of times. candidates: several at once. human-gate: a person has the last word. custom: a feature decides. */
+export const strategyNames = ['single', 'evaluate', 'candidates', 'human-gate', 'custom'] as const;
 const strategyNameSchema = z.enum(strategyNames);
 
 export const presetNames = ['sdk', 'long_running', 'supervised', 'autonomous', 'orchestrated', 'scheduled'] as const;
@@ -36,6 +36,8 @@ export const strategySchema = z.union([
   strategyNameSchema,
   z.strictObject({
     kind: strategyNameSchema,
+    /** Of a custom strategy. */
+    name: z.string().min(1).max(60).optional(),
     tries: z.number().int().min(1).max(triesMax).optional(),
     candidates: z.number().int().min(2).max(candidatesMax).optional(),
     /** Who chooses between candidates that meet every criterion. */
@@ -75,6 +77,8 @@ export type WorkFile = z.infer<typeof workFileSchema>;
 /** The strategy and the bounds of a task, resolved. */
 export const workPlanSchema = z.object({
   kind: strategyNameSchema,
+  /** The name of a custom strategy. */
+  custom: z.string().optional(),
   tries: z.number().int(),
   candidates: z.number().int(),
   choose: z.enum(['judge', 'person']),
@@ -90,6 +94,10 @@ export const workPlanSchema = z.object({
   tokens: z.number().int().nullable(),
 });
 export type WorkPlan = z.infer<typeof workPlanSchema>;
+
+export function workSessionOf(taskId: string): string {
+  return `work-${taskId}`;
+}
 
 /** error: it could not be checked. waiting: a person decides. unchecked: not reached. */
 export const workVerdictSchema = z.enum(['pass', 'fail', 'error', 'waiting', 'unchecked']);
@@ -128,8 +136,8 @@ export const workEvents = {
   'work.finished': z.object({ taskId: z.string(), status: z.enum(['pass', 'fail']), reason: z.string() }),
 } as const;
 
-/** queued: not begun. waiting: for a person. checking: the attempt has ended. */
-export const workStateSchema = z.enum(['working', 'checking', 'waiting', 'pass', 'fail']);
+/** queued: its turn has not begun. waiting: for a person. checking: the attempt has ended. */
+export const workStateSchema = z.enum(['queued', 'working', 'checking', 'waiting', 'pass', 'fail']);
 
 const criterionResultSchema = z.object({ text: z.string(), verdict: workVerdictSchema, evidence: z.string() });
 

@@ -2,6 +2,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
+import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import { lastOfConversation } from '../../runtime/turns/turns.ts';
 import { completeLine } from './command-completion.ts';
@@ -105,6 +106,7 @@ const runners: Readonly<Record<string, Run>> = {
   stop: (line) => stop(line),
   undo: (line) => undo(line),
   model: (line) => chooseModel(line),
+  plan: (line) => planFirst(line),
   budget: (line) => budget(line),
   remember: async ({ ops, values, caller }) => {
     const { memoryId, contradictions } = await ops['memory.add']({ text: values['text'] ?? '' }, caller);
@@ -214,6 +216,15 @@ async function chooseModel(line: Line): Promise<Outcome> {
   }
   await ops['session.configure']({ sessionId, model }, caller);
   return { text: `This session uses ${model ?? 'the default model'} from the next message on.` };
+}
+
+async function planFirst({ deps, ops, values, caller, ...line }: Line): Promise<Outcome> {
+  const mode = planChoiceSchema.catch('whole').parse(values['mode'] ?? 'whole');
+  const isNew = line.sessionId === undefined || deps.log.index.session(line.sessionId) === null;
+  const sessionId = isNew ? (await ops['session.create']({}, caller)).sessionId : (line.sessionId ?? '');
+  await ops['session.configure']({ sessionId, planFirst: mode }, caller);
+  const text = mode === 'off' ? 'Calls are judged as usual again' : `Only reads run until you approve ${mode === 'steps' ? 'the plan, and then each step' : 'a plan'}`;
+  return { text: `${text}, from the next message on.`, sessionId };
 }
 
 async function budget(line: Line): Promise<Outcome> {

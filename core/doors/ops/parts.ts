@@ -60,6 +60,7 @@ export interface OpsParts {
     list(): ToolListing[];
     shown(): Record<string, ToolShown>;
     schemas(): readonly ToolSchema[];
+    planSchemas(): readonly ToolSchema[];
     get(name: string): Pick<ToolDefinition, 'class'> | undefined;
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };

@@ -135,10 +135,11 @@ function see(deps: Deps, { sessionId, seq }: OpParsed<'session.seen'>): SessionI
 
 function configure(deps: Deps, params: OpParsed<'session.configure'>, caller: Caller): SessionInfo {
   const row = find(deps, params.sessionId);
-  const { model = row.model, agentId = row.agentId } = params;
+  const { model = row.model, agentId = row.agentId, planFirst } = params;
   if (model !== null) assertModel(deps, model);
   if (params.agentId !== undefined) deps.agents.assertKnown(agentId);
-  return change(deps, params.sessionId, { type: 'session.configured', body: { agentId, model, by: caller.actor } });
+  const body = { agentId, model, by: caller.actor, ...(planFirst === undefined ? {} : { planFirst }) };
+  return change(deps, params.sessionId, { type: 'session.configured', body });
 }
 
 function fork(

@@ -3,7 +3,7 @@
 import type { HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
-import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import { narrow, wholeBounds, withoutPlan, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { HelperDeps } from './ports.ts';
 
 export interface WantedHelp {
@@ -42,7 +42,7 @@ export function planCall(deps: HelperDeps, from: CallPlace, wanted: WantedHelp):
     label: labelOf(wanted),
     ...(wanted.model === undefined ? {} : { model: wanted.model }),
     mode: wanted.mode,
-    bounds: boundsOf(caller.bounds, agents.boundsOf(agentId), limits, depthLeft - 1),
+    bounds: boundsOf(heldNow(deps, from, caller), agents.boundsOf(agentId), limits, depthLeft - 1),
     payers: payersOf(from, caller),
     depth: level + 1,
     idempotencyKey: from.callId,
@@ -74,6 +74,12 @@ export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }:
   const start = starts.findLast((event) => event.turnId === turnId);
   if (start?.type !== 'turn.started') throw new AppError('not_found', `There is no turn ${turnId} that could call a subagent.`);
   return start.body;
+}
+
+/** A plan that was approved in the calling turn holds its helpers no longer; those of a helper are held as it is. */
+function heldNow({ log }: HelperDeps, { sessionId }: CallPlace, { bounds, helper }: EventBodies['turn.started']): TurnBounds | undefined {
+  const isHeld = helper !== undefined || (log.index.session(sessionId)?.planFirst ?? null) !== null;
+  return isHeld || bounds === undefined ? bounds : withoutPlan(bounds);
 }
 
 /** Never more than the caller has, than the agent may, and than the limits on helpers say. */

@@ -3,7 +3,7 @@
 import type { PipelineView } from '../../contracts/features/pipelines.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
-import { isReview, roundsOf, type PipelineState } from './graph.ts';
+import { dependenciesOf, isReview, roundsOf, type PipelineState } from './graph.ts';
 import { sessionOf } from './node-runs.ts';
 
 export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'>, waitsFor: WaitsFor): PipelineView {
@@ -19,6 +19,8 @@ export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'
     quality: scores.at(-1) ?? null,
     nodes: Object.entries(started.graph.nodes).map(([node, form]) => ({
       node,
+      follows: dependenciesOf(form),
+      redo: isReview(form) ? [...form.redo] : [],
       ...standingOf(state, node),
       sessionId: isReview(form) ? null : sessionOf(state, node),
     })),

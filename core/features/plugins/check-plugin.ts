@@ -37,7 +37,9 @@ function assertContent(name: string, { settings, operations = {}, events = {}, m
 /** Checks the result of `create`. Fails with invalid_config. */
 export function assertParts(made: unknown, plugin: string): asserts made is PluginParts {
   if (typeof made !== 'object' || made === null) throw refuse('The function create of a plugin returns an object with what it adds.');
-  const { tools = [], channel, service } = made as PluginParts;
+  const { tools = [], strategies = [], channel, service } = made as PluginParts;
+  if (strategies.some((one) => typeof one.name !== 'string' || typeof one.next !== 'function'))
+    throw refuse('A strategy has a name and a function called next.');
   for (const { name, input } of tools) assertSchema(input, `The input of the tool ${name}`);
   for (const one of [channel, service]) {
     if (one !== undefined && one.name !== plugin)

@@ -29,6 +29,9 @@ export const plugins = defineBuiltInFeature({
     return {
       handlers: createPluginOps(spine, all),
       checks: [pluginChecks(() => all.map(({ view }) => view)), ...all.flatMap(({ parts }) => parts.checks ?? [])],
+      get strategies() {
+        return all.flatMap(({ parts }) => parts.strategies ?? []);
+      },
       packSources: all.flatMap(({ packSources }) => packSources),
       channels: all.flatMap(({ parts }) => parts.channel ?? []),
       services: all.flatMap(({ parts }) => parts.service ?? []),

@@ -31,6 +31,7 @@ function open(sources: readonly TaintSource[] = []) {
     ids: new CountingIds(),
     defaultAgentId: 'main',
     approvalMs: 1000,
+    statusOf: () => null,
     assertSession: () => undefined,
   });
   const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: () => sources });

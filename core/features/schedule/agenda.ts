@@ -3,8 +3,8 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
-import type { Schedule, Task } from '../../contracts/features/schedule.ts';
-import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
+import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
+import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -22,6 +22,15 @@ interface FollowUp {
   readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
 }
 
+/** A job that comes again. */
+export interface Recurring {
+  readonly name?: string | undefined;
+  readonly prompt: string;
+  readonly when: ScheduleSpecInput;
+  readonly tools?: readonly string[] | undefined;
+  readonly usd?: number | undefined;
+}
+
 export interface AgendaDeps {
   readonly log: SessionLog;
   readonly clock: Clock;
@@ -37,6 +46,12 @@ const PER_DAY = 20;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const NAME_MAX = 60;
+/** Recurring jobs that agents made, at one time. */
+const RECURRING_MAX = 10;
+const RECURRING_APART_MS = 5 * MINUTE_MS;
+/** Of each run, where the agent names no other. */
+const RECURRING_USD = 0.25;
+const SHOWN_NEXT = 3;
 
 export class Agenda {
   readonly #deps: AgendaDeps;
@@ -84,12 +99,46 @@ export class Agenda {
     return { scheduleId, dueMs: dueOf(view) };
   }
 
+  /** The next times and the bounds, as a person is shown them. Fails as `repeat` does. */
+  previewRecurring(job: Recurring, place: Pick<Place, 'sessionId' | 'turnId'>): { readonly nextMs: readonly number[]; readonly bounds: JobBounds } {
+    const { book, schedules } = this.#deps;
+    if ((book.ofTurn(place.turnId)?.depth ?? 0) > 0) throw refuse('A turn that an agent planned may not make a job that comes again.');
+    const made = book.all().filter(({ schedule }) => schedule.depth > 0 && schedule.spec.kind !== 'at');
+    if (made.length >= RECURRING_MAX) throw refuse(`There are ${RECURRING_MAX} recurring jobs that agents made already.`);
+    const nextMs = schedules.preview(job.when, SHOWN_NEXT);
+    const apart = nextMs.slice(1).map((atMs, index) => atMs - (nextMs[index] ?? 0));
+    if (apart.some((ms) => ms < RECURRING_APART_MS)) throw refuse('An agent may make a job that comes every five minutes, and none more often.');
+    const own = this.#boundsOf(place);
+    const wanted = { tools: job.tools === undefined ? null : [...job.tools], usd: job.usd ?? RECURRING_USD };
+    const within = narrow({ ...wholeBounds, ...own }, { ...wholeBounds, ...wanted });
+    return { nextMs, bounds: { ...own, tools: within.tools, usd: within.usd, grants: false } };
+  }
+
+  /** Fails with denied where it is too often or too many, or as a schedule does. */
+  repeat(job: Recurring, place: Place): { scheduleId: string; nextMs: readonly number[] } {
+    const { book, schedules } = this.#deps;
+    const scheduleId = `sch_${place.idempotencyKey}`;
+    if (book.find(scheduleId) !== null) return { scheduleId, nextMs: schedules.get(scheduleId).nextMs };
+    const { bounds } = this.previewRecurring(job, place);
+    const { nextMs } = schedules.create(
+      {
+        name: (job.name ?? job.prompt).slice(0, NAME_MAX),
+        prompt: job.prompt,
+        spec: job.when,
+        session: place.sessionId,
+        bounds,
+        agentId: this.#startOf(place)?.agentId,
+      },
+      { by: this.#agentOf(place), depth: 1, untrusted: this.#deps.sourcesOf(place.sessionId), scheduleId },
+    );
+    return { scheduleId, nextMs };
+  }
+
   followUps({ sessionId }: Place): { scheduleId: string; prompt: string; dueMs: number }[] {
-    return this.#planned(sessionId).map((schedule) => ({
-      scheduleId: schedule.scheduleId,
-      prompt: schedule.prompt,
-      dueMs: dueOf(schedule),
-    }));
+    return this.#planned(sessionId).flatMap(({ scheduleId, prompt }) => {
+      const [dueMs] = this.#deps.schedules.get(scheduleId).nextMs;
+      return dueMs === undefined ? [] : [{ scheduleId, prompt, dueMs }];
+    });
   }
 
   /** Only for plans of an agent in the same conversation: a person's schedules are the person's. */
@@ -103,7 +152,8 @@ export class Agenda {
   #planned(sessionId: string): Schedule[] {
     const nowMs = this.#deps.clock.nowMs();
     const all = this.#deps.book.all().map(({ schedule }) => schedule);
-    return all.filter((schedule) => schedule.depth > 0 && schedule.session === sessionId && dueOf(schedule) > nowMs);
+    const isAhead = (schedule: Schedule): boolean => schedule.spec.kind !== 'at' || schedule.spec.atMs > nowMs;
+    return all.filter((schedule) => schedule.depth > 0 && schedule.session === sessionId && isAhead(schedule));
   }
 
   /** Counted from the log: removing a plan does not make room for another. */
@@ -113,14 +163,14 @@ export class Agenda {
   }
 
   /** At most the bounds of the planning turn; otherwise those of any unattended turn. */
-  #boundsOf(place: Place): JobBounds {
+  #boundsOf(place: Pick<Place, 'sessionId' | 'turnId'>): JobBounds {
     const bounds = this.#startOf(place)?.bounds;
     if (bounds === undefined) return jobBoundsSchema.parse({});
     const { tools, classes, folders, hosts, steps, turnMs, usd, tokens, grants, unattended } = bounds;
     return jobBoundsSchema.parse({ tools, classes, folders, hosts, steps, turnMs, usd, tokens, grants: grants && unattended !== null });
   }
 
-  #startOf({ sessionId, turnId }: Place): EventBodies['turn.started'] | undefined {
+  #startOf({ sessionId, turnId }: Pick<Place, 'sessionId' | 'turnId'>): EventBodies['turn.started'] | undefined {
     const { log } = this.#deps;
     const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
     const started = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'turn.started');

@@ -30,7 +30,10 @@ export class Deliveries {
     const { book, log } = this.#deps;
     for (const { schedule } of book.all()) {
       if (schedule.deliver === null) continue;
-      for (const { turnId, sessionId } of book.fires(schedule.scheduleId, RECENT)) {
+      for (const { turnId, taskId, sessionId } of book.fires(schedule.scheduleId, RECENT)) {
+        if (taskId !== undefined && sessionId !== undefined) {
+          for (const event of log.reads.slice(sessionId, { types: ['work.finished'], limit: 1, newest: true })) this.deliver(event, schedule);
+        }
         const row = turnId === undefined ? null : log.index.turn(turnId);
         if (row === null || turnId === undefined || sessionId === undefined) continue;
         for (const event of log.reads.turn(sessionId, turnId, row.firstSeq)) this.deliver(event, schedule);
@@ -40,11 +43,21 @@ export class Deliveries {
 
   /** `schedule` started the turn of the event. */
   deliver(event: AnyEvent, { deliver }: Pick<Schedule, 'deliver'>): void {
-    if (event.type !== 'turn.finished' || event.turnId === null || deliver === null) return;
-    const { turnId, sessionId, body } = event;
+    if (deliver === null) return;
+    const { sessionId } = event;
+    if (event.type === 'work.finished') {
+      const { taskId, status, reason } = event.body;
+      this.#tell(deliver, { text: `${status.toUpperCase()}: ${reason}`, sessionId, turnId: taskId });
+    } else if (event.type === 'turn.finished' && event.turnId !== null) {
+      const { turnId, body } = event;
+      this.#tell(deliver, { text: [wordsOf(body), ...this.#refused(sessionId, turnId)].join('\n\n'), sessionId, turnId });
+    }
+  }
+
+  #tell(to: string, about: Omit<Notice, 'key'>): void {
+    const { turnId } = about;
     try {
-      const text = [wordsOf(body), ...this.#refused(sessionId, turnId)].join('\n\n');
-      this.#deps.tell(deliver, { text, sessionId, turnId, key: `schedule ${turnId}` });
+      this.#deps.tell(to, { ...about, key: `schedule ${turnId}` });
     } catch (cause) {
       // It stays unread in its session.
       this.#deps.logger.log('warn', 'the answer of a scheduled turn could not be sent', { turnId, cause: String(cause) });

@@ -1,6 +1,8 @@
 // Operations on schedules, the heartbeat and the task list. Thin: the feature does the work.
 
-import type { OpHandlers } from '../../contracts/ops.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { WorkFile } from '../../contracts/features/work.ts';
+import type { Caller, OpHandlers } from '../../contracts/ops.ts';
 import type { scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -14,18 +16,24 @@ interface Handled {
   readonly heartbeat: Heartbeat;
   readonly clockwork: Pick<Clockwork, 'clockJump'>;
   /** Starts the turn of a schedule. Fails as a message does. */
+  readonly work: { read(given: Pick<Asked, 'file' | 'task'>, caller: Caller): WorkFile };
   readonly fire: (kept: KeptSchedule, entry: ScheduleFired) => { sessionId: string; turnId: string };
 }
 
 const PREVIEWED = 5;
 const TASKS_SHOWN = 200;
 
-export function createScheduleOps({ schedules, heartbeat, clockwork, fire }: Handled): ScheduleOps {
+export function createScheduleOps({ schedules, heartbeat, clockwork, fire, work }: Handled): ScheduleOps {
   return {
     'schedule.list': () => ({ schedules: schedules.list(), clockJump: clockwork.clockJump }),
     'schedule.get': ({ scheduleId, limit }) => schedules.get(scheduleId, limit),
-    'schedule.create': (wish, caller) => schedules.create(wish, { by: caller.actor }),
-    'schedule.update': ({ scheduleId, ...wish }, caller) => schedules.update(scheduleId, wish, caller.actor),
+    'schedule.create': (wish, caller) => {
+      const asked = whatIsAsked(work, wish, caller);
+      if (asked === null) throw new AppError('invalid_params', 'Give either `prompt`, or `task` or `file`.');
+      return schedules.create(asked, { by: caller.actor });
+    },
+    'schedule.update': ({ scheduleId, ...wish }, caller) =>
+      schedules.update(scheduleId, whatIsAsked(work, wish, caller) ?? withoutFile(wish), caller.actor),
     'schedule.remove': ({ scheduleId }, caller) => {
       schedules.remove(scheduleId, caller.actor);
       return { scheduleId };
@@ -44,4 +52,23 @@ export function createScheduleOps({ schedules, heartbeat, clockwork, fire }: Han
     'task.add': ({ text }, caller) => schedules.addTask({ text }, { by: caller.actor }),
     'task.close': ({ taskId, how }, caller) => schedules.closeTask(taskId, how, caller.actor),
   };
+}
+
+interface Asked {
+  readonly prompt?: string | undefined;
+  readonly task?: WorkFile | undefined;
+  readonly file?: string | undefined;
+}
+
+/** With the prompt, or with the task and its goal as the prompt; null where nothing, or both, are named. */
+function whatIsAsked<T extends Asked>(work: Handled['work'], wish: T, caller: Caller): (Omit<T, 'file'> & { prompt: string }) | null {
+  const { prompt, task, file } = wish;
+  if (task === undefined && file === undefined) return prompt === undefined ? null : { ...withoutFile(wish), prompt };
+  const read = work.read({ task, file }, caller);
+  if (prompt !== undefined && prompt !== read.goal) return null;
+  return { ...withoutFile(wish), prompt: read.goal, task: read };
+}
+
+function withoutFile<T extends Asked>({ file: _, ...wish }: T): Omit<T, 'file'> {
+  return wish;
 }

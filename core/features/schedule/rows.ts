@@ -189,7 +189,7 @@ export class ScheduleBook {
     return this.#sql.ran.get(scheduleId, dueMs) !== undefined;
   }
 
-  /** The schedule that started a turn. */
+  /** The schedule that started a turn, or work. */
   ofTurn(turnId: string): Schedule | null {
     if (!this.#fires.any) return null;
     const scheduleId = this.#sql.ofTurn.get(turnId) as string | undefined;
@@ -235,7 +235,7 @@ export class ScheduleBook {
   }
 
   #fire({ body, seq, atMs }: EventOf<'schedule.fired'>): void {
-    const { scheduleId, dueMs, turnId } = body;
+    const { scheduleId, dueMs, turnId = body.taskId } = body;
     this.#fires.put();
     this.#sql.putFire.run(scheduleId, seq, dueMs, atMs, turnId ?? null, JSON.stringify(body));
     this.#sql.pruneFires.run({ id: scheduleId, kept: FIRES_KEPT });

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/events.ts';
 import type { Schedule, ScheduleFired } from '../../contracts/features/schedule.ts';
+import { workSessionOf, type WorkFile } from '../../contracts/features/work.ts';
+import type { Caller } from '../../contracts/ops.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
@@ -36,6 +38,17 @@ interface Others {
   /** Instructions of the program's own, as the person left them. */
   readonly prompt: PromptText;
   readonly signals: SignalPort;
+  readonly work: WorkPort;
+}
+
+/** Work with criteria, in place of a turn. */
+interface WorkPort {
+  /** Fails with invalid_params, not_found or denied. */
+  read(given: { readonly file?: string | undefined; readonly task?: WorkFile | undefined }, caller: Caller): WorkFile;
+  /** Its session. `alongside` is in the same transaction. Fails as a message does. */
+  begin(task: WorkFile, about: { readonly taskId: string; readonly by: string; readonly bounds: TurnBounds; alongside(): void }): string;
+  /** Null where there is none. */
+  statusOf(taskId: string): string | null;
 }
 
 interface SignalPort {
@@ -64,6 +77,8 @@ export const schedule = defineBuiltInFeature({
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     const dueTimes = new DueTimes(zone);
     const schedules = new Schedules({
+      statusOf: ({ turnId, taskId }) =>
+        taskId === undefined ? (turnId === undefined ? null : (log.index.turn(turnId)?.status ?? null)) : others.work.statusOf(taskId),
       log,
       clock,
       ids,
@@ -77,7 +92,10 @@ export const schedule = defineBuiltInFeature({
     });
     const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
     const heartbeat = createHeartbeat(spine, book, zone, others);
-    const fire = (kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } => start(others.signals, kept, entry);
+    const fire = (kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } =>
+      kept.schedule.task === undefined
+        ? start(others.signals, kept, entry)
+        : startTask({ ...others, log }, { ...kept.schedule, task: kept.schedule.task }, entry);
     const clockwork = new Clockwork({
       clock,
       logger,
@@ -85,7 +103,7 @@ export const schedule = defineBuiltInFeature({
       book,
       dueTimes,
       alarms: [heartbeat],
-      isOpen: (turnId) => isOpen(log.index.turn(turnId)?.status),
+      isOpen: (id) => isOpen(log.index.turn(id)?.status ?? others.work.statusOf(id)),
       fire: (kept, entry) => void fire(kept, entry),
       record: (entries) => {
         schedules.record(entries);
@@ -106,7 +124,7 @@ export const schedule = defineBuiltInFeature({
       if (isNews) clockwork.poke();
     });
     return {
-      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire }),
+      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire, work: others.work }),
       tools: createAgendaTools(agenda),
       checks: [scheduleChecks({ schedules: () => schedules.list(), nowMs: () => clock.nowMs() })],
       begin: () => {
@@ -173,20 +191,38 @@ function start(signals: SignalPort, { schedule: wanted }: KeptSchedule, entry: S
   return { sessionId, turnId: turnId ?? '' };
 }
 
+function startTask(
+  { work, log }: Pick<Others, 'work'> & Pick<Taken, 'log'>,
+  { scheduleId, task, bounds, approvalMs }: Schedule & { readonly task: WorkFile },
+  entry: ScheduleFired,
+): { sessionId: string; turnId: string } {
+  // Met again where it was begun: a due time starts it once.
+  const taskId = `wrk_${scheduleId}_${entry.dueMs}`;
+  const sessionId = workSessionOf(taskId);
+  const body = { ...entry, taskId, sessionId };
+  const alongside = (): void => void log.append(systemSessionId, [{ type: 'schedule.fired', body }]);
+  work.begin(task, { taskId, by: `schedule ${scheduleId}`, bounds: unattendedBounds(bounds, approvalMs), alongside });
+  return { sessionId, turnId: taskId };
+}
+
 function assertSession(log: Spine['log'], sessionId: string): void {
   if (sessionId === systemSessionId || log.index.session(sessionId) === null) {
     throw new AppError('not_found', `There is no session ${sessionId}.`);
   }
 }
 
-/** The schedule whose turn has ended. */
-function scheduleEndedBy(book: ScheduleBook, { type, turnId }: AnyEvent): Schedule | null {
+/** The schedule whose turn, or work, has ended. */
+function scheduleEndedBy(book: ScheduleBook, { type, turnId, body }: AnyEvent): Schedule | null {
+  if (type === 'work.finished') return book.ofTurn(body.taskId);
   return type === 'turn.finished' && turnId !== null ? book.ofTurn(turnId) : null;
 }
 
-function isOpen(status: string | undefined): boolean {
-  return status === 'queued' || status === 'running' || status === 'waiting';
+function isOpen(status: string | null): boolean {
+  return status !== null && openStatuses.includes(status);
 }
+
+/** Of turns, and of work. */
+const openStatuses = ['queued', 'running', 'waiting', 'working', 'checking'];
 
 function sessionOf({ session, scheduleId }: KeptSchedule['schedule'], dueMs: number): string {
   if (session === 'own') return `schedule-${scheduleId}`;

@@ -4,6 +4,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Schedule, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
+import type { WorkFile } from '../../contracts/features/work.ts';
 import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -23,6 +24,7 @@ export interface ScheduleWish {
   readonly approvalMs?: number | undefined;
   readonly enabled?: boolean | undefined;
   readonly deliver?: string | null | undefined;
+  readonly task?: WorkFile | undefined;
 }
 
 /** The fields of an agent's schedule that come from its turn, not from its request. */
@@ -43,6 +45,8 @@ export interface SchedulesDeps {
   readonly dueTimes: DueTimes;
   readonly defaultAgentId: string;
   readonly approvalMs: number;
+  /** Of what a due time started. */
+  statusOf(fired: ScheduleFired): string | null;
   /** Fails with not_found for an id no session has. */
   assertSession(sessionId: string): void;
 }
@@ -98,6 +102,7 @@ export class Schedules {
       deliver: wish.deliver ?? null,
       depth: origin.depth ?? 0,
       untrusted: [...(origin.untrusted ?? [])],
+      ...(wish.task === undefined ? {} : { task: wish.task }),
     };
     const removals = this.#makeRoom(nowMs);
     log.append(systemSessionId, [...removals, { type: 'schedule.created', body: { schedule } }], true);
@@ -187,14 +192,11 @@ export class Schedules {
   }
 
   #view(kept: KeptSchedule, fires: number): ScheduleView {
-    const { book, clock, dueTimes, log } = this.#deps;
+    const { book, clock, dueTimes, statusOf } = this.#deps;
     const { schedule } = kept;
     const afterMs = Math.max(kept.doneMs, clock.nowMs());
     const nextMs = schedule.enabled ? dueTimes.between(schedule.spec, { afterMs, untilMs: Infinity, max: SHOWN_NEXT }) : [];
-    const last = book.fires(schedule.scheduleId, fires).map((fired) => ({
-      ...fired,
-      status: fired.turnId === undefined ? null : (log.index.turn(fired.turnId)?.status ?? null),
-    }));
+    const last = book.fires(schedule.scheduleId, fires).map((fired) => ({ ...fired, status: statusOf(fired) }));
     return { ...schedule, nextMs, last };
   }
 

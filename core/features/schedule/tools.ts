@@ -2,7 +2,10 @@
 // agent may plan.
 
 import * as z from 'zod';
-import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { ScheduleSpecInput } from '../../contracts/features/schedule.ts';
+import type { CallFacts, FactContext, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import type { JobBounds } from '../../contracts/turn-bounds.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
 export interface AgendaTask {
@@ -22,13 +25,28 @@ export interface AgendaPort {
   closeTask(taskId: string, how: 'done' | 'dropped', place: AgendaPlace): AgendaTask;
   /** A single time, in this conversation. */
   followUp(about: { readonly prompt: string; readonly when: FollowUpTime }, place: AgendaPlace): { scheduleId: string; dueMs: number };
+  /** The next times and the bounds of a job that comes again. */
+  previewRecurring(
+    job: RecurringJob,
+    place: Pick<AgendaPlace, 'sessionId' | 'turnId'>,
+  ): { readonly nextMs: readonly number[]; readonly bounds: JobBounds };
+  repeat(job: RecurringJob, place: AgendaPlace): { scheduleId: string; nextMs: readonly number[] };
   followUps(place: AgendaPlace): readonly { scheduleId: string; prompt: string; dueMs: number }[];
   cancelFollowUp(scheduleId: string, place: AgendaPlace): void;
+}
+
+export interface RecurringJob {
+  readonly name?: string | undefined;
+  readonly prompt: string;
+  readonly when: ScheduleSpecInput;
+  readonly tools?: readonly string[] | undefined;
+  readonly usd?: number | undefined;
 }
 
 export type FollowUpTime = { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
 
 const LISTED = 100;
+const MINUTE_MS = 60_000;
 
 const taskIdInput = z.string().min(1).max(100).describe('Id of the task, as list shows it.');
 const taskInput = z.discriminatedUnion('action', [
@@ -92,6 +110,16 @@ const scheduleInput = z.discriminatedUnion('action', [
     zone: z.string().min(1).max(100).optional().describe('Time zone of "at", such as Europe/Berlin; that of this computer when left out.'),
   }),
   z.strictObject({
+    action: z.literal('repeat'),
+    prompt: z.string().trim().min(1).max(4000).describe('What to do each time. It is asked in this conversation.'),
+    name: z.string().trim().min(1).max(60).optional(),
+    cron: z.string().min(1).max(200).optional().describe('Minute, hour, day of month, month, day of week: 30 7 * * 1-5.'),
+    everyMinutes: z.number().int().min(5).max(527_040).optional().describe('In place of cron.'),
+    zone: z.string().min(1).max(100).optional().describe('Time zone of cron, such as Europe/Berlin; that of this computer when left out.'),
+    tools: z.array(z.string().min(1).max(64)).max(50).optional().describe('No other tools may be used then.'),
+    usd: z.number().positive().max(100).optional().describe('US dollars at most, each time.'),
+  }),
+  z.strictObject({
     action: z.literal('cancel'),
     scheduleId: z.string().min(1).max(100).describe('Id of what is planned, as list shows it.'),
   }),
@@ -101,15 +129,20 @@ type ScheduleArgs = z.infer<typeof scheduleInput>;
 function createSchedule(port: AgendaPort): ToolDefinition {
   return defineTool({
     name: 'schedule',
-    description: 'Take something up again by yourself at a later time, once: follow_up, list what is planned here, or cancel it.',
+    description: 'Take something up again by yourself later: once (follow_up), or again and again (repeat); list what is planned here, or cancel it.',
     input: scheduleInput,
     class: 'write',
     shows: { verb: 'use_schedule', target: ['prompt', 'scheduleId'] },
     idempotency: (args) => (args.action === 'list' ? 'pure' : 'idempotent'),
     timeoutMs: 5_000,
-    facts: (args) => (args.action === 'follow_up' ? plannedFacts(args) : ownNotes),
-    summarize: (args) =>
-      args.action === 'follow_up' ? `ask itself ${timeWords(args)}: ${shownPath(args.prompt)}` : `${args.action} what is planned`,
+    facts: (args, context) => {
+      if (args.action === 'repeat') return recurringFacts(port, args, context);
+      return args.action === 'follow_up' ? plannedFacts(args) : ownNotes;
+    },
+    summarize: (args) => {
+      if (args.action === 'repeat') return `ask itself again and again, ${rhythmWords(args)}: ${shownPath(args.prompt)}`;
+      return args.action === 'follow_up' ? `ask itself ${timeWords(args)}: ${shownPath(args.prompt)}` : `${args.action} what is planned`;
+    },
     run(args, context) {
       switch (args.action) {
         case 'list': {
@@ -120,6 +153,10 @@ function createSchedule(port: AgendaPort): ToolDefinition {
         case 'cancel':
           port.cancelFollowUp(args.scheduleId, context);
           return Promise.resolve({ forModel: `Cancelled ${args.scheduleId}.` });
+        case 'repeat': {
+          const { scheduleId, nextMs } = port.repeat(jobOf(args), context);
+          return Promise.resolve({ forModel: `Planned as ${scheduleId}; next: ${nextMs.map(moment).join(', ')}.` });
+        }
         case 'follow_up': {
           const { scheduleId, dueMs } = port.followUp({ prompt: args.prompt, when: timeOf(args) }, context);
           return Promise.resolve({ forModel: `Planned as ${scheduleId} for ${new Date(dueMs).toISOString()}.` });
@@ -143,4 +180,42 @@ function timeWords({ at, zone, inMinutes }: FollowUpArgs): string {
 
 function timeOf({ at, zone, inMinutes }: FollowUpArgs): FollowUpTime {
   return at === undefined ? { inMinutes: inMinutes ?? 1 } : { local: at, zone };
+}
+
+type RepeatArgs = Extract<ScheduleArgs, { action: 'repeat' }>;
+
+function jobOf({ prompt, name, tools, usd, ...time }: RepeatArgs): RecurringJob {
+  return { prompt, name, tools, usd, when: rhythmOf(time) };
+}
+
+/** Fails with invalid_arguments unless exactly one way is named. */
+function rhythmOf({ cron, everyMinutes, zone }: Pick<RepeatArgs, 'cron' | 'everyMinutes' | 'zone'>): ScheduleSpecInput {
+  if ((cron === undefined) === (everyMinutes === undefined)) {
+    throw new AppError('invalid_arguments', 'Give either cron or everyMinutes.');
+  }
+  return cron === undefined
+    ? { kind: 'every', everyMs: (everyMinutes ?? 0) * MINUTE_MS }
+    : { kind: 'cron', expr: cron, ...(zone === undefined ? {} : { zone }) };
+}
+
+function rhythmWords({ cron, everyMinutes, zone }: RepeatArgs): string {
+  return cron === undefined ? `every ${everyMinutes ?? 0} minutes` : `at ${cron}${zone === undefined ? '' : ` (${zone})`}`;
+}
+
+/** A person sees when it will start, and what it may do then, before saying yes. */
+function recurringFacts(port: AgendaPort, args: RepeatArgs, { sessionId = '', turnId = '' }: FactContext): CallFacts {
+  const facts: CallFacts = { class: 'write', paths: [], command: null, hosts: [] };
+  try {
+    const { nextMs, bounds } = port.previewRecurring(jobOf(args), { sessionId, turnId });
+    const begins = `TrayClaw will start on its own, ${rhythmWords(args)}, until you remove it. Next: ${nextMs.map(moment).join(', ')}.`;
+    const money = bounds.usd === null ? 'no limit of money' : `at most ${bounds.usd} US dollars`;
+    const tools = bounds.tools === null ? 'any tool' : `only ${bounds.tools.join(', ')}`;
+    return { ...facts, risks: [begins, `Each time: ${money}; ${tools}; your grants do not count, and it asks you about calls that are not free.`] };
+  } catch (cause) {
+    return { ...facts, refused: toAppError(cause).message };
+  }
+}
+
+function moment(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

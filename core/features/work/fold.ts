@@ -1,6 +1,7 @@
 // The state of a piece of work from its events, and what to do next. Pure: a restart decides the same again.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import type { WorkedAttempt, WorkStrategy } from '../../contracts/work-strategy.ts';
 import type { Criterion } from '../../contracts/features/work.ts';
 
 export interface WorkState {
@@ -16,7 +17,7 @@ export interface WorkState {
 }
 
 export type WorkStep =
-  | { readonly kind: 'attempt'; readonly attempt: number }
+  | { readonly kind: 'attempt'; readonly attempt: number; readonly message?: string }
   | { readonly kind: 'check'; readonly attempt: number; readonly index: number }
   | { readonly kind: 'ask'; readonly attempt: number; readonly index: number }
   | { readonly kind: 'end'; readonly status: 'pass' | 'fail'; readonly reason: string };
@@ -42,8 +43,8 @@ export function foldWork(taskId: string, events: readonly AnyEvent[]): WorkState
   return state === null ? null : { ...state, copies, attempts, checks, chosen, finished, finishedAtMs };
 }
 
-/** The next step of one line of attempts: that of a candidate, or of the work itself (null). */
-export function nextStep(state: WorkState, candidate: number | null): WorkStep {
+/** The next step of one line of attempts: that of a candidate, or of the work itself (null). `custom`: the strategy that a feature brought. */
+export function nextStep(state: WorkState, candidate: number | null, custom: WorkStrategy | null = null): WorkStep {
   const { criteria, plan } = state.started;
   const last = state.attempts.findLast((one) => one.candidate === candidate);
   if (last === undefined) return { kind: 'attempt', attempt: 1 };
@@ -55,12 +56,14 @@ export function nextStep(state: WorkState, candidate: number | null): WorkStep {
   // Rules cost nothing, so all of them say what is wrong; models and people are asked about work that meets every rule.
   const next = open.find((index) => !failed || isRule(criteria[index]));
   if (next !== undefined) return { kind: isPersons(criteria[next]) ? 'ask' : 'check', attempt, index: next };
+  const again = custom?.next({ goal: state.started.goal, attempts: workedBefore(state, candidate), triesLeft: plan.tries - attempt }) ?? null;
+  if (again !== null && attempt < plan.tries) return { kind: 'attempt', attempt: attempt + 1, message: again.again };
   if (!failed) return { kind: 'end', status: 'pass', reason: 'Every criterion is met.' };
-  if (attempt < plan.tries) return { kind: 'attempt', attempt: attempt + 1 };
+  if (custom === null && attempt < plan.tries) return { kind: 'attempt', attempt: attempt + 1 };
   return {
     kind: 'end',
     status: 'fail',
-    reason: plan.tries === 1 ? 'Not every criterion is met.' : `Not every criterion is met after ${attempt} attempts.`,
+    reason: attempt === 1 ? 'Not every criterion is met.' : `Not every criterion is met after ${attempt} attempts.`,
   };
 }
 
@@ -68,6 +71,12 @@ export function nextStep(state: WorkState, candidate: number | null): WorkStep {
 export function checksOf(state: WorkState, candidate: number | null, attempt: number): ReadonlyMap<number, EventBodies['work.checked']> {
   const own = state.checks.filter((one) => one.candidate === candidate && one.attempt === attempt);
   return new Map(own.map((one) => [one.index, one]));
+}
+
+function workedBefore(state: WorkState, candidate: number | null): WorkedAttempt[] {
+  return state.attempts
+    .filter((one) => one.candidate === candidate)
+    .map(({ attempt, text }) => ({ attempt, text, checks: [...checksOf(state, candidate, attempt).values()] }));
 }
 
 export function describeCriterion(criterion: Criterion): string {

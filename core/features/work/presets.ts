@@ -42,6 +42,7 @@ export function planOf(task: WorkFile, { strategy: chosen, preset: named, worksp
   const kind = chosen ?? wanted.kind;
   return {
     kind,
+    ...(kind === 'custom' && typeof task.strategy === 'object' ? { custom: task.strategy.name ?? '' } : {}),
     tries: kind === 'single' ? 1 : wanted.tries,
     candidates: kind === 'candidates' ? wanted.candidates : 0,
     choose: wanted.choose,

@@ -3,19 +3,30 @@
 
 import { toAppError, AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventType } from '../../contracts/events.ts';
-import { workEvents, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
+import { workEvents, workSessionOf, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
+import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
 import { chooseCandidate, dropCopies, mergeChosen, metCandidates, modelOf, prepareCopy, type CandidateDeps } from './candidates.ts';
 import { checkCriterion, type CriteriaDeps } from './criteria.ts';
-import { describeCriterion, foldWork, nextStep, type WorkState } from './fold.ts';
+import { describeCriterion, foldWork, nextStep, type WorkState, type WorkStep } from './fold.ts';
 import { spentBy, viewWork } from './work-view.ts';
 import { messageFor } from './work-words.ts';
 
 export interface WorkDeskDeps extends CriteriaDeps, CandidateDeps, RunsDeps {
   readonly ids: IdSource;
   readonly turns: TurnPort;
+  /** Fails with not_found. */
+  strategyOf(name: string): WorkStrategy;
+}
+
+interface StartedBy {
+  readonly channel: string;
+  readonly by: string;
+  readonly taskId?: string;
+  /** In the transaction that begins it. */
+  alongside?(): void;
 }
 
 const TITLE_CHARS_MAX = 60;
@@ -32,22 +43,19 @@ export class WorkDesk {
       hint: 'See: trayclaw work list',
       types: Object.keys(workEvents) as EventType[],
       fold: foldWork,
-      view: (state, waits) => viewWork(state, deps.log, waits),
+      view: (state, waits) => viewWork(state, { ...deps, next: (candidate) => this.#nextToShow(state, candidate) }, waits),
       drive: (taskId, watching) => this.#drive(taskId, watching),
     });
   }
 
   /** Fails with panic_engaged or a store error. */
-  start(task: WorkFile, plan: WorkPlan, from: { readonly channel: string; readonly by: string }): string {
-    const taskId = this.#deps.ids.next('wrk');
+  start(task: WorkFile, plan: WorkPlan, { taskId = this.#deps.ids.next('wrk'), alongside, ...from }: StartedBy): string {
     const gate = plan.kind === 'human-gate' ? [{ person: 'A person accepts the result.' }] : [];
     const criteria = [...task.deliverables.map((file) => ({ file })), ...task.criteria, ...gate];
     const input = task.input === undefined ? null : typeof task.input === 'string' ? task.input : JSON.stringify(task.input, null, 2);
     const body = { taskId, goal: task.goal, criteria, input, deliverables: task.deliverables, plan, ...from };
-    this.runs.begin(taskId, `work-${taskId}`, [
-      this.#opening(plan, titleFor(this.#deps.redactPrompt(task.goal)), plan.workspace),
-      { type: 'work.started', body },
-    ]);
+    const opening = this.#opening(plan, titleFor(this.#deps.redactPrompt(task.goal)), plan.workspace);
+    this.runs.begin(taskId, workSessionOf(taskId), [opening, { type: 'work.started', body }], alongside);
     return taskId;
   }
 
@@ -55,7 +63,7 @@ export class WorkDesk {
   judge(taskId: string, verdict: 'pass' | 'fail', given: { readonly note: string; readonly by: string }): void {
     const state = this.runs.state(taskId);
     for (const candidate of linesOf(state)) {
-      const step = state.finished === null ? nextStep(state, candidate) : null;
+      const step = state.finished === null ? this.#next(state, candidate) : null;
       if (step?.kind !== 'ask') continue;
       const { attempt, index } = step;
       const text = textOf(state, index);
@@ -118,18 +126,38 @@ export class WorkDesk {
     for (;;) {
       watching.signal.throwIfAborted();
       const state = this.runs.state(taskId);
-      const step = nextStep(state, candidate);
+      const step = this.#next(state, candidate);
       if (step.kind === 'end') return step;
-      if (step.kind === 'attempt') await this.#attempt(state, candidate, step.attempt, watching);
+      if (step.kind === 'attempt') await this.#attempt(state, candidate, step, watching);
       else if (step.kind === 'check') await this.#check(state, candidate, step, watching);
       else
         await this.runs.until(taskId, textOf(state, step.index), watching, () =>
-          nextStep(this.runs.state(taskId), candidate).kind === 'ask' ? null : true,
+          this.#next(this.runs.state(taskId), candidate).kind === 'ask' ? null : true,
         );
     }
   }
 
-  async #attempt(state: WorkState, candidate: number | null, attempt: number, watching: Watching): Promise<void> {
+  #next(state: WorkState, candidate: number | null): WorkStep {
+    const { custom } = state.started.plan;
+    return nextStep(state, candidate, custom === undefined ? null : this.#deps.strategyOf(custom));
+  }
+
+  /** Null where its strategy is gone: what is over is shown all the same. */
+  #nextToShow(state: WorkState, candidate: number | null): WorkStep | null {
+    try {
+      return this.#next(state, candidate);
+    } catch (cause) {
+      if (toAppError(cause).code !== 'not_found') throw cause;
+      return null;
+    }
+  }
+
+  async #attempt(
+    state: WorkState,
+    candidate: number | null,
+    { attempt, message }: Extract<WorkStep, { kind: 'attempt' }>,
+    watching: Watching,
+  ): Promise<void> {
     const { log, turns } = this.#deps;
     const { taskId, plan, channel, by, goal } = state.started;
     const sessionId = candidate === null ? state.sessionId : `${state.sessionId}-${candidate}`;
@@ -141,7 +169,7 @@ export class WorkDesk {
       agentId: plan.agentId,
       channel,
       sender: by,
-      text: messageFor(state, candidate, attempt),
+      text: message ?? messageFor(state, candidate, attempt),
       // A start after a crash meets the turn that was begun.
       dedupeKey: `${taskId}:${candidate ?? 'work'}:${attempt}`,
       before: begins ? [this.#opening(plan, `${titleFor(this.#deps.redactPrompt(goal))} (candidate ${candidate ?? ''})`, folder)] : [],

@@ -3,9 +3,16 @@
 import type { WorkView } from '../../contracts/features/work.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
-import { checksOf, describeCriterion, type WorkState } from './fold.ts';
+import { checksOf, describeCriterion, type WorkState, type WorkStep } from './fold.ts';
 
-export function viewWork(state: WorkState, log: Pick<SessionLog, 'reads'>, waitsFor: WaitsFor): WorkView {
+interface ViewDeps {
+  readonly log: Pick<SessionLog, 'reads' | 'index'>;
+  /** Null where it cannot be told. */
+  next(candidate: number | null): WorkStep | null;
+}
+
+export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): WorkView {
+  const { log } = deps;
   const { started, attempts, chosen, finished } = state;
   const candidate = chosen?.candidate ?? (started.plan.kind === 'candidates' ? 1 : null);
   const last = attempts.findLast((one) => one.candidate === candidate);
@@ -14,7 +21,7 @@ export function viewWork(state: WorkState, log: Pick<SessionLog, 'reads'>, waits
     taskId: started.taskId,
     sessionId: state.sessionId,
     goal: started.goal,
-    status: finished?.status ?? openStatus(last, waitsFor),
+    status: finished?.status ?? openStatus(state, deps, waitsFor),
     strategy: started.plan.kind,
     attempts: last?.attempt ?? 0,
     candidates: Array.from({ length: started.plan.candidates }, (_, index) => viewCandidate(state, index + 1)),
@@ -30,9 +37,17 @@ export function viewWork(state: WorkState, log: Pick<SessionLog, 'reads'>, waits
   };
 }
 
-function openStatus(last: WorkState['attempts'][number] | undefined, waitsFor: WaitsFor): WorkView['status'] {
+/** Of several candidates the one that is least far. */
+function openStatus({ sessionId, started: { plan } }: WorkState, { log, next }: ViewDeps, waitsFor: WaitsFor): WorkView['status'] {
   if (waitsFor.length > 0) return 'waiting';
-  return last === undefined ? 'working' : 'checking';
+  const lines = plan.candidates === 0 ? [null] : Array.from({ length: plan.candidates }, (_, index) => index + 1);
+  const trying = lines.filter((candidate) => next(candidate)?.kind === 'attempt');
+  if (trying.length === 0) return 'checking';
+  const begun = trying.some((candidate) => {
+    const status = log.index.lastTurn(candidate === null ? sessionId : `${sessionId}-${candidate}`)?.status ?? 'queued';
+    return status !== 'queued';
+  });
+  return begun ? 'working' : 'queued';
 }
 
 function viewCriteria(state: WorkState, candidate: number | null, waitsFor: WaitsFor): WorkView['criteria'] {

@@ -3,7 +3,9 @@
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
-import type { workOps, WorkFile, WorkView } from '../../contracts/features/work.ts';
+import type { workOps, WorkFile, WorkPlan, WorkView } from '../../contracts/features/work.ts';
+import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
 import type { RunRows } from '../../runtime/runs/runs.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
@@ -37,11 +39,13 @@ export const work = defineBuiltInFeature({
   name: 'work',
   migrations: workMigrations,
   rows: ({ db }) => workRows(db),
-  create: (spine: Taken, rows: RunRows) => {
+  create: (given: Taken, rows: RunRows, strategies: () => readonly WorkStrategy[]) => {
+    const spine = { ...given, strategies };
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
     const { facts, gate, workspaces } = spine;
     const desk = new WorkDesk({
       ...spine,
+      strategyOf: (name) => findStrategy(strategies(), name),
       rows,
       sourcesOf,
       configured: facts.workspace,
@@ -59,29 +63,72 @@ export const work = defineBuiltInFeature({
         return desk.runs.view(taskId);
       },
     };
-    return { handlers, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
+    /** For the feature that starts work at set times. */
+    const port = {
+      read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile => planned(spine, taskIn(given, caller), {}).task,
+      begin: (task: WorkFile, about: Begun): string => begin(desk, spine, task, about),
+      statusOf: (taskId: string): string | null => (rows.get(taskId) === null ? null : desk.runs.view(taskId).status),
+    };
+    return { handlers, port, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
   },
 });
 
 function run(
   desk: WorkDesk,
-  { workspaces }: Pick<Taken, 'workspaces'>,
+  spine: Planning,
   params: OpParsed<'work.run'>,
   caller: Caller,
 ): WorkView | Promise<WorkView> {
-  const task = taskIn(params, caller);
+  const { task, plan } = planned(spine, taskIn(params, caller), params);
+  const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
+  return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
+}
+
+type Planning = Pick<Taken, 'workspaces'> & { strategies(): readonly WorkStrategy[] };
+
+/** Fails with not_found. */
+function findStrategy(all: readonly WorkStrategy[], name: string): WorkStrategy {
+  const found = all.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const names = all.map((one) => one.name).join(', ');
+  throw new AppError('not_found', name === '' ? 'The task names no custom strategy.' : `There is no strategy ${name}.`, {
+    data: { hint: names === '' ? 'A plugin brings one; see docs/guide/tasks.md.' : `There are: ${names}` },
+  });
+}
+
+interface Begun {
+  readonly taskId: string;
+  readonly by: string;
+  readonly bounds: TurnBounds;
+  alongside(): void;
+}
+
+/** Within the given bounds; those of the preset `scheduled` where the task names none. */
+function begin(desk: WorkDesk, spine: Planning, given: WorkFile, { bounds, ...about }: Begun): string {
+  const { task, plan } = planned(spine, given, given.preset === undefined && given.strategy === undefined ? { preset: 'scheduled' } : {});
+  const usd = Math.min(plan.usd ?? Infinity, bounds.usd ?? Infinity);
+  const within = { ...plan, bounds: narrow(plan.bounds, bounds), usd: usd === Infinity ? null : usd };
+  return desk.start(task, within, { ...about, channel: 'schedule' });
+}
+
+/** Fails with invalid_params for a task that can never be done. */
+function planned(
+  { workspaces, strategies }: Planning,
+  task: WorkFile,
+  { strategy, preset }: Pick<OpParsed<'work.run'>, 'strategy' | 'preset'>,
+): { readonly task: WorkFile; readonly plan: WorkPlan } {
   const workspace = task.workspace === undefined ? null : workspaces.choose(task.workspace);
-  const plan = planOf(task, { strategy: params.strategy, preset: params.preset, workspace });
+  const plan = planOf(task, { strategy, preset, workspace });
+  if (plan.kind === 'custom') findStrategy(strategies(), plan.custom ?? '');
   if (task.criteria.length + task.deliverables.length === 0 && plan.kind !== 'human-gate' && plan.kind !== 'single') {
     throw new AppError('invalid_params', 'The task names no criterion, so nothing says when it is done.', {
       data: { hint: 'Add `criteria`, such as: - contains: DONE' },
     });
   }
-  const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
-  return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
+  return { task, plan };
 }
 
-function taskIn({ file, task }: OpParsed<'work.run'>, caller: Caller): WorkFile {
+function taskIn({ file, task }: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile {
   if ((file === undefined) === (task === undefined)) throw new AppError('invalid_params', 'Give either `file` or `task`.');
   if (task !== undefined) return task;
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');

@@ -20,12 +20,20 @@ export interface BoundedCall {
 }
 
 export interface Exclusion {
-  readonly ruleId: 'bounds.tool' | 'bounds.class' | 'bounds.folder' | 'bounds.host';
+  readonly ruleId: 'bounds.plan' | 'bounds.tool' | 'bounds.class' | 'bounds.folder' | 'bounds.host';
   readonly reason: string;
 }
 
 export function exclusionOf(call: BoundedCall, judged: JudgedBounds): Exclusion | null {
-  return byTool(call, judged.bounds) ?? byClass(call, judged.bounds) ?? byFolder(call, judged.bounds) ?? byHost(call, judged);
+  return byPlan(call, judged.bounds) ?? byTool(call, judged.bounds) ?? byClass(call, judged.bounds) ?? byFolder(call, judged.bounds) ?? byHost(call, judged);
+}
+
+/** A page that is only fetched counts as a read; whether it may be is for the other rules. */
+function byPlan({ facts, effect, onlyReads }: BoundedCall, { planFirst }: TurnBounds): Exclusion | null {
+  if (planFirst === undefined || facts.approvesPlan === true || effect === 'read' || onlyReads) return null;
+  const isFetch = effect === 'network' && facts.command === null && facts.request?.reads === true;
+  if (isFetch && facts.paths.every(({ access }) => access === 'read')) return null;
+  return { ruleId: 'bounds.plan', reason: 'Only reads run here until a person has approved a plan. Propose it with the tool plan.' };
 }
 
 function byTool({ tool }: BoundedCall, { tools }: TurnBounds): Exclusion | null {

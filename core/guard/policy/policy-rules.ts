@@ -83,7 +83,9 @@ export const ruleIds = [
   // Of the person's own hooks, which run right after these rules as well.
   'hook.denied',
   'hook.asked',
+  'ask.plan',
   // Excluded by the turn's own bounds.
+  'bounds.plan',
   'bounds.tool',
   'bounds.class',
   'bounds.folder',
@@ -146,6 +148,7 @@ const questions: readonly Rule[] = [
     const verb = guarded.access === 'write' ? 'changes' : 'reads';
     return askOnce('path.protected', `It ${verb} ${guarded.given}: ${guarded.protectedBy ?? 'protected'}.`);
   },
+  ({ facts }) => (facts.approvesPlan === true ? askOnce('ask.plan', 'You wanted to approve a plan before anything but reads runs.') : null),
   (input) => {
     const { taint } = input;
     if (taint.session.length === 0 || !taint.sensitive || taint.derived.length === 0 || !isOutward(input)) return null;

@@ -112,10 +112,15 @@ export class ToolHost {
   /** The tools' schemas for a model, by name. The identical object until a tool is added or removed. */
   schemas(): readonly ToolSchema[] {
     this.#schemas ??= [...this.#tools.values()]
-      .filter((tool) => tool.isInternal !== true && tool.isSearched !== true)
+      .filter((tool) => tool.isInternal !== true && tool.isSearched !== true && tool.isForPlans !== true)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map((tool) => this.#sendableOf(tool).schema);
     return this.#schemas;
+  }
+
+  /** Those offered only where a plan comes first. */
+  planSchemas(): readonly ToolSchema[] {
+    return [...this.#tools.values()].filter((tool) => tool.isForPlans === true).map((tool) => this.#sendableOf(tool).schema);
   }
 
   /** Fails with `unknown_tool`, `arguments_too_large` or `invalid_arguments`. Empty text counts as `{}`. */

@@ -22,6 +22,10 @@ const takenUp =
   'The turn before this one was ended by a limit before its work was done. The person wants it to continue: take the work up where it ' +
   'stopped, and do not do again what is done.';
 
+const planFirst =
+  'The person wants a plan first: only reads run now, and everything else is refused. Read what you need, then propose the plan with the ' +
+  'tool plan; a person answers it. Where a plan was approved before, ask for its next step there.';
+
 const insteadOfIt = 'Do not try the same again; ask or find another way.';
 const noAnswer =
   'No answer came in time, so it was not done. Do not ask for it again now: continue without it, and say at the end what was left undone.';
@@ -135,6 +139,7 @@ export class Transcript extends MessageRows {
       this.#queuedUsers.delete(event.turnId ?? '');
       this.#push(withFiles(user.text, user.files, this.#readAttachment), event);
     }
+    if (event.body.bounds?.planFirst !== undefined) this.#push({ role: 'note', text: planFirst }, event);
     if (event.body.continues !== undefined) this.#push({ role: 'note', text: takenUp }, event);
   }
 

@@ -77,9 +77,13 @@ export class Runs<State extends RunState, View> {
   }
 
   /** Durable when it returns. Fails with panic_engaged or a store error. */
-  begin(id: string, sessionId: string, drafts: readonly AnyDraft[]): void {
-    if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
-    this.#deps.log.append(sessionId, drafts, true);
+  begin(id: string, sessionId: string, drafts: readonly AnyDraft[], alongside?: () => void): void {
+    const { log, panic } = this.#deps;
+    if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
+    log.transact(() => {
+      alongside?.();
+      log.append(sessionId, drafts, true);
+    }, true);
     this.#drive(id, sessionId);
   }
 

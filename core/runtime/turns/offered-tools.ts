@@ -12,10 +12,11 @@ export interface OfferedTo {
 
 /** The very same list where neither bounds nor config.yaml leave out a tool. */
 export function offeredWithin(
-  { tools, gate }: { readonly tools: Pick<ToolPort, 'get'>; readonly gate: Pick<PolicyGate, 'toolRefusal'> },
-  all: readonly ToolSchema[],
+  { tools, gate }: { readonly tools: Pick<ToolPort, 'get' | 'planSchemas'>; readonly gate: Pick<PolicyGate, 'toolRefusal'> },
+  usual: readonly ToolSchema[],
   { bounds, origin }: OfferedTo,
 ): readonly ToolSchema[] {
+  const all = bounds?.planFirst === undefined ? usual : [...usual, ...tools.planSchemas()];
   const refuses = gate.toolRefusal(origin);
   const isBounded = bounds !== null && (bounds.tools !== null || bounds.classes !== null);
   if (refuses === null && !isBounded) return all;

@@ -59,6 +59,8 @@ export interface RoutePort {
 
 export interface ToolPort {
   schemas(): readonly ToolSchema[];
+  /** Those offered only where a plan comes first. */
+  planSchemas(): readonly ToolSchema[];
   get(name: string): Pick<ToolDefinition, 'class'> | undefined;
   parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   /** Never throws. */

@@ -2,7 +2,7 @@
 
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
-import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import { withoutPlan, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { aboutOf } from './inbound.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -31,7 +31,9 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
   }
   const { agentId, continues, bounds, helper } = started.body;
-  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf({ bounds, helper }) };
+  // Whether a plan comes first is said by the session, which may have approved one; a helper has it from the turn that called it.
+  const isOwn = bounds !== undefined && helper === undefined;
+  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf({ bounds: isOwn ? withoutPlan(bounds) : bounds, helper }) };
 }
 
 /** `isRetryable` where that may be the turn itself, which is recorded as finished a moment before its lane is free. */

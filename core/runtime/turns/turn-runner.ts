@@ -8,7 +8,7 @@ import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEven
 import type { CallFacts } from '../../contracts/tools.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
-import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import { withoutPlan, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { RefusedPack, Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
@@ -45,6 +45,7 @@ export class TurnRunner implements RunningTurn {
   #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
   #bounds: TurnBounds | null = null;
+  #free: TurnBounds | null = null;
   #helper: HelperOrigin | null = null;
   #identity: string | null = null;
   #offered: { readonly all: readonly ToolSchema[]; readonly within: readonly ToolSchema[] } | null = null;
@@ -97,8 +98,9 @@ export class TurnRunner implements RunningTurn {
     return this.#identity;
   }
 
+  /** Without the hold of a plan that was approved in this turn. */
   get bounds(): TurnBounds | null {
-    return this.#bounds;
+    return this.#state.planApproved ? this.#free : this.#bounds;
   }
 
   get pack(): ShownPack | null {
@@ -273,6 +275,7 @@ export class TurnRunner implements RunningTurn {
     this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
     this.#bounds = bounds ?? null;
+    this.#free = bounds === undefined ? null : withoutPlan(bounds);
     this.#helper = helper ?? null;
     if (helper !== undefined) this.#origin = { ...this.origin, helper: calledBy(helper) };
   }

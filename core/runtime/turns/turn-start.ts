@@ -2,7 +2,7 @@
 
 import type { AnyDraft, TurnLimits } from '../../contracts/events.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
-import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import { narrow, wholeBounds, type PlanMode, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openingCalls } from './call-facts.ts';
 import type { DirectCall, StartAbout } from './inbound.ts';
 import type { TurnDeps } from './ports.ts';
@@ -17,7 +17,7 @@ export function startedChat(
   const session = begins === true ? null : deps.log.index.session(sessionId);
   const workspace = begun ?? session?.workspace ?? null;
   const model = wanted ?? session?.model ?? deps.agents.modelOf(agentId) ?? deps.models.defaultRef();
-  const bounds = boundsWithin(deps.agents.boundsOf(agentId), about.bounds);
+  const bounds = planning(boundsWithin(deps.agents.boundsOf(agentId), about.bounds), session?.planFirst ?? null);
   const limits = limitsWithin(deps.limits, bounds);
   return {
     type: 'turn.started',
@@ -56,6 +56,10 @@ export function startedDirect(
 
 function boundsWithin(agent: TurnBounds | null, given: TurnBounds | undefined): TurnBounds | undefined {
   return agent === null ? given : narrow(agent, given ?? wholeBounds);
+}
+
+function planning(bounds: TurnBounds | undefined, mode: PlanMode | null): TurnBounds | undefined {
+  return mode === null ? bounds : narrow(bounds ?? wholeBounds, { ...wholeBounds, planFirst: mode });
 }
 
 /** A bound only lowers. */

@@ -54,7 +54,7 @@ export class RowChanges {
         this.#session.pinned = event.body.pinned;
         return;
       case 'session.configured':
-        this.#session.configured = event.body;
+        this.#session.configured = { ...this.#session.configured, ...event.body };
         return;
       case 'session.seen':
         this.#session.seenSeq = Math.max(this.#session.seenSeq ?? 0, event.body.seq);

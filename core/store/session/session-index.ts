@@ -4,6 +4,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
+import type { PlanMode } from '../../contracts/turn-bounds.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
 import { RowChanges, type SessionChange } from './row-changes.ts';
 
@@ -20,6 +21,8 @@ export interface SessionRow {
   readonly model: string | null;
   /** Its own folder; null for the configured workspace. */
   readonly workspace: string | null;
+  /** Its turns only read until a plan is approved. */
+  readonly planFirst: PlanMode | null;
   readonly seenSeq: number;
   /** Ends and questions of turns since a person last looked or wrote. */
   readonly unread: number;
@@ -69,7 +72,7 @@ export interface OpenCall {
 const ROWS_KEPT = 64;
 
 const sessionColumns =
-  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, workspace, seen_seq AS seenSeq, unread';
+  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, workspace, plan_first AS planFirst, seen_seq AS seenSeq, unread';
 // Further columns of a row are read only for the rows of the page.
 const listed = (page: string): string =>
   `SELECT p.*, (SELECT status FROM turns WHERE turn_id = p.lastTurnId) AS status,
@@ -91,7 +94,7 @@ function prepareAll(db: SqlDatabase) {
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
     pin: db.prepare('UPDATE sessions SET pinned = ? WHERE session_id = ?'),
-    configure: db.prepare('UPDATE sessions SET agent_id = ?, model = ? WHERE session_id = ?'),
+    configure: db.prepare("UPDATE sessions SET agent_id = ?, model = ?, plan_first = nullif(coalesce(?, plan_first), 'off') WHERE session_id = ?"),
     // Followers look from the end of the log: what came after the place is little.
     see: db.prepare(
       `UPDATE sessions SET seen_seq = max(seen_seq, @seq), unread = (
@@ -250,7 +253,7 @@ export class SessionIndex {
     if (title !== null) this.#sql.rename.run(title, sessionId);
     if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
     if (pinned !== null) this.#sql.pin.run(pinned ? 1 : 0, sessionId);
-    if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, sessionId);
+    if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, configured.planFirst ?? null, sessionId);
     // Recounts from that position, including this append.
     if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
     const known = this.#known.get(sessionId);

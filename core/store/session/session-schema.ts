@@ -141,4 +141,12 @@ export const sessionMigrations: readonly Migration[] = [
       if (!columns.some(({ name }) => name === 'workspace')) db.exec('ALTER TABLE sessions ADD COLUMN workspace TEXT');
     },
   },
+  {
+    id: '0004-plan-first',
+    minSafeVersion: 1,
+    up: (db) => {
+      const columns = db.pragma('table_info(sessions)') as { name: string }[];
+      if (!columns.some(({ name }) => name === 'plan_first')) db.exec('ALTER TABLE sessions ADD COLUMN plan_first TEXT');
+    },
+  },
 ];

@@ -29,7 +29,11 @@ const changes: Changes = {
   'session.renamed': ({ body }) => ({ title: body.title }),
   'session.archived': ({ body }) => ({ archived: body.archived }),
   'session.pinned': ({ body }) => ({ pinned: body.pinned }),
-  'session.configured': ({ body }) => ({ agentId: body.agentId, model: body.model }),
+  'session.configured': ({ body: { agentId, model, planFirst } }) => ({
+    agentId,
+    model,
+    ...(planFirst === undefined ? {} : { planFirst: planFirst === 'off' ? null : planFirst }),
+  }),
   // A person who writes has read everything before.
   'user.message': ({ body, atMs, seq }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs, unread: 0, seenSeq: seq }),
   'assistant.message': ({ body, atMs }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs }),

@@ -202,6 +202,7 @@ class Month {
       dueTimes,
       defaultAgentId: 'main',
       approvalMs: 1000,
+      statusOf: ({ turnId }) => (turnId === undefined ? null : (log.index.turn(turnId)?.status ?? null)),
       assertSession: () => undefined,
     });
     const turns = { submit: (message: Submitted) => this.#submit(log, message), appendToTurn: () => undefined };

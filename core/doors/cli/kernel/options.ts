@@ -55,10 +55,10 @@ export function optionsOf({ form }: Entry, fields: Fields): OptionSpec[] {
 
 function optionOf(form: CommandForm, [name, option]: readonly [string, OptionForm], fields: Fields): OptionSpec {
   const named = typeof option === 'string' ? { about: option } : option;
-  const isOwn = name.startsWith('--');
+  const isOwn = name.startsWith('-');
   const field = (isOwn ? undefined : fields[name]) ?? plainText;
   const flags = isOwn ? name : `--${flagsOf(named.flag ?? kebab(name.replace(/(?<=.)Id$/, '')), name, field)}`;
-  const label = flags.split(' ')[0] ?? flags;
+  const label = /--[^ ]+/.exec(flags)?.[0] ?? flags;
   return {
     parameter: isOwn ? null : name,
     flags,

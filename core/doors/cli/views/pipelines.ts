@@ -2,8 +2,11 @@
 
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
 import type { PipelineView } from '../../../contracts/features/pipelines.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
+import { safeForTerminal } from '../../../base/visible-text.ts';
+import { answerWaits } from '../answer-waits.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -25,9 +28,14 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
     const gone = new AbortController();
     const over = new AbortController();
     const stopListening = context.io.onInterrupt(() => gone.abort());
-    const telling = tellNodes(context, claw.events({ after: 'latest', signal: over.signal }));
+    const writing = new WrittenText(context);
+    const stopDeltas = claw.onDelta((delta) => writing.take(delta));
+    const telling = tellNodes(context, writing, claw.events({ after: 'latest', signal: over.signal }));
     try {
-      const view = await claw.op('pipeline.run', params, { ...cliCaller, signal: gone.signal });
+      const caller = { ...cliCaller, signal: gone.signal };
+      const first = await claw.op('pipeline.run', params, caller);
+      const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId: first.pipelineId }, caller);
+      const view = await answerWaits(context, claw, first, { again });
       if (file !== null && view.status === 'done') await writeFile(file, `${view.text}\n`);
       context.output.result(view, () => (file === null ? describePipeline(view, context.program) : `Written to ${file}.`));
       return exitCodeOf(view);
@@ -36,23 +44,51 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
       throw cause;
     } finally {
       over.abort();
+      stopDeltas();
       stopListening();
       await telling;
     }
   });
 }
 
-async function tellNodes(
-  { output, hasPerson }: CommandContext,
-  events: AsyncIterable<{ readonly type: string; readonly body: unknown }>,
-): Promise<void> {
+/** The text of the node whose output is that of the pipeline, as it is written; on standard error, because the result follows. */
+class WrittenText {
+  readonly #context: CommandContext;
+  #output: string | null = null;
+  #turnId: string | null = null;
+
+  constructor(context: CommandContext) {
+    this.#context = context;
+  }
+
+  apply(event: AnyEvent): void {
+    if (event.type === 'pipeline.started') this.#output ??= event.body.graph.output;
+    if (event.type === 'pipeline.node_started' && event.body.node === this.#output) this.#turnId = event.body.turnId;
+    if (event.type === 'pipeline.node_finished' && event.body.node === this.#output) {
+      if (this.#turnId !== null) this.#write('\n');
+      this.#turnId = null;
+    }
+  }
+
+  take(delta: DeltaNotice): void {
+    if (delta.kind === 'text' && delta.turnId === this.#turnId) this.#write(delta.text);
+  }
+
+  #write(text: string): void {
+    const { hasPerson, io, output } = this.#context;
+    if (hasPerson && !output.isJson && !output.isQuiet) io.stderr.write(safeForTerminal(text));
+  }
+}
+
+async function tellNodes({ output, hasPerson }: CommandContext, writing: WrittenText, events: AsyncIterable<AnyEvent>): Promise<void> {
   if (!hasPerson) return;
   try {
     for await (const event of events) {
-      const body = event.body as { readonly node?: string; readonly status?: string; readonly score?: number };
-      if (event.type === 'pipeline.node_started') output.note(`${body.node ?? ''} …`);
-      if (event.type === 'pipeline.node_finished')
-        output.note(`${body.node ?? ''}: ${body.status ?? ''}${body.score === undefined ? '' : ` (${Math.round(body.score * 100)} %)`}`);
+      if (event.type === 'pipeline.node_started') output.note(`${event.body.node} …`);
+      writing.apply(event);
+      if (event.type !== 'pipeline.node_finished') continue;
+      const { node, status, score } = event.body;
+      output.note(`${node}: ${status}${score === undefined ? '' : ` (${Math.round(score * 100)} %)`}`);
     }
   } catch {
     // A lost subscription costs progress lines only; the result itself comes from the operation.

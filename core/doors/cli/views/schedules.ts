@@ -26,9 +26,9 @@ export const scheduleViews: ViewsOf<'schedule'> = {
   },
   'schedule.get': { show: describe },
   'schedule.create': {
-    params: ({ prompt = '', ...others }, { given }) => ({
-      name: prompt.slice(0, NAME_MAX),
-      prompt,
+    params: ({ prompt, file, ...others }, { given }) => ({
+      name: nameFor(prompt ?? file ?? ''),
+      ...(prompt === undefined ? { file } : { prompt }),
       spec: specOf(given),
       bounds: boundsOf(given),
       ...others,
@@ -47,6 +47,11 @@ export const heartbeatViews: ViewsOf<'heartbeat'> = {
   'heartbeat.get': { show: describeHeartbeat },
   'heartbeat.run': { show: describeHeartbeat },
 };
+
+/** The words of a prompt; of a file, its name. */
+function nameFor(asked: string): string {
+  return (/[^/\\]+\.ya?ml$/.exec(asked)?.[0] ?? asked).slice(0, NAME_MAX);
+}
 
 /** Fails with `invalid_params` unless exactly one way is named. */
 function specOf(given: Given): ScheduleSpecInput {
@@ -124,7 +129,7 @@ function describe(view: ScheduleView): string {
     when(one.dueMs),
     one.disposition,
     String(one.count ?? 1),
-    one.turnId ?? '',
+    one.turnId ?? one.taskId ?? '',
     one.status ?? one.reason ?? '',
   ]);
   return `${head}\n\n${table(['DUE', 'WHAT', 'TIMES', 'TURN', 'HOW'], rows, 'It was not due yet.')}`;

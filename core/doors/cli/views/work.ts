@@ -1,19 +1,49 @@
 // How work with criteria is shown.
 
 import type { WorkView } from '../../../contracts/features/work.ts';
+import type { Claw } from '../../../contracts/claw.ts';
+import type { Caller } from '../../../contracts/ops.ts';
+import { answerWaits } from '../answer-waits.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
-const view = { show: describeWork, exitCode: exitCodeOfWork } as const;
-
 export const workViews: ViewsOf<'work'> = {
-  'work.run': view,
-  'work.wait': view,
+  'work.run': { perform: (context, params) => stayWith(context, (claw, caller) => claw.op('work.run', params, caller)) },
+  'work.wait': { perform: (context, params) => stayWith(context, (claw, caller) => claw.op('work.wait', params, caller)) },
   'work.decide': { show: describeWork },
   'work.cancel': { show: describeWork },
   'work.get': { show: describeWork },
 };
+
+/** A person at the terminal answers in place what it waits for. */
+function stayWith(context: CommandContext, start: (claw: Claw, caller: Caller) => Promise<WorkView>): Promise<number> {
+  return context.withClaw('live', async ({ claw }) => {
+    const gone = new AbortController();
+    const stopListening = context.io.onInterrupt(() => gone.abort());
+    const caller = { ...cliCaller, signal: gone.signal };
+    try {
+      const first = await start(claw, caller);
+      const { taskId } = first;
+      const view = await answerWaits(context, claw, first, {
+        again: () => claw.op('work.wait', { taskId }, caller),
+        // A choice between candidates is made with `work choose`.
+        ...(first.strategy === 'candidates'
+          ? {}
+          : { judge: (verdict, note) => claw.op('work.decide', { taskId, verdict, ...(note === '' ? {} : { note }) }, caller) }),
+      });
+      context.output.result(view, () => describeWork(view, context));
+      return exitCodeOfWork(view);
+    } catch (cause) {
+      if (gone.signal.aborted) return exitCodes.interrupted;
+      throw cause;
+    } finally {
+      stopListening();
+    }
+  });
+}
 
 const verdicts = { pass: 'PASS', fail: 'FAIL', error: 'ERROR', waiting: 'waits', unchecked: '-' } as const;
 

@@ -156,6 +156,7 @@ export const chat = {
     },
     use_skills: { past: 'Used skills:', present: 'Using skills:', base: 'use skills:' },
     use_tasks: { past: 'Used the task list:', present: 'Using the task list:', base: 'use the task list:' },
+    propose_plan: { past: 'Proposed a plan:', present: 'Proposing a plan:', base: 'propose a plan:' },
     use_schedule: { past: 'Used the schedule:', present: 'Using the schedule:', base: 'use the schedule:' },
     git_worktree: { past: 'Changed the git worktree', present: 'Changing the git worktree', base: 'change the git worktree' },
     open_folder: { past: 'Opened the folder', present: 'Opening the folder', base: 'open the folder' },

@@ -168,6 +168,7 @@ export const events = {
       rejected: 'The other machine refused the task',
     },
   },
+  plan: { approved: 'The plan was approved', step: (step: number) => `Step ${step} of the plan was approved` },
   work: {
     started: (by: string) => `Work with criteria started by ${by}`,
     copied: (candidate: number) => `Candidate ${candidate} got a copy of the workspace`,

@@ -8,6 +8,7 @@ import { schedules } from './schedules.ts';
 import { settingNames } from './setting-names.ts';
 import { skills } from './skills.ts';
 import { unfinished } from './unfinished.ts';
+import { work } from './work.ts';
 
 export const later = {
   appearance,
@@ -18,4 +19,5 @@ export const later = {
   settingNames,
   skills,
   unfinished,
+  work,
 } as const;

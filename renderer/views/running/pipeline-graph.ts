@@ -1,0 +1,31 @@
+// The graph of a pipeline run as the text of a diagram: a node for each, its state in words and in its form, dotted lines for what a review
+// sends back.
+
+import type { PipelineView } from '../../../core/contracts/features/pipelines.ts';
+
+type Node = PipelineView['nodes'][number];
+
+/** The brackets of each state: what runs is round, what failed has corners. */
+const forms: Readonly<Record<Node['status'], readonly [string, string]>> = {
+  open: ['[', ']'],
+  running: ['([', '])'],
+  done: ['[[', ']]'],
+  failed: ['{{', '}}'],
+  skipped: ['>', ']'],
+};
+
+export function graphOf(
+  { name, nodes }: Pick<PipelineView, 'name' | 'nodes'>,
+  words: Readonly<Record<Node['status'], string>>,
+  { isNarrow, again }: { readonly isNarrow: boolean; readonly again: string },
+): string {
+  // Names of nodes may be words of the language of diagrams.
+  const ids = new Map(nodes.map(({ node }, index) => [node, `n${index}`]));
+  const boxes = nodes.map(({ node, status }) => `  ${ids.get(node) ?? ''}${forms[status][0]}"${node}<br/>${words[status]}"${forms[status][1]}`);
+  const lines = nodes.flatMap(({ node, follows, redo }) => [
+    ...follows.map((one) => `  ${ids.get(one) ?? ''} --> ${ids.get(node) ?? ''}`),
+    ...redo.map((one) => `  ${ids.get(node) ?? ''} -. ${again} .-> ${ids.get(one) ?? ''}`),
+  ]);
+  const title = name.replaceAll(/["\\\n]/g, ' ');
+  return [`---\ntitle: ${title}\n---`, `flowchart ${isNarrow ? 'TD' : 'LR'}`, ...boxes, ...lines].join('\n');
+}
