@@ -117,6 +117,5 @@ export const agents = {
     cancel: 'Stop',
     cancelOf: (label: string) => `Stop the subagent: ${label}`,
     belowOf: (label: string) => `Called by the subagent: ${label}`,
-    openFromCall: 'Open the conversation of the subagent',
   },
 } as const;

@@ -1,6 +1,8 @@
 // Words for the frame: navigation, header, banners, notices, commands.
 
 export const frame = {
+  worksIn: (path: string) => `Works in ${path}`,
+  sidePanel: 'Side panel',
   main: 'Main',
   views: {
     chat: 'Chat',
