@@ -154,6 +154,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'list_dir', args: { path: '.' } }] }, { text: 'One file.' }] });
   await window.send('Look around');
   await window.conversation.getByText('One file.', { exact: true }).waitFor();
+  await window.details.click();
   await window.page.getByRole('link', { name: 'What happened and why' }).click();
   const tree = window.page.getByRole('tree', { name: 'Tree' });
   await tree.getByRole('treeitem', { name: /^list_dir/ }).click();

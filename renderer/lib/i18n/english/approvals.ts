@@ -6,7 +6,7 @@ export const approvals = {
   channels: {
     window: 'the window',
     cli: 'the command line',
-    http: 'the window or another program on this computer',
+    http: 'the window',
     library: 'a program',
     tray: 'the tray',
     telegram: 'Telegram',

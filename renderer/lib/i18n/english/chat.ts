@@ -84,6 +84,7 @@ export const chat = {
     contextTitle: (tokens: string, budget: string) => `The model saw ${tokens} of at most ${budget}`,
     context: (share: string) => `Context ${share}`,
     leftOut: (count: number) => `, ${count} left out`,
+    more: 'Details of this turn',
     inspect: 'Inspect',
     why: 'What happened and why',
     steps: (count: number) => counted(count, 'step'),

@@ -3,6 +3,7 @@
 export const frame = {
   worksIn: (path: string) => `Works in ${path}`,
   sidePanel: 'Side panel',
+  more: 'More',
   main: 'Main',
   views: {
     chat: 'Chat',
