@@ -153,7 +153,6 @@ export const approvals = {
   },
   policy: {
     title: 'Policy',
-    open: 'See the full policy',
     modes: {
       supervised: ['Supervised', 'Reading inside the workspace is free. Everything else asks.'],
       'workspace-free': ['Workspace free', 'Reading and changing files inside the workspace is free. Everything else asks.'],
