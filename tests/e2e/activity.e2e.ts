@@ -210,7 +210,10 @@ test('500 events of a turn take the window at most 200 ms', async () => {
   const rounds: { worked: number; passed: number }[] = [];
   for (let round = 0; round < 5; round++) {
     await page.goto(`${window.host.origin}/#/health`);
-    await page.getByText(/ checks passed$/).first().waitFor();
+    await page
+      .getByText(/ checks passed$/)
+      .first()
+      .waitFor();
     const before = await workedMs();
     const passed = await page.evaluate<number>(timeOfTurn);
     rounds.push({ worked: (await workedMs()) - before, passed });
