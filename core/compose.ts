@@ -1,7 +1,7 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { homedir, tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
 import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
@@ -19,6 +19,7 @@ import {
   createProcessTable,
   createWebDeps,
   instanceMarkerOf,
+  LastOutput,
   ProcessTrees,
   Programs,
   ToolHost,
@@ -90,7 +91,8 @@ function composeHands(base: Base, store: Store, guard: Guard) {
   const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact });
   const { workspace } = guard.facts;
   const programs = new Programs({ trees, sandbox: guard.sandbox, environment, platform, ids, instanceMarker, workspace });
-  return { background: new BackgroundCommands(), instanceMarker, trees, programs, tools, outbox };
+  const lastOutput = new LastOutput({ folder: join(guard.facts.home, 'running'), redactStream: () => safetyOf('tool-results').stream() });
+  return { background: new BackgroundCommands(), lastOutput, instanceMarker, trees, programs, tools, outbox };
 }
 type Hands = ReturnType<typeof composeHands>;
 
@@ -125,7 +127,7 @@ interface Parts extends Hands {
   readonly features: Features;
 }
 
-function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features, tools, instanceMarker }: Parts) {
+function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features, tools, lastOutput, instanceMarker }: Parts) {
   const { clock, ids, logger, config, safety } = base;
   const { log, safeArtifacts, policy } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
@@ -156,6 +158,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
     policy,
     artifacts: safeArtifacts,
     tools,
+    lastOutput,
     instanceMarker,
     limits: config.limits,
     estimate: estimateTokens,
@@ -237,7 +240,8 @@ async function openDoors(base: Base, store: Store, guard: Guard, built: Built): 
   });
   await secrets.whenKnown(SECRETS_MAX_MS);
   const { resume: resumes = true, version = 'library' } = options;
-  await settle({ ...base, log, head, panic, processes, instanceMarker: built.instanceMarker, resumes, version });
+  const { instanceMarker, lastOutput } = built;
+  await settle({ ...base, log, head, panic, processes, lastOutput, instanceMarker, resumes, version });
   mind.models.lookAround(closing.signal);
   const rest = (): void => {
     for (const wing of features.all) wing.takeUp?.();

@@ -304,7 +304,14 @@ const bodies = {
     /** Files that held untrusted content and were rewritten from trusted content. */
     cleaned: z.array(z.string()).optional(),
   }),
-  'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
+  'tool.outcome_unknown': z.object({
+    callId: z.string(),
+    tool: z.string(),
+    args: z.string(),
+    reason: z.string(),
+    /** The newest part of what the call had put out; missing where nothing was kept. */
+    output: z.string().optional(),
+  }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 
   /** The state of the paths a call is about to write, kept for undo. `undoes`: the calls an undo is about to take back. */

@@ -131,6 +131,7 @@ const callFolds: Folds = {
     const call = callOf(turn, body.callId, body);
     call.state = 'unknown';
     call.unknownReason = body.reason;
+    if (body.output !== undefined) call.output = body.output;
   },
   'tool.outcome_settled': (turn, { body }) => {
     const call = callOf(turn, body.callId);

@@ -46,7 +46,7 @@ export interface CallView {
   tookMs: number | null;
   forUser: string;
   forModel: string;
-  /** Live output, the newest part only; never recorded. */
+  /** Live output, the newest part only; recorded only of a call that a crash cut off. */
   output: string;
   artifacts: readonly ArtifactRef[];
   verified: { readonly ok: boolean; readonly detail: string } | null;

@@ -63,9 +63,10 @@ const tell: Lines = {
     line(e.observed(body.callIds.length), body.failed > 0 ? e.observedFacts(body.failed, body.repeated) : ''),
   'verification.finished': ({ body }, { e }) => line(body.ok ? e.checkedOk : e.checkedNotOk, body.detail, body.ok ? 'good' : 'bad'),
   'reflection.recorded': ({ body }, { e }) => line(e.reflected(body.why), body.note),
-  'pack.built': ({ body }, { e, format }) => {
+  'pack.built': ({ body }, { e, format, words }) => {
     const leftOut = body.dropped.reduce((sum, { count }) => sum + count, 0);
-    const sections = body.sections.map(({ name, tokens }) => `${known(e.sections, name)} ${format.number(tokens)}`).join(' · ');
+    const { sectionNames } = words.chat.pack;
+    const sections = body.sections.map(({ name, tokens }) => `${known(sectionNames, name)} ${format.number(tokens)}`).join(' · ');
     return {
       ...line(
         e.packed(format.tokens(body.tokens), format.tokens(body.budgetTokens)),

@@ -58,7 +58,7 @@ test('every reason has its own words, and one of a later program stays as it was
   const all = Object.values(packReasons).map((reason) => describeReason(reason, said));
   expect(new Set(all).size).toBe(all.length);
   expect(all.filter((text) => Object.values<string>(packReasons).includes(text))).toEqual([]);
-  expect(packSectionOrder.filter((name) => !(name in said.words.activity.events.sections))).toEqual([]);
+  expect(packSectionOrder.filter((name) => !(name in said.words.chat.pack.sectionNames))).toEqual([]);
   expect(describeReason('the moon was full', said)).toBe('the moon was full');
   expect(describeReason(`${packReasons.refused}; and more`, said)).toBe('The model had refused a larger request. and more');
 });

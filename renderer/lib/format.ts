@@ -11,12 +11,13 @@ export function timeGroup(atMs: number, nowMs: number): TimeGroup {
   return atMs >= midnight - 6 * day ? 'This week' : 'Earlier';
 }
 
-/** A markdown text as one plain row: its marks of emphasis and structure left out. */
+/** A markdown text as one plain row: its marks of emphasis and structure, and the addresses of links, left out. */
 export function plainLine(text: string, charsMax = 140): string {
   return oneLine(
     text
       .slice(0, charsMax * 4)
       .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, '')
+      .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)?/g, '$1')
       .replace(/\*\*|__|`+/g, ''),
     charsMax,
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { english } from './i18n/english/english.ts';
+import { english } from './i18n/english/whole.ts';
 import { SentenceFeed, spokenCharsMax } from './spoken.ts';
 
 function said(text: string, cuts: readonly number[]): string[] {

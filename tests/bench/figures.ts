@@ -47,7 +47,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   'sandbox/added by the sandbox': { max: 60, of: 'p50' },
   'recall/by words': { max: 8, of: 'p50' },
   'recall/by words and meaning, 384 dimensions': { max: 40, of: 'p50' },
-  'window/bytes for first paint, gzipped': { max: 250, of: 'p50' },
+  'window/bytes for first paint, gzipped': { max: 84, of: 'p50' },
   'window/first paint': { max: 500, of: 'p50' },
   'window/open 10,000 messages': { max: 300, of: 'p50' },
   'window/worst frame while scrolling': { max: 50, of: 'p50' },

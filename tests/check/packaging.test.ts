@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { validateConfiguration } from 'app-builder-lib/out/util/config/config.js';
 import type { Configuration } from 'app-builder-lib';
 import { expect, test } from 'vitest';
@@ -136,6 +137,17 @@ test('what the built files import is built in, Electron itself, or a packed modu
   expect(modules).toEqual(['@anthropic-ai/sandbox-runtime', '@lydell/node-pty', 'better-sqlite3', 'electron', 'keytar', 'sqlite-vec']);
   const absent = modules.filter((name) => name !== 'electron' && !packed.has(`node_modules/${name}/package.json`));
   expect(absent).toEqual([]);
+});
+
+test('a window is painted from few bytes, and parser and sanitizer of answers come with the first conversation', () => {
+  const folder = join(projectRoot, 'dist/renderer');
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const names = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  const texts = [page, ...names.map((name) => readFileSync(join(folder, name), 'utf8'))];
+  const kilobytes = texts.reduce((sum, text) => sum + gzipSync(text).length, 0) / 1000;
+  expect(kilobytes).toBeGreaterThan(50);
+  expect(kilobytes).toBeLessThan(84);
+  expect(texts.filter((text) => text.includes('ALLOWED_TAGS'))).toEqual([]);
 });
 
 test('the licences of what is bundled are in the package', () => {

@@ -14,7 +14,7 @@ import { eventTypes } from '../../core/contracts/events.ts';
 import { opTable } from '../../core/contracts/ops.ts';
 import { worktreeTool } from '../../core/contracts/features/project.ts';
 import { mergeCopyTool, openWorkspaceTool } from '../../core/contracts/workspace-ops.ts';
-import { english } from '../../renderer/lib/i18n/english/english.ts';
+import { english } from '../../renderer/lib/i18n/english/whole.ts';
 import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../doubles/fake-terminal.ts';
 import { TestHome } from '../faults/test-home.ts';

@@ -29,6 +29,7 @@ async function workedTurn(window: WindowUnderTest): Promise<void> {
   await window.send('Make a plan of my notes');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('The plan is written.', { exact: true }).waitFor();
+  await window.details.click();
   await window.page.getByRole('link', { name: 'What happened and why' }).last().click();
 }
 
@@ -209,7 +210,10 @@ test('500 events of a turn take the window at most 200 ms', async () => {
   const rounds: { worked: number; passed: number }[] = [];
   for (let round = 0; round < 5; round++) {
     await page.goto(`${window.host.origin}/#/health`);
-    await page.getByText('The database is sound').first().waitFor();
+    await page
+      .getByText(/ checks passed$/)
+      .first()
+      .waitFor();
     const before = await workedMs();
     const passed = await page.evaluate<number>(timeOfTurn);
     rounds.push({ worked: (await workedMs()) - before, passed });

@@ -48,6 +48,7 @@ test('a conversation is summarized from the palette, and the summary is read in 
 
   await window.send('What is due?');
   await conversation.getByText('Milk.', { exact: true }).waitFor();
+  await window.details.click();
   await page.getByRole('button', { name: /^Context \d+ %/ }).click();
   const panel = page.getByRole('complementary', { name: 'Inspector' });
   await panel.getByText(new RegExp(`^Covers ${messages} messages from .+ to .+\\.$`)).waitFor();
@@ -72,6 +73,7 @@ test('each section tells its text, its losses and the count of the server, by ke
   await host.op('rule.pin', rule);
   await window.send('What is due?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  await window.details.click();
   await page.getByRole('button', { name: /^Context \d+ %/ }).click();
   const panel = page.getByRole('complementary', { name: 'Inspector' });
   const sections = panel.getByRole('list', { name: 'Sections' });
@@ -95,6 +97,7 @@ test('what left the request is said at its section', async () => {
   // More than the window of an unknown model.
   await window.send('word '.repeat(40_000));
   await window.conversation.getByText('Done.', { exact: true }).waitFor();
+  await window.details.click();
   await page.getByRole('button', { name: /^Context \d+ %/ }).click();
   await page.getByText(/^(?:Cut|Left out): .+ The budget of the whole request was used up\./).waitFor();
 });

@@ -101,7 +101,8 @@ test('the release never lies where the stop was, and the banner leads to what wa
   });
   await banner.getByRole('link', { name: 'See what was stopped' }).click();
   await window.conversation.getByText('Panic stop ended this turn.').first().waitFor();
-  // The command was ended before it finished: nothing of it counts as done.
+  // The command was ended before it finished: nothing of it counts as done, and what it had put out is still there.
+  await window.conversation.getByText(/^under way\n\[cancelled/).waitFor();
   expect(await window.conversation.getByText(/^Kept:/).count()).toBe(0);
   await window.send('Go on');
   const alert = page.getByRole('alert').getByText('Everything is stopped');

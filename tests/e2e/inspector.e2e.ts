@@ -32,6 +32,7 @@ test('it is off until asked for, tells the turn in figures, and closing gives th
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   expect(await panel(window).count()).toBe(0);
+  await window.details.click();
   const button = window.page.getByRole('button', { name: 'Inspect this turn' });
   await button.focus();
   await window.page.keyboard.press('Enter');
@@ -56,6 +57,7 @@ test('what the model saw is what the host packed: its sections, their tokens, th
   const window = await openWindow(browser, { replies: [read, { text: 'Milk.' }] });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  await window.details.click();
   await window.page.getByRole('button', { name: /^Context \d+ %/ }).click();
   await expect.poll(() => panel(window).getByRole('heading', { name: 'What the model saw' }).evaluate(isFocused)).toBe(true);
   const sections = panel(window).getByRole('list', { name: 'Sections' });
@@ -99,6 +101,7 @@ test('what a turn kept is listed with its size and leads to it', async () => {
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  await window.details.click();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   const region = panel(window).getByRole('region', { name: 'Artifacts' });
   const link = region.getByRole('link');
@@ -115,6 +118,7 @@ test('it follows a running turn, and belongs to its session', async () => {
   });
   await window.send('Look and tell');
   await window.conversation.getByText('word word').waitFor();
+  await window.details.click();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   await panel(window)
     .getByText(/^Running/)
@@ -135,6 +139,7 @@ test.each([
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   const before = await window.conversation.boundingBox();
+  await window.details.click();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   const box = await panel(window).boundingBox();
   const after = place === 'instead' ? null : await window.conversation.boundingBox();
@@ -155,6 +160,7 @@ test.each(['light', 'dark'] as const)('it holds to the rules of accessibility, %
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();
   await window.page.getByRole('button', { name: /^Ran / }).click();
+  await window.details.click();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   await panel(window).getByRole('list', { name: 'Sections' }).waitFor();
   for (const width of [1280, 360]) {

@@ -27,6 +27,7 @@ test('the second model answers, the turn says why, and the settings show who res
   const { page } = window;
   await window.send('Hello');
   await window.conversation.getByText('The second one says hello.', { exact: true }).waitFor();
+  await window.details.click();
   await page.getByRole('button', { name: 'Inspect this turn' }).click();
   const inspector = page.getByRole('complementary', { name: 'Inspector' });
   await inspector.getByText(/^Route everyday: /).waitFor();

@@ -1,5 +1,7 @@
 // The session list, long conversations, and the other views.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
@@ -133,13 +135,18 @@ test('reading further up, new text does not move what is read', async () => {
 test('a call that a crash cut off waits until a person says what happened', async () => {
   const command = 'echo under way; sleep 60';
   const replies = [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Then on with it.' }];
-  const window = await openWindow(browser, { ownProcess: true, replies });
+  let kept = '';
+  const before = (home: string): Promise<void> => Promise.resolve(void (kept = join(home, 'running')));
+  const window = await openWindow(browser, { ownProcess: true, replies, before });
   await window.send('Run it');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('under way', { exact: true }).waitFor();
+  // What it put out is kept from then on.
+  await expect.poll(() => existsSync(kept)).toBe(true);
   await window.host.stop('SIGKILL');
   await window.host.start();
   await window.openAddress();
+  await window.conversation.getByText('under way', { exact: true }).waitFor();
   await window.go('Approvals');
   const card = window.page.getByRole('group', { name: 'Did it happen?' });
   await expect.poll(() => card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
@@ -154,6 +161,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'list_dir', args: { path: '.' } }] }, { text: 'One file.' }] });
   await window.send('Look around');
   await window.conversation.getByText('One file.', { exact: true }).waitFor();
+  await window.details.click();
   await window.page.getByRole('link', { name: 'What happened and why' }).click();
   const tree = window.page.getByRole('tree', { name: 'Tree' });
   await tree.getByRole('treeitem', { name: /^list_dir/ }).click();

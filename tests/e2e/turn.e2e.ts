@@ -72,11 +72,12 @@ test('a turn shows its phase, time, calls and share of the context, and its cost
     .waitFor();
   await expect.poll(() => strip.innerText()).toMatch(/\d s/);
   expect(await strip.innerText()).toMatch(/1 of 1 call done/);
+  await window.details.click();
   expect(await strip.getByRole('button', { name: /^Context \d+ %/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   await window.conversation.getByText('Kept: 1 finished call.').waitFor();
-  expect(await strip.innerText()).toMatch(/[\d.]+k? tokens\s+\$0\.\d+/);
+  expect(await strip.innerText()).toMatch(/\$0\.\d+[\s\S]+[\d.]+k? tokens/);
 });
 
 test('a card opens, is read and closes by keyboard alone; it holds the answer given, the difference, the check and undo', async () => {

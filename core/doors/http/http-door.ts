@@ -30,7 +30,7 @@ export interface HttpDoorOptions {
   readonly claw: Claw;
   /** The doors for other programs. Each checks its own tokens, never the one below. */
   readonly routes?: readonly DoorRoute[];
-  /** The bearer token, 256 bits at random, new at each start. */
+  /** The bearer token, 256 bits at random, new at each start that no crash came before. */
   readonly token: string;
   readonly logger: Logger;
   readonly clock: Clock;

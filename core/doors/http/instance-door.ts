@@ -9,7 +9,7 @@ import type { AsyncLifetime } from '../../base/disposable.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http-door.ts';
-import { looseFolder, removeInstanceFile, writeInstanceFile } from '../../store/home/home.ts';
+import { looseFolder, readInstanceFile, removeInstanceFile, writeInstanceFile } from '../../store/home/home.ts';
 
 /** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;
@@ -30,7 +30,7 @@ export function socketPathFor(home: string, platform: NodeJS.Platform, temporary
 }
 
 export class InstanceDoor implements AsyncLifetime {
-  readonly token = randomBytes(32).toString('base64url');
+  readonly token: string;
   readonly #options: InstanceDoorOptions;
   readonly #logger: Logger;
   readonly #door: HttpDoor;
@@ -40,6 +40,7 @@ export class InstanceDoor implements AsyncLifetime {
 
   constructor(options: InstanceDoorOptions) {
     this.#options = options;
+    this.token = tokenOfCrashed(options.home) ?? randomBytes(32).toString('base64url');
     this.#logger = options.logger;
     this.#door = createHttpDoor({ ...options, token: this.token });
     this.#socketPath = socketPathFor(options.home, options.platform, options.temporaryFolder);
@@ -88,6 +89,15 @@ export class InstanceDoor implements AsyncLifetime {
     const url = this.#listening === null ? {} : { url: this.#listening.url };
     writeInstanceFile(home, { pid, socketPath: this.#socketPath, ...url, token: this.token, version });
   }
+}
+
+/**
+ * Only a crash leaves an instance file, and only this person can read it: a window that was open then continues. After an orderly end the
+ * token is another.
+ */
+function tokenOfCrashed(home: string): string | null {
+  const token = readInstanceFile(home)?.token ?? '';
+  return /^[\w-]{43}$/.test(token) ? token : null;
 }
 
 /** The folder keeps everyone else out, so the moment between bind and chmod is covered as well. */

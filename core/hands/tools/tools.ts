@@ -16,6 +16,7 @@ import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
 
 export { BackgroundCommands } from './background-commands.ts';
+export { LastOutput } from './last-output.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { MessagePort } from './message.ts';
 export { readablePage } from './web-page.ts';

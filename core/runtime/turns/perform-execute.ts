@@ -196,11 +196,12 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
+  const kept = call.idempotency === 'unsafe' ? (runner.deps.lastOutput?.begin(call.callId) ?? null) : null;
   const heard = new Set<string>();
   if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
   const watch = watchCopies(runner, facts);
   if (watch.found !== null) await watch.found;
-  const result = await tools.run(parsed, createContext(runner, call, { context, output, heard }));
+  const result = await tools.run(parsed, createContext(runner, call, { context, output, kept, heard }));
   runner.tellingCalls.ended(call.callId);
   const given = output.end();
   if (given !== null) await given;
@@ -214,6 +215,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
   finish(runner, call, result, isMarked);
+  kept?.end();
   if (parsed.tool.verify === undefined) runner.parsedCalls.delete(call.callId);
   crashPoints.reach('after-result');
 }
@@ -306,11 +308,13 @@ interface Listening {
   readonly context: FactContext;
   /** Null without listeners. */
   readonly output: LiveText | null;
+  /** Takes the output over a crash. */
+  readonly kept?: { push(piece: string): void } | null;
   /** Takes the other conversations that the call is shown parts of. */
   readonly heard: Set<string>;
 }
 
-function createContext(runner: RunningTurn, call: CallState, { context, output, heard }: Listening): ToolContext {
+function createContext(runner: RunningTurn, call: CallState, { context, output, kept, heard }: Listening): ToolContext {
   const { deps, place } = runner;
   return {
     ...context,
@@ -328,7 +332,10 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
       },
     },
     redaction: { redact: (text) => deps.redact(text), unfinishedAt: (text) => deps.unfinishedAt(text) },
-    onOutput: (chunk) => output?.push(chunk),
+    onOutput: (chunk) => {
+      output?.push(chunk);
+      kept?.push(chunk);
+    },
     onSpawn: (record) => {
       runner.emit('tool.spawned', { callId: call.callId, pid: record.pid, startTime: record.startTime }, 'act');
       runner.flush();

@@ -161,6 +161,14 @@ export interface RedactedStream {
   end(): string;
 }
 
+/** What running calls put out, kept beside the log for the case of a crash. */
+export interface LastOutputPort {
+  begin(callId: string): { push(piece: string): void; end(): void };
+  /** Of a call of an earlier process; empty if nothing was kept. */
+  read(callId: string): string;
+  clear(): void;
+}
+
 /** Notes for the next turn of a session, added next to its message. */
 export interface NotePort {
   waiting(sessionId: string): { drafts(turnId: string): readonly AnyDraft[]; delivered(turnId: string): void } | undefined;
@@ -204,6 +212,8 @@ export interface TurnDeps {
   /** Without them every model is named directly. */
   readonly routes?: RoutePort;
   readonly tools: ToolPort;
+  /** Without it a crash takes along what running commands had put out. */
+  readonly lastOutput?: LastOutputPort;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;
   /** None unless the person set one up. */

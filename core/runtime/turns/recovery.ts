@@ -4,7 +4,7 @@
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { OpenCall, SessionLog } from '../../store/session/session.ts';
-import type { CrashPoints, ProcessPort } from './ports.ts';
+import type { CrashPoints, LastOutputPort, ProcessPort } from './ports.ts';
 
 export interface Recovery {
   readonly recoveredTurns: number;
@@ -16,6 +16,7 @@ export interface RecoveryDeps {
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly processes: ProcessPort;
+  readonly lastOutput?: LastOutputPort;
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** False when turns are only inspected: they are left as they are. */
   readonly resumes: boolean;
@@ -42,7 +43,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
     if (drafts === undefined) perSession.set(sessionId, [draft]);
     else drafts.push(draft);
   };
-  for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call)));
+  for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call), deps.lastOutput?.read(call.callId) ?? ''));
   for (const turn of deps.resumes ? turns : []) {
     add(turn.sessionId, {
       type: 'turn.resumed',
@@ -55,11 +56,12 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
       for (const [sessionId, drafts] of perSession) log.append(sessionId, drafts);
     }, true);
     deps.crashPoints.reach('recovery-recorded');
+    deps.lastOutput?.clear();
   }
   return { recoveredTurns: turns.length, unknownOutcomes: lost.length, reaped };
 }
 
-function unknownOutcome(call: OpenCall, args: string): AnyDraft {
+function unknownOutcome(call: OpenCall, args: string, output: string): AnyDraft {
   return {
     type: 'tool.outcome_unknown',
     turnId: call.turnId,
@@ -69,6 +71,7 @@ function unknownOutcome(call: OpenCall, args: string): AnyDraft {
       tool: call.tool,
       args,
       reason: 'The program ended while this call was under way; whether it took effect is not known.',
+      ...(output === '' ? {} : { output }),
     },
   };
 }

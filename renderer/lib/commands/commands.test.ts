@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { viewNames } from '../../../core/contracts/views.ts';
-import { english } from '../i18n/english/english.ts';
+import { english } from '../i18n/english/whole.ts';
 import { commandTable } from './commands.ts';
 import { isSingle, keyNames, type KeyPress } from './keys.ts';
 import { commandFor, type Situation } from './shortcuts.ts';

@@ -1,10 +1,11 @@
-// Code of the first load uses none of the texts that are loaded later.
+// Code that is loaded early uses none of the texts that are loaded later.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { later } from './english/later.ts';
+import { talk } from './english/talk.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -15,9 +16,10 @@ function importsOf(path: string): string[] {
   return [...found].map(([, to = '']) => join(dirname(path), to)).filter((to) => /\.(?:ts|svelte)$/.test(to) && existsSync(to));
 }
 
-function firstLoad(): string[] {
+/** Everything these modules import at once. */
+function reachOf(...roots: string[]): string[] {
   const met = new Set<string>();
-  const open = [join(folder, 'main.ts')];
+  const open = roots.map((root) => join(folder, root));
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (met.has(path)) continue;
     met.add(path);
@@ -26,12 +28,23 @@ function firstLoad(): string[] {
   return [...met];
 }
 
-const laterTexts = new RegExp(String.raw`\bwords\.(?:${Object.keys(later).join('|')})\b`);
+/** From the root: another catalogue may have an entry called the same. */
+const asks = (words: object): RegExp => new RegExp(String.raw`\blanguage\.words\.(?:${Object.keys(words).join('|')})\b`);
+const askers = (modules: readonly string[], texts: RegExp): string[] => modules.filter((path) => texts.test(readFileSync(path, 'utf8')));
 
-test('code of the first load uses no text that is loaded later', () => {
-  const modules = firstLoad();
+test('code of the first load uses no text that is loaded later, and no parser of answers', () => {
+  const modules = reachOf('main.ts');
   expect(modules).toContain(join(folder, 'views/chat/chat-view.svelte'));
-  expect(modules).not.toContain(join(folder, 'lib/i18n/english/later.ts'));
-  expect(laterTexts.test('const words = $derived(language.words.health);')).toBe(true);
-  expect(modules.filter((path) => laterTexts.test(readFileSync(path, 'utf8')))).toEqual([]);
+  for (const name of ['i18n/english/talk', 'i18n/english/later', 'markdown/blocks', 'markdown/sanitize', 'markdown/purified'])
+    expect(modules).not.toContain(join(folder, `lib/${name}.ts`));
+  expect(asks(talk).test('const words = $derived(language.words.chat);')).toBe(true);
+  expect(askers(modules, asks({ ...talk, ...later }))).toEqual([]);
+});
+
+test('code that shows turns uses only texts that are loaded with it', () => {
+  const parts = globSync('views/chat/**/*.svelte', { cwd: folder, exclude: ['views/chat/side/**', 'views/chat/second-thoughts.svelte'] });
+  const modules = reachOf(...parts, 'parts/command-palette.svelte', 'parts/key-sheet.svelte');
+  expect(modules).toContain(join(folder, 'parts/approval-card.svelte'));
+  expect(asks(later).test('const words = $derived(language.words.health);')).toBe(true);
+  expect(askers(modules, asks(later))).toEqual([]);
 });

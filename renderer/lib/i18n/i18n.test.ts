@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'svelte/compiler';
 import { expect, test } from 'vitest';
-import { english } from './english/english.ts';
+import { english } from './english/whole.ts';
 import { Formats } from './formats.ts';
 
 const renderer = fileURLToPath(new URL('../../', import.meta.url));

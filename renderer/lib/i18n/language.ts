@@ -10,23 +10,33 @@ export interface Language {
   /** At first those the chat needs. */
   readonly words: Words;
   readonly format: Formats;
-  /** Resolves when all texts are there: before anything is shown that is not in the first load. */
+  /** Resolves when the texts of turns are there. */
+  talk(): Promise<void>;
+  /** Resolves when all texts are there: before anything is shown that is neither in the first load nor about turns. */
   whole(): Promise<void>;
 }
 
 /** English with British forms, for their twenty-four hour clock, which the log has too. */
 export function createLanguage(): Language {
   const words: object = { ...english };
+  const talk = once(async () => Object.assign(words, (await import('./english/talk.ts')).talk));
+  const later = once(async () => Object.assign(words, (await import('./english/later.ts')).later));
+  const whole = async (): Promise<void> => void (await Promise.all([talk(), later()]));
+  return { words: words as Words, format: new Formats('en-GB', english.common), talk, whole };
+}
+
+/** A load that failed is tried again by the next that asks. */
+function once(load: () => Promise<unknown>): () => Promise<void> {
   let coming: Promise<void> | null = null;
-  const load = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     try {
-      Object.assign(words, (await import('./english/later.ts')).later);
+      await load();
     } catch (cause) {
       coming = null;
       throw cause;
     }
   };
-  return { words: words as Words, format: new Formats('en-GB', english.common), whole: () => (coming ??= load()) };
+  return () => (coming ??= start());
 }
 
 export const [getLanguage, setLanguage] = createContext<Language>();

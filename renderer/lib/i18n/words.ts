@@ -2,6 +2,7 @@
 
 import type { english } from './english/english.ts';
 import type { later } from './english/later.ts';
+import type { talk } from './english/talk.ts';
 
 type Translated<T> = {
   readonly [K in keyof T]: T[K] extends string
@@ -11,4 +12,4 @@ type Translated<T> = {
       : Translated<T[K]>;
 };
 
-export type Words = Translated<typeof english & typeof later>;
+export type Words = Translated<typeof english & typeof talk & typeof later>;

@@ -48,6 +48,8 @@ export interface WindowUnderTest {
   readonly message: Locator;
   readonly conversation: Locator;
   readonly approval: Locator;
+  /** The line of the newest turn, which opens to its figures and to where to read more. */
+  readonly details: Locator;
   send(text: string): Promise<void>;
   go(view: Capitalize<ViewName>): Promise<void>;
   /** Opens the address that the running server printed, as a person would. */
@@ -87,6 +89,7 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
     message,
     conversation: page.getByRole('log', { name: 'Conversation' }),
     approval: page.getByRole('group', { name: 'Approval needed' }),
+    details: page.getByRole('button', { name: /Details of this turn$/ }).last(),
     send: async (text) => {
       await message.fill(text);
       await message.press('Enter');

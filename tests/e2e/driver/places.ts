@@ -41,7 +41,7 @@ const settled: Readonly<Partial<Record<Shown, string | RegExp>>> = {
   Skills: 'each skill separately',
   Artifacts: /^line 1\n/,
   Settings: 'Price per million tokens',
-  Health: 'The database is sound',
+  Health: / checks passed$/,
   Running: /^Waiting for you/,
 };
 

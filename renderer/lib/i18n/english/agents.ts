@@ -1,7 +1,7 @@
 // Words for agents: who they are, what each may use, which agents it may call, and what its subagents do.
 
 export const agents = {
-  lead: 'Your agents. The first one answers unless another is named. All of them are defined in config.yaml.',
+  lead: 'Your agents. The first one answers unless another is named. Add and change them in the settings.',
   list: 'Agents',
   settings: 'Agent settings',
   called: (agentId: string) => `id ${agentId}`,
@@ -11,12 +11,10 @@ export const agents = {
   allTools: 'all',
   noTools: 'none',
   helpers: 'May call',
-  noHelpers: 'no other agent',
   routes: 'Chats',
   wholeChannel: (channel: string) => `all of ${channel}`,
   chat: (channel: string, chatId: string) => `${channel}, chat ${chatId}`,
   bounds: 'Limits',
-  noBounds: 'no separate limits',
   bound: {
     classes: (names: string) => `only these kinds of calls: ${names}`,
     folders: (names: string) => `writes only in ${names}`,
@@ -117,6 +115,5 @@ export const agents = {
     cancel: 'Stop',
     cancelOf: (label: string) => `Stop the subagent: ${label}`,
     belowOf: (label: string) => `Called by the subagent: ${label}`,
-    openFromCall: 'Open the conversation of the subagent',
   },
 } as const;

@@ -6,7 +6,7 @@ export const approvals = {
   channels: {
     window: 'the window',
     cli: 'the command line',
-    http: 'the window or another program on this computer',
+    http: 'the window',
     library: 'a program',
     tray: 'the tray',
     telegram: 'Telegram',
@@ -153,7 +153,6 @@ export const approvals = {
   },
   policy: {
     title: 'Policy',
-    open: 'See the full policy',
     modes: {
       supervised: ['Supervised', 'Reading inside the workspace is free. Everything else asks.'],
       'workspace-free': ['Workspace free', 'Reading and changing files inside the workspace is free. Everything else asks.'],

@@ -31,6 +31,8 @@ export const artifacts = {
   picture: (name: string) => `The picture ${name}`,
   loading: 'Loading…',
   pictureTooLarge: 'This picture is too large to show. It can be saved and opened elsewhere.',
+  pdf: 'Pages of a PDF are not shown here: the viewer of the browser does not run in a frame that reaches nothing. Save it, and open it with your PDF program.',
+  savePdf: 'Save the PDF',
   notText: 'This is not text. It can be saved and opened elsewhere.',
   readOn: (rest: string) => `Show more (${rest} left)`,
 } as const;

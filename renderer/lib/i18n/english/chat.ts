@@ -7,11 +7,6 @@ const counted = (count: number, one: string, many = `${one}s`): string => `${cou
 const of: Readonly<Record<BudgetScope, string>> = { turn: 'the turn', session: 'the session', day: 'the day' };
 
 export const chat = {
-  notFound: 'This place of the session is not there.',
-  exportToRead: 'Export the session to read all of it.',
-  conversation: 'Conversation',
-  tryAgain: 'Try again',
-  showEarlier: 'Show earlier',
   find: {
     label: 'Find in this session',
     field: 'Find',
@@ -24,8 +19,6 @@ export const chat = {
     end: 'End',
     close: 'Close',
   },
-  waitsBelow: 'An approval is waiting below',
-  newest: 'Newest',
   unnamedCall: 'A call',
   thisFolder: 'this folder',
 
@@ -91,6 +84,7 @@ export const chat = {
     contextTitle: (tokens: string, budget: string) => `The model saw ${tokens} of at most ${budget}`,
     context: (share: string) => `Context ${share}`,
     leftOut: (count: number) => `, ${count} left out`,
+    more: 'Details of this turn',
     inspect: 'Inspect',
     why: 'What happened and why',
     steps: (count: number) => counted(count, 'step'),
@@ -180,6 +174,7 @@ export const chat = {
   },
 
   call: {
+    openSubagent: 'Open the conversation of the subagent',
     notAsExpected: 'not as expected',
     liveOutput: 'Live output',
     arguments: 'Arguments',
@@ -311,6 +306,21 @@ export const chat = {
   },
 
   pack: {
+    sectionNames: {
+      system: 'instructions',
+      identity: 'identity',
+      rules: 'pinned rules',
+      task: 'task',
+      tools: 'tools',
+      messages: 'messages',
+      about_material: 'note on material',
+      project: 'project file',
+      memory: 'memory',
+      knowledge: 'knowledge',
+      skill_cards: 'skills',
+      skill_excerpt: 'chosen skill',
+      approvals: 'open approvals',
+    },
     title: 'What the model saw',
     choose: 'Pack',
     request: (index: number, all: number) => `Request ${index} of ${all}`,

@@ -1,6 +1,7 @@
 // Words for the message box.
 
 export const composer = {
+  workIn: 'Work in a folder…',
   message: 'Message',
   ask: 'Ask for something',
   add: 'Add something while it works',

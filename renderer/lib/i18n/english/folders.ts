@@ -13,7 +13,6 @@ const states: Readonly<Record<WorkspaceState, string>> = {
 };
 
 export const folders = {
-  workIn: 'Work in a folder…',
   title: 'Work in a folder',
   trusted: 'Trusted folders',
   path: 'Folder path',
@@ -26,7 +25,6 @@ export const folders = {
   trust: 'Trust and work here',
   open: 'Work here',
   cancel: 'Cancel',
-  worksIn: (path: string) => `Works in ${path}`,
   inWorktree: 'In a new git worktree, on a new branch',
   worktreeAbout: 'Your files stay as they are until you merge the branch.',
   about: 'Folder of this session',

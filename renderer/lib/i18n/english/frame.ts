@@ -1,6 +1,9 @@
 // Words for the frame: navigation, header, banners, notices, commands.
 
 export const frame = {
+  worksIn: (path: string) => `Works in ${path}`,
+  sidePanel: 'Side panel',
+  more: 'More',
   main: 'Main',
   views: {
     chat: 'Chat',

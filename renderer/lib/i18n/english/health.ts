@@ -10,6 +10,8 @@ export const health = {
   needAttention: (count: number) => (count === 1 ? '1 check needs attention.' : `${count} checks need attention.`),
   again: 'Check again',
   list: 'Checks',
+  passed: (count: number) => (count === 1 ? '1 check passed' : `${count} checks passed`),
+  passedList: 'Passed checks',
   isWell: 'OK',
   isNotWell: 'needs attention',
   whatToDo: 'What to do',

@@ -9,7 +9,6 @@ export const skills = {
   reload: 'Reload',
   reloaded: (all: number, changes: number) => `${all} skills; ${changes === 0 ? 'nothing changed' : `${changes} changed`}.`,
   waiting: (n: number) => (n === 1 ? '1 skill waits for your trust.' : `${n} skills wait for your trust.`),
-  offered: 'offered',
   notOffered: 'not offered',
   trust: 'Trust',
   trustOf: (name: string) => `Trust the skill ${name}`,
@@ -59,7 +58,7 @@ export const skills = {
     tool: 'tool',
     skill: 'skill',
   },
-  met: 'available',
+  uses: 'Uses:',
   notMet: 'missing',
   getBy: 'Get it with',
   todo: {

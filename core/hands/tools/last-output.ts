@@ -1,0 +1,78 @@
+// What running commands put out, kept in files beside the log, so that a crash does not take it along: the newest part, redacted, written now
+// and then. A call that ends has its output in its result, and its file is removed.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf } from './errno.ts';
+
+interface RedactedStream {
+  push(piece: string): string;
+  end(): string;
+}
+
+export interface LastOutputOptions {
+  readonly folder: string;
+  redactStream(): RedactedStream;
+}
+
+const PAUSE_MS = 500;
+const CHARS_MAX = 16_000;
+
+export class LastOutput {
+  readonly #options: LastOutputOptions;
+
+  constructor(options: LastOutputOptions) {
+    this.#options = options;
+  }
+
+  begin(callId: string): { push(piece: string): void; end(): void } {
+    let stream: RedactedStream | null = null;
+    let text = '';
+    let timer: NodeJS.Timeout | null = null;
+    let isKept = false;
+    return {
+      push: (piece) => {
+        stream ??= this.#options.redactStream();
+        text = (text + stream.push(piece)).slice(-CHARS_MAX);
+        timer ??= setTimeout(() => {
+          timer = null;
+          isKept = this.#write(callId, text) || isKept;
+        }, PAUSE_MS).unref();
+      },
+      end: () => {
+        if (timer !== null) clearTimeout(timer);
+        if (isKept) rmSync(this.#fileOf(callId), { force: true });
+      },
+    };
+  }
+
+  /** What was kept of a call of an earlier process; empty if nothing was. */
+  read(callId: string): string {
+    try {
+      return readFileSync(this.#fileOf(callId), 'utf8');
+    } catch (cause) {
+      if (errnoOf(cause) === undefined) throw cause;
+      return '';
+    }
+  }
+
+  clear(): void {
+    rmSync(this.#options.folder, { recursive: true, force: true });
+  }
+
+  /** False where the disk refuses: the command goes on without it. */
+  #write(callId: string, text: string): boolean {
+    try {
+      mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+      writeFileSync(this.#fileOf(callId), text, { mode: 0o600 });
+      return true;
+    } catch (cause) {
+      if (errnoOf(cause) === undefined) throw cause;
+      return false;
+    }
+  }
+
+  #fileOf(callId: string): string {
+    return join(this.#options.folder, `${encodeURIComponent(callId)}.txt`);
+  }
+}

@@ -1,0 +1,11 @@
+// Words of the frame around the turns of a session.
+
+export const conversation = {
+  notFound: 'This place of the session is not there.',
+  exportToRead: 'Export the session to read all of it.',
+  conversation: 'Conversation',
+  tryAgain: 'Try again',
+  showEarlier: 'Show earlier',
+  waitsBelow: 'An approval is waiting below',
+  newest: 'Newest',
+} as const;
