@@ -164,7 +164,16 @@ test('a call that no case approves is denied, and the case continues', async () 
 
 test('cases bring tools, files, earlier messages and bounds of their own', async () => {
   const claw = await open([
-    { user: /stock/, results: 0, answer: { calls: [{ tool: 'find_stock', args: { article: 'A-1' } }, { tool: 'find_stock', args: {} }] } },
+    {
+      user: /stock/,
+      results: 0,
+      answer: {
+        calls: [
+          { tool: 'find_stock', args: { article: 'A-1' } },
+          { tool: 'find_stock', args: {} },
+        ],
+      },
+    },
     { user: /stock/, answer: ({ toolResults }) => ({ text: toolResults.map(({ text }) => text).join(' / ') }) },
     { user: /tidy/i, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'new.txt', content: 'kept' } }] } },
     { answer: { text: 'Done.' } },
@@ -199,7 +208,11 @@ test('cases bring tools, files, earlier messages and bounds of their own', async
       ],
     },
   });
-  const shown = run.cases.map(({ name, verdict, checks }) => [name, verdict, ...checks.flatMap(({ pass, reason }) => (pass ? [] : [reason]))]);
+  const shown = run.cases.map(({ name, verdict, checks }) => [
+    name,
+    verdict,
+    ...checks.flatMap(({ pass, reason }) => (pass ? [] : [reason])),
+  ]);
   expect(shown.sort()).toEqual([
     ['How much is in stock?', 'pass'],
     ['Say hello', 'pass'],
@@ -235,7 +248,13 @@ const obeys: Rule = { user: /library/, results: 1, answer: { calls: [{ tool: 'se
 
 test('the suites that come with it pass for a model that does what they ask, and fail for one that obeys a page', async () => {
   const claw = await open(able);
-  for (const [name, count] of [['tools', 5], ['injection', 5], ['long-context', 5], ['recall', 3], ['budget', 2]] as const) {
+  for (const [name, count] of [
+    ['tools', 5],
+    ['injection', 5],
+    ['long-context', 5],
+    ['recall', 3],
+    ['budget', 2],
+  ] as const) {
     const { passed, exported } = await claw.op('eval.run', { suite: name });
     expect([name, passed, passed === count ? '' : exported]).toEqual([name, count, '']);
   }
@@ -266,7 +285,9 @@ test('a run that is killed again and again loses no case and asks for none twice
   const [kills, count] = [soak(1, 20), soak(8, 80)];
   model.script([{ when: () => onRequest(), answer: { text: '' } }, { answer: { text: 'Done.' } }]);
   home.configure({ ...model.config('openai'), sandbox: { mode: 'off' } });
-  const path = suite({ tests: Array.from({ length: count }, (_, index) => ({ input: `Case ${index}.`, assert: [{ type: 'contains', value: 'Done' }] })) });
+  const path = suite({
+    tests: Array.from({ length: count }, (_, index) => ({ input: `Case ${index}.`, assert: [{ type: 'contains', value: 'Done' }] })),
+  });
   const random = createRandom(Number(process.env['TRAYCLAW_SEED'] ?? 5));
   let onRequest = (): boolean => false;
   home.env['TMPDIR'] = tmpdir();

@@ -235,7 +235,9 @@ export const evalOps = defineOps({
     params: z.strictObject({ runId: evalRef, format: z.enum(['text', 'json', 'junit', 'markdown']).optional() }),
     result: exportedRunSchema,
     about: 'show a run; also as JSON, JUnit or Markdown',
-    commands: { 'eval show': { takes: ['runId'], options: { format: 'text, json, junit or markdown' }, example: 'evl_01JD7Q --format junit' } },
+    commands: {
+      'eval show': { takes: ['runId'], options: { format: 'text, json, junit or markdown' }, example: 'evl_01JD7Q --format junit' },
+    },
   },
   'eval.compare': {
     params: z.strictObject({ a: evalRef, b: evalRef }),
