@@ -162,7 +162,7 @@ test('a call that no case approves is denied, and the case continues', async () 
   await home.close(claw);
 });
 
-test('cases bring tools, files, earlier messages and bounds of their own', async () => {
+test('a case has tools, files, earlier messages and bounds', async () => {
   const claw = await open([
     {
       user: /stock/,
@@ -263,7 +263,7 @@ test('the suites that come with it pass for a model that does what they ask, and
   await home.close(claw);
 });
 
-test('a replay asks nobody: what is recorded is graded again, and what is not is an error', async () => {
+test('a replay asks no model: what is recorded is graded again, and what is not is an error', async () => {
   const claw = await open(answers);
   await claw.op('eval.run', { path: suite(cases) });
   model.script([]);

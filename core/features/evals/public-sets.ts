@@ -1,5 +1,5 @@
 // Reads well-known public sets from a folder that the person has, as eval cases that are graded by rule: the Berkeley function-calling
-// leaderboard (BFCL, files BFCL_v*_*.json beside possible_answer), and a domain of tau2-bench (tasks.json beside policy.md or db.json).
+// leaderboard (BFCL, files BFCL_v*_*.json next to possible_answer), and a domain of tau2-bench (tasks.json next to policy.md or db.json).
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -60,7 +60,7 @@ export const harnessGates: readonly Gate[] = [
     text: "if (isReplay) return failed('No earlier run",
     instead: "if (isReplay && model === '') return failed('No earlier run",
     suites: ['tests/program/evals.test.ts'],
-    only: 'a replay asks nobody',
+    only: 'a replay asks no model',
   },
   {
     name: 'harness/eval-arguments',
@@ -69,7 +69,7 @@ export const harnessGates: readonly Gate[] = [
     text: 'for (const { message, path } of checked.success ? [] : checked.error.issues)',
     instead: "for (const { message, path } of checked.success || parameters['type'] !== '' ? [] : checked.error.issues)",
     suites: ['tests/program/evals.test.ts'],
-    only: 'cases bring tools, files',
+    only: 'a case has tools, files',
   },
   {
     name: 'harness/node-sources',
