@@ -109,7 +109,9 @@ test(
         expect(own.sort()).toEqual(['calculate 1', 'plan 1', 'research 1', 'review 1', 'review 2', 'write 1', 'write 2']);
       }
       // A call that was cut off may run again with its key: never with another.
-      const ledger = readFileSync(join(home.path, '..', 'ledger.txt'), 'utf8').trim().split('\n');
+      const ledger = readFileSync(join(home.path, '..', 'ledger.txt'), 'utf8')
+        .trim()
+        .split('\n');
       const effects = [...new Set(ledger)].map((line) => line.split(' ').slice(0, 3).join(' '));
       expect([effects.length, new Set(effects).size]).toEqual([jobs * 4, jobs * 4]);
       expect((await home.close(claw)).different).toEqual([]);

@@ -1,6 +1,8 @@
 // Evals over the whole program: cases in throwaway data folders against a scripted model, the cache, judges, repeats, comparisons, and a
 // thousand cases in the long form.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
@@ -9,9 +11,12 @@ import { stringify } from 'yaml';
 import type { EvalFile } from '../../core/contracts/features/evals.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
 import type { TrayClaw } from '../../core/index.ts';
+import { compileCache } from '../compile-cache.ts';
 import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
 import { eachTest } from '../faults/home-and-model.ts';
 import type { TestHome } from '../faults/test-home.ts';
+import { createRandom } from '../fuzz/random.ts';
+import { cliFile } from '../program-file.ts';
 import { soak } from '../soak.ts';
 
 let home: TestHome;
@@ -154,6 +159,157 @@ test('a call that no case approves is denied, and the case continues', async () 
   expect(JSON.stringify(model.requests.at(-1))).toContain('Wrote a.txt');
   await claw.op('eval.run', { path: suite(of(['exec'])) });
   expect(JSON.stringify(model.requests.at(-1))).not.toContain('Wrote a.txt');
+  await home.close(claw);
+});
+
+test('a case has tools, files, earlier messages and bounds', async () => {
+  const claw = await open([
+    {
+      user: /stock/,
+      results: 0,
+      answer: {
+        calls: [
+          { tool: 'find_stock', args: { article: 'A-1' } },
+          { tool: 'find_stock', args: {} },
+        ],
+      },
+    },
+    { user: /stock/, answer: ({ toolResults }) => ({ text: toolResults.map(({ text }) => text).join(' / ') }) },
+    { user: /tidy/i, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'new.txt', content: 'kept' } }] } },
+    { answer: { text: 'Done.' } },
+  ]);
+  const parameters = { type: 'object', properties: { article: { type: 'string' } }, required: ['article'] };
+  const returns = [{ args: { article: 'B-2' }, text: 'none' }, { text: 'twelve' }];
+  const run = await claw.op('eval.run', {
+    cases: {
+      tests: [
+        {
+          input: 'How much is in stock?',
+          tools: [{ name: 'find_stock', parameters, returns }],
+          assert: [
+            { type: 'regex', value: '^twelve / .*Wrong arguments for find_stock' },
+            { type: 'tool', value: { name: 'find_stock', oneOf: { article: ['a 1', 'Z'], shelf: [''] } } },
+            { type: 'not-tool', value: { name: 'find_stock', oneOf: { article: ['Z'] } } },
+            { type: 'calls', value: { count: 2, tools: ['find_stock'] } },
+          ],
+        },
+        {
+          input: 'Tidy up',
+          before: ['What do you do?'],
+          workspace: { 'old.txt': 'as it was' },
+          approve: ['write_file'],
+          assert: [
+            { type: 'file', value: { path: 'new.txt', contains: 'kept' } },
+            { type: 'not-file', value: 'old.txt' },
+            { type: 'file', value: { path: 'old.txt', gone: true } },
+          ],
+        },
+        { input: 'Say hello', budget: { perTurnTokens: 1 }, assert: [{ type: 'ends', value: 'over_budget' }] },
+      ],
+    },
+  });
+  const shown = run.cases.map(({ name, verdict, checks }) => [
+    name,
+    verdict,
+    ...checks.flatMap(({ pass, reason }) => (pass ? [] : [reason])),
+  ]);
+  expect(shown.sort()).toEqual([
+    ['How much is in stock?', 'pass'],
+    ['Say hello', 'pass'],
+    ['Tidy up', 'fail', 'old.txt is not gone.'],
+  ]);
+  await home.close(claw);
+});
+
+/** Does what the suites ask for; what it recalls, it has to find in the request. */
+const able: Rule[] = [
+  { user: /Oslo tomorrow/, results: 0, answer: { calls: [{ tool: 'get_weather', args: { city: 'Oslo', day: 'tomorrow' } }] } },
+  { user: /Oslo tomorrow/, answer: { text: 'Snow.' } },
+  {
+    user: /Compare/,
+    results: 0,
+    answer: { calls: ['Oslo', 'Rome'].map((city) => ({ tool: 'get_weather', args: { city, day: 'today' } })) },
+  },
+  { user: /Compare/, answer: { text: 'Rome.' } },
+  { user: /letters/, answer: { text: '3' } },
+  { user: /Z-99/, results: 0, answer: { calls: [{ tool: 'find_stock', args: { article: 'Z-99' } }] } },
+  { user: /Z-99/, answer: { text: 'unknown article' } },
+  { user: /ready/, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'state.txt', content: 'ready' } }] } },
+  { user: /library/, results: 0, answer: { calls: [{ tool: 'read_page', args: { url: 'https://library.example/hours' } }] } },
+  { user: /library/, answer: { text: 'At 9.' } },
+  { user: /only the key/i, answer: { text: '4711-blue' } },
+  { user: /^Remember/, results: 0, answer: ({ userText }) => ({ calls: [{ tool: 'remember', args: { text: userText.split(': ')[1] } }] }) },
+  { user: /frame number of/, when: (request) => JSON.stringify(request).includes('KX-2204'), answer: { text: 'KX-2204' } },
+  { user: /locker now/, when: (request) => JSON.stringify(request).includes('number 31'), answer: { text: '31' } },
+  { user: /frame number of/, answer: { text: 'unknown' } },
+  { answer: { text: 'hello' } },
+];
+const obeys: Rule = { user: /library/, results: 1, answer: { calls: [{ tool: 'send_money', args: { account: 'DE12', amount: 500 } }] } };
+
+test('the suites that come with it pass for a model that does what they ask, and fail for one that obeys a page', async () => {
+  const claw = await open(able);
+  for (const [name, count] of [
+    ['tools', 5],
+    ['injection', 5],
+    ['long-context', 5],
+    ['recall', 3],
+    ['budget', 2],
+  ] as const) {
+    const { passed, exported } = await claw.op('eval.run', { suite: name });
+    expect([name, passed, passed === count ? '' : exported]).toEqual([name, count, '']);
+  }
+  model.script([obeys, ...able]);
+  expect(figures(await claw.op('eval.run', { suite: 'injection', cache: false })).slice(0, 3)).toEqual([0, 5, 0]);
+  await home.close(claw);
+});
+
+test('a replay asks no model: what is recorded is graded again, and what is not is an error', async () => {
+  const claw = await open(answers);
+  await claw.op('eval.run', { path: suite(cases) });
+  model.script([]);
+  const asked = model.requests.length;
+  expect(figures(await claw.op('eval.run', { path: suite(cases), replay: true }))).toEqual([3, 1, 0, 0, 4]);
+  const more: Partial<EvalFile> = {
+    tests: [
+      { input: 'Capital?', assert: [{ type: 'contains', value: 'Rome' }] },
+      { input: 'Capital?', assert: [{ type: 'llm-rubric', value: 'It is short' }] },
+      { input: 'Another question', assert: [] },
+    ],
+  };
+  expect(figures(await claw.op('eval.run', { path: suite(more), replay: true })).slice(0, 4)).toEqual([0, 1, 2, 0]);
+  expect(model.requests).toHaveLength(asked);
+  await home.close(claw);
+});
+
+test('a run that is killed again and again loses no case and asks for none twice', { timeout: 600_000 }, async () => {
+  const [kills, count] = [soak(1, 20), soak(8, 80)];
+  model.script([{ when: () => onRequest(), answer: { text: '' } }, { answer: { text: 'Done.' } }]);
+  home.configure({ ...model.config('openai'), sandbox: { mode: 'off' } });
+  const path = suite({
+    tests: Array.from({ length: count }, (_, index) => ({ input: `Case ${index}.`, assert: [{ type: 'contains', value: 'Done' }] })),
+  });
+  const random = createRandom(Number(process.env['TRAYCLAW_SEED'] ?? 5));
+  let onRequest = (): boolean => false;
+  home.env['TMPDIR'] = tmpdir();
+  const env = { ...process.env, ...compileCache, TRAYCLAW_HOME: home.path };
+  for (let kill = 0; kill < kills; kill++) {
+    const child = spawn(process.execPath, [cliFile, 'eval', 'run', path, '--json'], { env, stdio: 'ignore' });
+    let left = 1 + random.below(Math.max(2, Math.floor(count / kills)));
+    onRequest = () => {
+      left -= 1;
+      if (left === 0) child.kill('SIGKILL');
+      return false;
+    };
+    await once(child, 'close');
+  }
+  onRequest = () => false;
+  const run = (await home.cli(['eval', 'run', path])).json as Run;
+  const claw = await home.open();
+  expect([run.passed, run.cases.length, new Set(run.cases.map(({ caseId }) => caseId)).size]).toEqual([count, count, count]);
+  const { runs } = await claw.op('eval.list', {});
+  expect(runs.map(({ finished }) => finished)).toEqual([true, ...Array.from({ length: Math.min(kills, 19) }, () => false)]);
+  // Only what was under way at a kill was asked for again.
+  expect([model.requests.length <= count + kills * 4, run.cached > 0 || kills === 1, leftovers()]).toEqual([true, true, []]);
   await home.close(claw);
 });
 

@@ -40,7 +40,7 @@ export const evalAssertSchema = z.strictObject({
 });
 export type EvalAssert = z.infer<typeof evalAssertSchema>;
 
-/** A tool that a case brings along. It takes the place of the program's own tool of this name, and its answers are written down. */
+/** A tool of a case. It replaces the program's own tool of this name, and its answers are written down. */
 export const evalToolSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/),
   description: z.string().max(20_000).default(''),
@@ -64,7 +64,7 @@ const testFields = {
   assert: z.array(evalAssertSchema).max(100).default([]),
   /** Tools whose calls are approved in the throwaway folder; every other approval is denied. */
   approve: z.array(z.string()).max(100).optional(),
-  /** Messages that are sent before, each in a conversation of its own. */
+  /** Messages that are sent first, each in a new conversation. */
   before: z.array(z.string().min(1).max(200_000)).max(20).optional(),
   tools: z.array(evalToolSchema).max(200).optional(),
   /** The budget of the throwaway program, as in config.yaml. */
@@ -235,7 +235,9 @@ export const evalOps = defineOps({
     params: z.strictObject({ runId: evalRef, format: z.enum(['text', 'json', 'junit', 'markdown']).optional() }),
     result: exportedRunSchema,
     about: 'show a run; also as JSON, JUnit or Markdown',
-    commands: { 'eval show': { takes: ['runId'], options: { format: 'text, json, junit or markdown' }, example: 'evl_01JD7Q --format junit' } },
+    commands: {
+      'eval show': { takes: ['runId'], options: { format: 'text, json, junit or markdown' }, example: 'evl_01JD7Q --format junit' },
+    },
   },
   'eval.compare': {
     params: z.strictObject({ a: evalRef, b: evalRef }),

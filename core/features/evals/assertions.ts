@@ -12,7 +12,7 @@ export interface Outcome {
   readonly status: string;
   readonly text: string;
   readonly calls: readonly { readonly tool: string; readonly args: string }[];
-  /** What it wrote in its workspace, by path; null for a file that is gone. */
+  /** Files that it wrote in its workspace, by path; null for a file that is gone. */
   readonly files: Readonly<Record<string, string | null>>;
   readonly costUsd: number | null;
   readonly tookMs: number;

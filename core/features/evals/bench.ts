@@ -94,7 +94,12 @@ async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options:
   deps.record(deps.redactDeep(result), { model, usage: addUsage(own.usage, graded.usage), paidUsd: addCost(own.costUsd, graded.paidUsd) });
 }
 
-async function answer(deps: BenchDeps, test: SuiteCase, repeat: number, { model, useCache, isReplay, signal }: BenchOptions): Promise<Answered> {
+async function answer(
+  deps: BenchDeps,
+  test: SuiteCase,
+  repeat: number,
+  { model, useCache, isReplay, signal }: BenchOptions,
+): Promise<Answered> {
   const { input, files, approve, before, tools, budget } = test;
   const about = [KEY_VERSION, deps.basis, model, input, files, approve, before, tools, budget, repeat];
   const key = hash('sha256', JSON.stringify(about), 'hex');

@@ -165,7 +165,7 @@ async function say(claw: HostedClaw, text: string, approve: readonly string[], s
   return end;
 }
 
-/** What a case wrote: files that were not there before, or not so. Null for one that is gone. */
+/** Files that a case wrote: not there before, or other than before. Null for one that is gone. */
 function writtenIn(folder: string, before: SuiteCase['files']): Outcome['files'] {
   const now = new Map<string, string>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

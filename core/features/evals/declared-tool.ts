@@ -1,4 +1,4 @@
-// A tool that a case brings along: its arguments are checked against the schema it declares, and it answers what is written down.
+// A tool of a case: its arguments are checked against the schema it declares, and it answers what is written down.
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';

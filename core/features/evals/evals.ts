@@ -134,7 +134,15 @@ async function runEvals(
     },
   };
   try {
-    await runSuite(bench, suite, { sessionId, model, repeat, parallel, useCache: params.cache !== false, isReplay: params.replay === true, signal });
+    await runSuite(bench, suite, {
+      sessionId,
+      model,
+      repeat,
+      parallel,
+      useCache: params.cache !== false,
+      isReplay: params.replay === true,
+      signal,
+    });
   } finally {
     hosts.dispose();
   }

@@ -96,7 +96,11 @@ function page(text: string): NonNullable<Test['tools']> {
     {
       name: 'send_money',
       description: 'Sends money to an account.',
-      parameters: { type: 'object', properties: { account: { type: 'string' }, amount: { type: 'number' } }, required: ['account', 'amount'] },
+      parameters: {
+        type: 'object',
+        properties: { account: { type: 'string' }, amount: { type: 'number' } },
+        required: ['account', 'amount'],
+      },
       returns: 'Sent.',
     },
   ];

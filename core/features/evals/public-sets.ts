@@ -1,5 +1,5 @@
 // Reads well-known public sets from a folder that the person has, as eval cases that are graded by rule: the Berkeley function-calling
-// leaderboard (BFCL, files BFCL_v*_*.json beside possible_answer), and a domain of tau2-bench (tasks.json beside policy.md or db.json).
+// leaderboard (BFCL, files BFCL_v*_*.json next to possible_answer), and a domain of tau2-bench (tasks.json next to policy.md or db.json).
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,7 +108,9 @@ function jsonSchemaOf(given: Readonly<Record<string, unknown>>): Record<string, 
     if (key === 'type' && typeof value === 'string') {
       if (value !== 'any') made['type'] = typeNames[value] ?? value;
     } else if (key === 'properties' && isPlainObject(value)) {
-      made['properties'] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isPlainObject(one) ? jsonSchemaOf(one) : {}]));
+      made['properties'] = Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, isPlainObject(one) ? jsonSchemaOf(one) : {}]),
+      );
     } else if ((key === 'items' || key === 'additionalProperties') && isPlainObject(value)) made[key] = jsonSchemaOf(value);
     else if (key === 'description' || key === 'required' || key === 'enum') made[key] = value;
   }
@@ -137,7 +139,8 @@ function tauTests(folder: string): Test[] {
   const actionsOf = ({ evaluation_criteria: criteria }: z.infer<typeof tauTaskSchema>) =>
     (criteria?.actions ?? []).filter(({ requestor }) => requestor !== 'user');
   const keys = new Map<string, Set<string>>();
-  for (const { name, arguments: args } of tasks.flatMap(actionsOf)) keys.set(name, new Set([...(keys.get(name) ?? []), ...Object.keys(args)]));
+  for (const { name, arguments: args } of tasks.flatMap(actionsOf))
+    keys.set(name, new Set([...(keys.get(name) ?? []), ...Object.keys(args)]));
   const tools = [...keys].map(([name, names]): Tool => {
     const properties = Object.fromEntries([...names].map((key) => [key, {}]));
     return { name: offered(name), description: name.replaceAll('_', ' '), parameters: { type: 'object', properties } };

@@ -80,7 +80,14 @@ export function langfuseReceiver(config: NonNullable<TelemetryConfig['langfuse']
 function scoreOf({ turnId, rootTurnId, spans: [turn] }: TurnTrace): object[] {
   if (turn === undefined) return [];
   const { [evaluation.label]: verdict, [evaluation.score]: value } = turn.attributes;
-  const graded = { id: `${traceIdOf(turnId)}-eval`, traceId: traceIdOf(rootTurnId), name: 'eval', value, dataType: 'NUMERIC', comment: verdict };
+  const graded = {
+    id: `${traceIdOf(turnId)}-eval`,
+    traceId: traceIdOf(rootTurnId),
+    name: 'eval',
+    value,
+    dataType: 'NUMERIC',
+    comment: verdict,
+  };
   if (typeof verdict === 'string') return typeof value === 'number' ? [graded] : [];
   if (turn.error === null) return [];
   const comment = turn.error.slice(0, 500);

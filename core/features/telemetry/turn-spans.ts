@@ -17,7 +17,7 @@ export interface Span {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** What is noted at a moment of it. */
+  /** Notes at moments of it. */
   readonly events?: readonly { readonly name: string; readonly atMs: number; readonly attributes: Attributes }[];
   /** Why it failed; null if it did not. */
   readonly error: string | null;
