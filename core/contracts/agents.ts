@@ -30,7 +30,7 @@ export const agentSchema = z.strictObject({
   identity: z.string().trim().min(1).max(20_000).optional(),
   /** The same in a file below the data folder. */
   identityFile: z.string().min(1).max(500).optional(),
-  bounds: turnBoundsSchema.partial().optional(),
+  bounds: turnBoundsSchema.omit({ planFirst: true }).partial().optional(),
   /** Agents it may call as helpers; left out, main may call all and any other only itself. */
   helpers: z.array(agentIdSchema).max(100).optional(),
   routes: z.array(routeSchema).max(100).optional(),

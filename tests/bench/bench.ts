@@ -13,6 +13,7 @@ import type { BenchContext, Section } from './section.ts';
 import { measureAppends } from './sections/append.ts';
 import { measureDesktop } from './sections/desktop.ts';
 import { measureDoor } from './sections/door.ts';
+import { measureWork } from './sections/work.ts';
 import { measureFailover } from './sections/failover.ts';
 import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
@@ -38,6 +39,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   sandbox: measureSandbox,
   recall: measureRecall,
   door: measureDoor,
+  work: measureWork,
   window: measureWindow,
   peers: measurePeers,
 };

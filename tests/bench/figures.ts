@@ -41,6 +41,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   'start/serve, idle memory': { max: 90, of: 'p50' },
   'start/serve, idle processor': { max: 0.1, of: 'p50' },
   'door/added to a turn': { max: 1, of: 'p50' },
+  'work/added by a criterion': { max: 1, of: 'p50' },
   'panic/op to last death': { max: 250, of: 'p99' },
   'policy/one decision': { max: 0.1, of: 'p50' },
   'policy/policy.explain': { max: 0.3, of: 'p50' },

@@ -17,7 +17,7 @@ const forms: Readonly<Record<Node['status'], readonly [string, string]>> = {
 export function graphOf(
   { name, nodes }: Pick<PipelineView, 'name' | 'nodes'>,
   words: Readonly<Record<Node['status'], string>>,
-  { isNarrow, again }: { readonly isNarrow: boolean; readonly again: string },
+  again: string,
 ): string {
   // Names of nodes may be words of the language of diagrams.
   const ids = new Map(nodes.map(({ node }, index) => [node, `n${index}`]));
@@ -27,5 +27,5 @@ export function graphOf(
     ...redo.map((one) => `  ${ids.get(node) ?? ''} -. ${again} .-> ${ids.get(one) ?? ''}`),
   ]);
   const title = name.replaceAll(/["\\\n]/g, ' ');
-  return [`---\ntitle: ${title}\n---`, `flowchart ${isNarrow ? 'TD' : 'LR'}`, ...boxes, ...lines].join('\n');
+  return [`---\ntitle: ${title}\n---`, 'flowchart LR', ...boxes, ...lines].join('\n');
 }
