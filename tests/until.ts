@@ -1,6 +1,6 @@
 // Waits for a condition, asked every ten milliseconds.
 
-const WAIT_MAX_MS = 30_000;
+const WAIT_MAX_MS = 60_000;
 
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const endMs = performance.now() + WAIT_MAX_MS;

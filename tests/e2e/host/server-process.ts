@@ -9,7 +9,7 @@ import { compileCache } from '../../compile-cache.ts';
 
 const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 const announcementSchema = z.object({ url: z.string(), token: z.string() });
-const startWithinMs = 20_000;
+const startWithinMs = 60_000;
 const stopWithinMs = 8_000;
 
 export class ServerProcess {

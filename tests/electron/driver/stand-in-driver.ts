@@ -13,7 +13,7 @@ import { compileCache } from '../../compile-cache.ts';
 const register = fileURLToPath(new URL('../stand-in/register.ts', import.meta.url));
 const builtMain = fileURLToPath(new URL('../../../dist/desktop.js', import.meta.url));
 const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
-const PAGE_WITHIN_MS = 20_000;
+const PAGE_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 const ERROR_OUTPUT_MAX = 16_000;
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 
-const START_WITHIN_MS = 20_000;
+const START_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 
 export interface RunningChromium {
