@@ -4,6 +4,7 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
+import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { Redactor } from '../../core/guard/safety/safety.ts';
 import { defineFeature, defineTool, type TrayClaw } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
@@ -11,6 +12,9 @@ import { TestHome } from '../faults/test-home.ts';
 
 const text = 'Please weigh the apples of the orchard';
 const what = 'the apples of basket forty-two';
+
+/** No time passes: the work of quiet moments, which a slow machine may begin within a turn, is not counted. */
+const neverQuiet: Clock = { nowMs: () => systemClock.nowMs(), monotonicMs: () => 0 };
 
 let home: TestHome;
 let model: ScriptedModel;
@@ -80,7 +84,7 @@ beforeEach(async () => {
   model = await ScriptedModel.start();
   home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'a passphrase';
   home.configure(model.config('openai'));
-  claw = await home.open({ features: [weigher] });
+  claw = await home.open({ features: [weigher], clock: neverQuiet });
   watch(Redactor.prototype, 'analyse', (_, [given]) => counted?.searched.push(String(given)));
   watch(JSON, 'parse', (_, [given]) => counted?.parsed.push(String(given)));
   watch(JSON, 'stringify', (_, __, answer) => counted?.serialised.push(String(answer)));

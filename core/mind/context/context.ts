@@ -83,7 +83,8 @@ export class ContextPacker {
   readonly #deps: ContextDeps;
   readonly #toolTokens = new WeakMap<readonly ToolSchema[], { readonly counter: string; readonly tokens: number }>();
   readonly #toolSizes = new WeakMap<readonly ToolSchema[], number>();
-  readonly #counts = new Map<string, number>();
+  /** By counter. A text that is the same string again is found without reading it. */
+  readonly #counts = new Map<string, Map<string, number>>();
   readonly #estimate: TokenCounter;
   readonly #allowedTools = new StableTools();
   readonly #fittingTools = new StableTools();
@@ -199,7 +200,14 @@ export class ContextPacker {
   }
 
   #countKept(counter: TokenCounter, text: string): number {
-    return remember(this.#counts, `${counter.id}\n${text}`, () => counter.count(text));
+    const counts = this.#counts.get(counter.id) ?? new Map<string, number>();
+    this.#counts.set(counter.id, counts);
+    const known = counts.get(text);
+    if (known !== undefined) return known;
+    const made = counter.count(text);
+    if (counts.size >= COUNTS_KEPT) counts.clear();
+    counts.set(text, made);
+    return made;
   }
 }
 
@@ -219,13 +227,4 @@ const order: readonly string[] = packSectionOrder;
 
 function ordered(sections: readonly Pack['event']['sections'][number][]): Pack['event']['sections'] {
   return sections.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-}
-
-function remember<T>(kept: Map<string, T>, key: string, make: () => T): T {
-  const known = kept.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  if (kept.size >= COUNTS_KEPT) kept.clear();
-  kept.set(key, made);
-  return made;
 }

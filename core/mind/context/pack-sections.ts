@@ -119,6 +119,7 @@ export class SectionBuilder {
 
   /** The material after the messages; empty if there is none. */
   tail(selected: SelectedParts | null, approvals: readonly string[]): Redacted {
+    if (approvals.length === 0 && tailTitles.every(([section]) => selected?.parts[section] === undefined)) return nothing;
     const blocks: string[] = [];
     const headTokens = this.flow(tailHead) + 6;
     const free = this.#spendable * (1 - MESSAGES_SHARE_MIN) - this.tokens - headTokens;

@@ -53,8 +53,9 @@ export async function selectParts(
   const stop = (): void => waiting.abort();
   const callOff = later(WAIT_MS, stop);
   signal.addEventListener('abort', stop, { once: true });
+  let isOver = false;
   const noteInTime: NoteEvent = (type, body) => {
-    if (!waiting.signal.aborted) note(type, body);
+    if (!isOver && !waiting.signal.aborted) note(type, body);
   };
   const asked = sources.map((source) =>
     Promise.race([
@@ -63,9 +64,9 @@ export async function selectParts(
     ]),
   );
   const answers = await Promise.all(asked);
+  isOver = true;
   callOff();
   signal.removeEventListener('abort', stop);
-  stop();
   const parts: Partial<Record<SourceSection, PackPart[]>> = {};
   for (const section of sourceSections) {
     const found = answers.filter((answer) => answer.section === section).flatMap((answer) => answer.parts);

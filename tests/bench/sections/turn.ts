@@ -63,11 +63,13 @@ export async function measureCase(
   };
   const taken = await runWorker<TurnJob, TurnFigures>('turn-worker.ts', job);
   const asked = taken.httpCalls === toolCalls + 1 ? '' : `; ${taken.httpCalls} HTTP calls a turn instead of ${toolCalls + 1}`;
-  return overheadFigure({ section: 'turn', name, subject: subject.label }, taken, asked);
+  const { statements, commits, allocatedBytes } = taken.work;
+  const work = `; ${statements.toFixed(1)} statements in ${commits.toFixed(1)} commits, ${Math.round(allocatedBytes / 1024)} KB allocated`;
+  return overheadFigure({ section: 'turn', name, subject: subject.label }, taken, work + asked);
 }
 
 export function overheadFigure(about: Pick<Figure, 'section' | 'name' | 'subject'>, taken: Overhead, more = ''): Figure {
-  const { wallP50, replayP50, overheadP10, cpuOverhead } = taken;
-  const note = `wall ${shown(wallP50)} − replay ${shown(replayP50)}; quiet tenth ${shown(overheadP10)}, processor ${shown(cpuOverhead)}; n ${taken.turns}${more}`;
+  const { wallP50, replayP50, overheadP10, cpuOverhead, withSyncP50 } = taken;
+  const note = `wall ${shown(wallP50)} − replay ${shown(replayP50)}; with the disk waits ${shown(withSyncP50)}; quiet tenth ${shown(overheadP10)}, processor ${shown(cpuOverhead)}; n ${taken.turns}${more}`;
   return { ...about, unit: 'ms', p50: taken.overheadP50, p99: taken.overheadP99, syncMs: taken.syncP50, note };
 }

@@ -2,11 +2,11 @@
 // it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTrayClaw, type AnyEvent, type TrayClaw } from '../../../core/index.ts';
 import { makeListedFolders } from '../subjects/trayclaw.ts';
+import { allocatedBy } from './work-of-turns.ts';
 import { serveJob } from './worker.ts';
 
 export interface GrowthJob {
@@ -23,12 +23,6 @@ export interface GrowthWindow {
   readonly allocatedBytes: number;
 }
 
-interface AllocationNode {
-  readonly selfSize: number;
-  readonly children: readonly AllocationNode[];
-}
-
-const SAMPLE_EVERY_BYTES = 1024;
 const EVENTS_PER_TURN_MAX = 60;
 
 await serveJob(measure);
@@ -76,29 +70,14 @@ async function readTurn(claw: TrayClaw, sessionId: string, turnId: string): Prom
   return (view.events as AnyEvent[]).filter((event) => event.turnId === turnId);
 }
 
-/** Allocations as V8's sampler sees them, with what was collected meanwhile. */
 async function measureWindow(work: () => Promise<AnyEvent[][]>): Promise<GrowthWindow> {
-  const session = new Session();
-  session.connect();
-  try {
-    await session.post('HeapProfiler.enable');
-    await session.post('HeapProfiler.startSampling', {
-      samplingInterval: SAMPLE_EVERY_BYTES,
-      includeObjectsCollectedByMajorGC: true,
-      includeObjectsCollectedByMinorGC: true,
-    });
-    const events = (await work()).flat();
-    const { profile } = await session.post('HeapProfiler.stopSampling');
-    return {
-      types: events.map((event) => event.type),
-      recordedBytes: events.reduce((sum, event) => sum + JSON.stringify(event.body).length, 0),
-      allocatedBytes: bytesOf(profile.head),
-    };
-  } finally {
-    session.disconnect();
-  }
-}
-
-function bytesOf(node: AllocationNode): number {
-  return node.children.reduce((sum, child) => sum + bytesOf(child), node.selfSize);
+  let events: AnyEvent[] = [];
+  const allocatedBytes = await allocatedBy(async () => {
+    events = (await work()).flat();
+  });
+  return {
+    types: events.map((event) => event.type),
+    recordedBytes: events.reduce((sum, event) => sum + JSON.stringify(event.body).length, 0),
+    allocatedBytes,
+  };
 }

@@ -10,6 +10,7 @@ import { profile } from '../profile-summary.ts';
 import { findSubject } from '../subjects/registry.ts';
 import { prompt, type Subject } from '../subjects/subject.ts';
 import { createSamples, overheadOf, timeReplays, timeTurn, type Overhead, type Samples } from './timed-turns.ts';
+import { workOf, type TurnWork } from './work-of-turns.ts';
 import { serveJob } from './worker.ts';
 
 export interface TurnJob {
@@ -27,9 +28,11 @@ export interface TurnJob {
 
 export interface TurnFigures extends Overhead {
   readonly httpCalls: number;
+  readonly work: TurnWork;
 }
 
 const BATCH = 20;
+const COUNTED_TURNS = 40;
 
 await serveJob(measure);
 
@@ -43,7 +46,8 @@ async function measure(job: TurnJob): Promise<TurnFigures> {
     await sample(subject, job, job.warmTurns);
     const figures = overheadOf(await sample(subject, job, job.turns));
     if (job.profileFolder !== null) await profile(job.profileFolder, () => runTurns(subject, job.turns));
-    return { ...figures, httpCalls };
+    const work = await workOf(COUNTED_TURNS, (turns) => runTurns(subject, turns));
+    return { ...figures, httpCalls, work };
   } finally {
     await subject.close();
     rmSync(folder, { recursive: true, force: true });
