@@ -44,10 +44,7 @@ export function fieldsOf(schema: Readonly<Record<string, unknown>> | null): read
 }
 
 /** Empty fields are left out; the server's default then holds. */
-export function contentOf(
-  fields: readonly QuestionField[],
-  given: Readonly<Record<string, Given>>,
-): QuestionContent {
+export function contentOf(fields: readonly QuestionField[], given: Readonly<Record<string, Given>>): QuestionContent {
   const entries = fields.flatMap(({ name, kind }): [string, QuestionContent[string]][] => {
     const value = given[name];
     if (value === undefined || value === '') return [];

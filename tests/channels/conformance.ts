@@ -139,7 +139,7 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
     const answer = { questionId: open?.questionId ?? '', action: 'decline' as const };
     await rig.claw.op('mcp.answer', answer, { channel: 'window', actor: 'window' });
     await rig.hears(ada, /Answered in the window: declined\./);
-    expect((await rig.recorded("mcp.answered")).map(({ by }) => by).toSorted()).toEqual([`${rig.name}:${ada.id}`, "window"]);
+    expect((await rig.recorded('mcp.answered')).map(({ by }) => by).toSorted()).toEqual([`${rig.name}:${ada.id}`, 'window']);
   });
 
   test('the panic stop works from the chat, and says that it did', options, async () => {

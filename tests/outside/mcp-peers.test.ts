@@ -31,7 +31,6 @@ beforeAll(async () => {
 /** Scenarios this client does not pass, each with the reason. */
 const expectedFailures: Readonly<Record<string, string>> = {
   'auth/basic-cimd': 'a warning: it wants an address for the description of the client, and a program on a desktop has no web page',
-  'auth/pre-registration': 'a client id that was agreed upon beforehand cannot be configured yet',
   'auth/client-credentials-jwt': 'an extension for machines without a person',
   'auth/client-credentials-basic': 'an extension for machines without a person',
   'auth/enterprise-managed-authorization': 'an extension for companies',
@@ -69,12 +68,9 @@ test.each(['2025-11-25', '2026-07-28'])(
 );
 
 const sampling = 'requests to the client for a model answer are deprecated, and the door makes none';
-const subscribing = 'the door has no subscriptions to resources';
 /** Scenarios of the server side that do not pass, each with the reason. */
 const expectedOfServer: Readonly<Record<string, string>> = {
   'tools-call-sampling': sampling,
-  'resources-subscribe': subscribing,
-  'resources-unsubscribe': subscribing,
   'json-schema-2020-12': 'a tool of the suite that only lists a schema; pending',
   'server-stateless': '4 of its 28 checks want tools that log, stream a question, or need a capability; the door has none of these',
   'input-required-result-basic-sampling': sampling,

@@ -133,48 +133,52 @@ test('nats: a task of a node that is away is not done by another; it becomes a d
   expect(second.entered).toEqual([]);
 });
 
-test('nats: a node with its certificate and credentials works over TLS; without one of them it is told which', needs('nats-server'), async () => {
-  const [certificates, members, others] = [testCertificates(), new NatsIdentities(), new NatsIdentities()];
-  const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
-  closing.push(server);
-  const { ca, client } = certificates;
-  const tls = { ca, cert: client.cert, key: client.key };
-  const look = async (tried: object): Promise<string> => {
-    const config = { servers: `127.0.0.1:${server.port}`, group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...tried };
-    const closed = new AbortController();
-    const group = new NatsGroup({
-      config,
-      nodeId: 'node',
-      logger: silentLogger,
-      resolve: (ref) => Promise.resolve(ref),
-      closing: closed.signal,
-    });
-    try {
-      return `${(await group.look()).waiting} wait`;
-    } catch (cause) {
-      return cause instanceof Error ? cause.message : String(cause);
-    } finally {
-      closed.abort();
-      await group.close();
-    }
-  };
-  const credentials = members.credentials();
-  expect(await look({ credentials, tls })).toBe('0 wait');
-  expect(await look({ credentials: others.credentials(), tls })).toMatch(/refused the credentials/);
-  expect(await look({ tls })).toMatch(/refused the credentials/);
-  // The server hangs up on a node without a certificate.
-  expect(await look({ credentials, tls: { ca } })).toMatch(/cannot be reached|TLS/);
-  expect(await look({ credentials, tls: { ...tls, ca: testCertificates().ca } })).toMatch(/TLS/);
+test(
+  'nats: a node with its certificate and credentials works over TLS; without one of them it is told which',
+  needs('nats-server'),
+  async () => {
+    const [certificates, members, others] = [testCertificates(), new NatsIdentities(), new NatsIdentities()];
+    const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
+    closing.push(server);
+    const { ca, client } = certificates;
+    const tls = { ca, cert: client.cert, key: client.key };
+    const look = async (tried: object): Promise<string> => {
+      const config = { servers: `127.0.0.1:${server.port}`, group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...tried };
+      const closed = new AbortController();
+      const group = new NatsGroup({
+        config,
+        nodeId: 'node',
+        logger: silentLogger,
+        resolve: (ref) => Promise.resolve(ref),
+        closing: closed.signal,
+      });
+      try {
+        return `${(await group.look()).waiting} wait`;
+      } catch (cause) {
+        return cause instanceof Error ? cause.message : String(cause);
+      } finally {
+        closed.abort();
+        await group.close();
+      }
+    };
+    const credentials = members.credentials();
+    expect(await look({ credentials, tls })).toBe('0 wait');
+    expect(await look({ credentials: others.credentials(), tls })).toMatch(/refused the credentials/);
+    expect(await look({ tls })).toMatch(/refused the credentials/);
+    // The server hangs up on a node without a certificate.
+    expect(await look({ credentials, tls: { ca } })).toMatch(/cannot be reached|TLS/);
+    expect(await look({ credentials, tls: { ...tls, ca: testCertificates().ca } })).toMatch(/TLS/);
 
-  const rig = await rigFor();
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(rig.home.path, name), text, { mode: 0o600 });
-    return `file:${name}`;
-  };
-  const given = { credentials: file('node.creds', credentials), tls: { ...tls, key: file('node.key', client.key) } };
-  const gate = new Gate();
-  gate.open();
-  const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, ...given };
-  const claw = await rig.open(rules, { a2a: { transport: 'nats', nats } }, [gate.tool()]);
-  expect((await claw.ask('go', { sessionId: 'work' })).text).toBe('Part 1 done and Part 2 done');
-});
+    const rig = await rigFor();
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(rig.home.path, name), text, { mode: 0o600 });
+      return `file:${name}`;
+    };
+    const given = { credentials: file('node.creds', credentials), tls: { ...tls, key: file('node.key', client.key) } };
+    const gate = new Gate();
+    gate.open();
+    const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, ...given };
+    const claw = await rig.open(rules, { a2a: { transport: 'nats', nats } }, [gate.tool()]);
+    expect((await claw.ask('go', { sessionId: 'work' })).text).toBe('Part 1 done and Part 2 done');
+  },
+);

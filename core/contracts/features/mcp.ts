@@ -30,6 +30,9 @@ function serverFields(value: z.ZodType<string, string>) {
       .max(2000)
       .optional(),
     headers: namedValuesSchema(value).optional(),
+    /** Of a sign-in server that registers no clients by itself: what it was agreed upon beforehand. */
+    clientId: z.string().min(1).max(500).optional(),
+    clientSecret: secretRefSchema.optional(),
     /** Runs it in the sandbox of commands. Otherwise it has the person's rights, except on the data of this program. */
     confined: z.boolean().optional(),
     enabled: z.boolean().optional(),
@@ -44,7 +47,9 @@ function serverSchema(value: z.ZodType<string, string>) {
   return z.strictObject(serverFields(value)).superRefine(({ command, url, ...rest }, context) => {
     if ((command === undefined) === (url === undefined))
       context.addIssue({ code: 'custom', message: 'needs either command (a program to run) or url (a web address)' });
-    const foreign = (url === undefined ? ['headers'] : ['args', 'env', 'cwd', 'confined']) as (keyof typeof rest)[];
+    const foreign = (
+      url === undefined ? ['headers', 'clientId', 'clientSecret'] : ['args', 'env', 'cwd', 'confined']
+    ) as (keyof typeof rest)[];
     for (const key of foreign) {
       if (rest[key] !== undefined)
         context.addIssue({ code: 'custom', path: [key], message: `belongs to a server with ${url === undefined ? 'url' : 'command'}` });
@@ -194,6 +199,8 @@ export const mcpOps = defineOps({
           cwd: 'the folder the program runs in; the workspace unless given',
           env: 'its variables as JSON; secrets are keychain:NAME, env:NAME or file:PATH',
           headers: 'the headers of a server on the web as JSON; secrets as above',
+          clientId: 'the client id that its sign-in server knows, where it registers none by itself',
+          clientSecret: 'the secret of that client, as keychain:NAME, env:NAME or file:PATH',
           confined: 'run it in the sandbox of commands',
           replace: 'replace the server of that name',
         },

@@ -48,7 +48,9 @@ function identityCheck(servers: string): typeof checkServerIdentity {
     return isIP(host) === 0 ? [] : [host];
   });
   return (host, certificate) => {
-    const problems = (host === 'localhost' && addresses.length > 0 ? addresses : [host]).map((one) => checkServerIdentity(one, certificate));
+    const problems = (host === 'localhost' && addresses.length > 0 ? addresses : [host]).map((one) =>
+      checkServerIdentity(one, certificate),
+    );
     return problems.includes(undefined) ? undefined : problems[0];
   };
 }
@@ -57,12 +59,18 @@ function identityCheck(servers: string): typeof checkServerIdentity {
 export function troubleOf(cause: unknown): readonly [string, string] {
   const { code = '', message = '' } = rootOf(cause);
   if (cause instanceof AuthorizationError) {
-    return ['The NATS server of the group refused the credentials of this node.', 'Check user, password, token or credentials in a2a.nats.'];
+    return [
+      'The NATS server of the group refused the credentials of this node.',
+      'Check user, password, token or credentials in a2a.nats.',
+    ];
   }
   if (/CERT|SSL|TLS|ALTNAME/i.test(code) || /certificate|tls/i.test(message)) {
     return ['There is no TLS connection to the NATS server of the group.', 'Check ca, cert and key in a2a.nats.tls.'];
   }
-  return ['The NATS server of the group cannot be reached.', 'Check that the NATS server runs with JetStream, and a2a.nats in config.yaml.'];
+  return [
+    'The NATS server of the group cannot be reached.',
+    'Check that the NATS server runs with JetStream, and a2a.nats in config.yaml.',
+  ];
 }
 
 function rootOf(cause: unknown): { readonly code?: string; readonly message?: string } {

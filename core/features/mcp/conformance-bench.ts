@@ -8,6 +8,8 @@ import { SignIn, type SignInProvider } from './sign-in.ts';
 import { SignInFlow } from './sign-in-flow.ts';
 
 interface Context {
+  readonly client_id?: string;
+  readonly client_secret?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments?: Record<string, unknown> }[];
 }
 
@@ -28,7 +30,11 @@ const box = {
   delete: (name: string) => Promise.resolve(kept.delete(name)),
   guard: () => true,
 };
-const signIn = new SignIn(box, 'conformance', url);
+if (context.client_secret !== undefined) kept.set('agreed', context.client_secret);
+const agreed = context.client_secret === undefined ? undefined : 'keychain:agreed';
+// Extensions without a person name a client too; it is none of this kind.
+const hasAgreed = scenario === 'auth/pre-registration' && context.client_id !== undefined;
+const signIn = new SignIn(box, 'conformance', url, hasAgreed ? { id: context.client_id ?? '', secret: agreed } : null);
 
 let transport: StreamableHTTPClientTransport | null = null;
 

@@ -8,8 +8,12 @@ import { shown } from './tool-pins.ts';
 
 /** Of everything that decides what runs, where it is and what it gets; limits of time are not part of it. */
 export function definitionHash(config: McpServerConfig): string {
-  const { command = null, args = [], env = {}, cwd = null, url = null, headers = {}, confined = false } = config;
-  return hash('sha256', canonicalJson({ command, args, env, cwd, url, headers, confined }), 'hex');
+  const { command = null, args = [], env = {}, cwd = null, url = null, headers = {}, confined = false, clientId } = config;
+  return hash(
+    'sha256',
+    canonicalJson({ command, args, env, cwd, url, headers, confined, ...(clientId === undefined ? {} : { clientId }) }),
+    'hex',
+  );
 }
 
 export function runsOf({ command, args = [], url }: McpServerConfig): string {
@@ -18,12 +22,12 @@ export function runsOf({ command, args = [], url }: McpServerConfig): string {
 }
 
 /** A sentence for each thing it gets. */
-export function givesOf({ url, env = {}, headers = {}, cwd, confined }: McpServerConfig): string[] {
+export function givesOf({ url, env = {}, headers = {}, cwd, confined, clientId }: McpServerConfig): string[] {
   const values = Object.entries(url === undefined ? env : headers).map(
     ([name, value]) =>
       `${url === undefined ? 'variable' : 'header'} ${name} = ${isSecretReference(value) ? `the secret ${value}` : JSON.stringify(value)}`,
   );
-  if (url !== undefined) return values;
+  if (url !== undefined) return [...values, ...(clientId === undefined ? [] : [`signs in as the client ${clientId}`])];
   const where = cwd === undefined ? 'runs in the workspace' : `runs in ${cwd}`;
   return [
     where,

@@ -54,7 +54,10 @@ export const mcp = defineBuiltInFeature({
         log.append(question.sessionId, [{ type: 'mcp.answered', turnId: turnOf(question), body }], true);
       },
     });
-    const signInOf = (server: string, url: URL): SignIn => new SignIn(box, server, url);
+    const signInOf = (server: string, url: URL): SignIn => {
+      const { clientId: id, clientSecret: secret } = settings.config.mcp.servers[server] ?? {};
+      return new SignIn(box, server, url, id === undefined ? null : { id, secret });
+    };
     const refusalOf = (url: URL): string | null => {
       const { decision, reason } = safety.url(url.href);
       return decision === 'allow' ? null : reason;

@@ -94,7 +94,8 @@ export class Questions {
       return await Promise.race([answered.promise, late.then((): ElicitResult => ({ action: 'cancel' }))]);
     } finally {
       over.abort();
-      if (this.#open.has(question.questionId)) this.#end({ question, action: 'cancel', fields: [], by: asking.signal.aborted ? 'the end of the call' : 'timeout' });
+      if (this.#open.has(question.questionId))
+        this.#end({ question, action: 'cancel', fields: [], by: asking.signal.aborted ? 'the end of the call' : 'timeout' });
     }
   }
 

@@ -104,3 +104,15 @@ test('what was discovered is forgotten with new tokens, so that another sign-in 
   await provider.saveTokens(tokens);
   expect(provider.discoveryState()).toBeUndefined();
 });
+
+test('a client that was agreed upon is used with its secret, and at no other sign-in server than the first', async () => {
+  const { box } = keychain();
+  await box.set('agreed', 'the secret');
+  const provider = await new SignIn(box, 's', server, { id: 'known', secret: 'keychain:agreed' }).interactive(() => Promise.resolve(4711));
+  const client = { client_id: 'known', client_secret: 'the secret' };
+  expect(provider.clientInformation({ issuer: 'https://sign.example' })).toEqual(client);
+  await provider.saveTokens(tokens);
+  const later = await new SignIn(box, 's', server, { id: 'known', secret: 'keychain:agreed' }).provider();
+  expect(later?.clientInformation({ issuer: 'https://sign.example' })).toEqual(client);
+  expect(later?.clientInformation({ issuer: 'https://other.example' })).toBeUndefined();
+});

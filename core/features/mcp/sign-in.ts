@@ -22,25 +22,35 @@ interface Kept {
   readonly scope?: string | undefined;
   readonly tokens?: StoredOAuthTokens | undefined;
   readonly discovery?: OAuthDiscoveryState | undefined;
+  /** Whose sign-in server the client of the settings was used at: it goes to no other. */
+  readonly issuer?: string | undefined;
   /** By issuer. */
   readonly clients: Readonly<Record<string, StoredOAuthClientInformation>>;
+}
+
+/** A client that was agreed upon with the sign-in server beforehand; the secret as a reference. */
+export interface AgreedClient {
+  readonly id: string;
+  readonly secret?: string | undefined;
 }
 
 export class SignIn {
   readonly #box: SecretBox;
   readonly #name: string;
   readonly #url: URL;
+  readonly #agreed: AgreedClient | null;
 
-  constructor(box: SecretBox, server: string, url: URL) {
+  constructor(box: SecretBox, server: string, url: URL, agreed: AgreedClient | null = null) {
     this.#box = box;
     this.#name = `mcp-sign-in-${server}`;
     this.#url = url;
+    this.#agreed = agreed;
   }
 
   /** For connections without a person: null before the first sign-in. */
   async provider(): Promise<SignInProvider | null> {
     const kept = await this.#read();
-    return kept?.tokens === undefined ? null : new SignInProvider(kept, (now) => this.#write(now));
+    return kept?.tokens === undefined ? null : this.#providerOf(kept);
   }
 
   /** For a person who signs in now. The port of an earlier sign-in is used again where it can be: the sign-in server knows it. */
@@ -49,7 +59,14 @@ export class SignIn {
     const port = await listen(kept?.port ?? null);
     // Another port is another address of return, which the sign-in server does not know.
     const clients = kept?.port === port ? kept.clients : {};
-    return new SignInProvider({ url: this.#url.href, port, clients, scope: kept?.scope }, (now) => this.#write(now));
+    return this.#providerOf({ url: this.#url.href, port, clients, scope: kept?.scope, issuer: kept?.issuer });
+  }
+
+  async #providerOf(kept: Kept): Promise<SignInProvider> {
+    const agreed = this.#agreed;
+    const secret = agreed?.secret === undefined ? {} : { client_secret: await this.#box.resolve(agreed.secret) };
+    const client = agreed === null ? null : { client_id: agreed.id, ...secret };
+    return new SignInProvider(kept, (now) => this.#write(now), client);
   }
 
   async forget(): Promise<void> {
@@ -85,15 +102,17 @@ export class SignIn {
 
 export class SignInProvider implements OAuthClientProvider {
   readonly #write: (kept: Kept) => Promise<void>;
+  readonly #agreed: StoredOAuthClientInformation | null;
   #kept: Kept;
   #state: string | null = null;
   #verifier = '';
   /** Where the person signs in, once the official client knows. */
   address: URL | null = null;
 
-  constructor(kept: Kept, write: (kept: Kept) => Promise<void>) {
+  constructor(kept: Kept, write: (kept: Kept) => Promise<void>, agreed: StoredOAuthClientInformation | null) {
     this.#kept = kept;
     this.#write = write;
+    this.#agreed = agreed;
   }
 
   get redirectUrl(): string {
@@ -126,7 +145,11 @@ export class SignInProvider implements OAuthClientProvider {
   }
 
   clientInformation(context?: OAuthClientInformationContext): StoredOAuthClientInformation | undefined {
-    return context === undefined ? undefined : this.#kept.clients[context.issuer];
+    if (context === undefined) return undefined;
+    const { issuer = context.issuer, clients } = this.#kept;
+    if (this.#agreed === null || issuer !== context.issuer) return clients[context.issuer];
+    this.#kept = { ...this.#kept, issuer };
+    return this.#agreed;
   }
 
   saveClientInformation(client: StoredOAuthClientInformation, context?: OAuthClientInformationContext): Promise<void> {

@@ -49,7 +49,10 @@ function open() {
       approval: (approvalId) => approvals.get(approvalId) ?? null,
       pendingApprovals: () => [...approvals.values()].filter(({ state }) => state === 'pending'),
     },
-    servers: { list: () => [...servers.open], ended: (questionId) => servers.ended.find(({ question }) => question.questionId === questionId) ?? null },
+    servers: {
+      list: () => [...servers.open],
+      ended: (questionId) => servers.ended.find(({ question }) => question.questionId === questionId) ?? null,
+    },
     claw: { op } as unknown as Pick<Claw, 'op'>,
     nonce: () => `nonce-number-${String(++drawn).padStart(8, '0')}`,
     queue: (item) => `out_${queued.push(item)}`,

@@ -154,7 +154,8 @@ export class Questions {
     try {
       const open = this.#deps.servers.list().find(({ questionId }) => questionId === askId);
       if (open !== undefined) await claw.op('mcp.answer', serverAnswer(open, given), caller);
-      else if (!isServerQuestion(askId)) return this.howAnswered(askedApproval(await claw.op('approval.decide', decisionOf(askId, given), caller)));
+      else if (!isServerQuestion(askId))
+        return this.howAnswered(askedApproval(await claw.op('approval.decide', decisionOf(askId, given), caller)));
     } catch (cause) {
       const now = this.#find(askId);
       // Another door was quicker.

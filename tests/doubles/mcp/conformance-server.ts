@@ -214,7 +214,7 @@ function make(): Promise<McpServer> {
   const server = new McpServer(
     { name: 'conformance', version: '1.0.0' },
     {
-      capabilities: { logging: {}, completions: {}, resources: {}, tools: {}, prompts: {} },
+      capabilities: { logging: {}, completions: {}, resources: { subscribe: true }, tools: {}, prompts: {} },
       requestState: { verify: (state, context) => codec.verify(state, context) },
     },
   );
@@ -222,6 +222,7 @@ function make(): Promise<McpServer> {
   addQuestions(server);
   addRounds(server);
   addTexts(server);
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'] as const) server.server.setRequestHandler(method, () => ({}));
   return Promise.resolve(server);
 }
 

@@ -32,7 +32,12 @@ export class NatsIdentities {
   /** Lines of the configuration of a server that takes its users. */
   get config(): string {
     const account = (of: KeyPair, name: string, more: object): string =>
-      signed(this.#operator, of, name, { limits: { ...limits, ...more }, default_permissions: { pub: {}, sub: {} }, type: 'account', version: 2 });
+      signed(this.#operator, of, name, {
+        limits: { ...limits, ...more },
+        default_permissions: { pub: {}, sub: {} },
+        type: 'account',
+        version: 2,
+      });
     const system = { mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 };
     return `operator: "${signed(this.#operator, this.#operator, 'test', { type: 'operator', version: 2 })}"
 system_account: ${this.#system.getPublicKey()}

@@ -2,7 +2,16 @@
 // running instance this process is only its client.
 
 import { Readable, Writable } from 'node:stream';
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentApp, type AgentContext, type ElicitationCapabilities } from '@agentclientprotocol/sdk';
+import {
+  agent,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type AgentApp,
+  type AgentContext,
+  type ElicitationCapabilities,
+} from '@agentclientprotocol/sdk';
 import type { Claw } from '../../../contracts/claw.ts';
 import { toAppError } from '../../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
