@@ -17,6 +17,7 @@ import { skillMigrations, SkillRows } from './rows.ts';
 import { SkillBook, type SkillRoot } from './skill-book.ts';
 import { importSkills } from './skill-import.ts';
 import { ProgramFinder } from './skill-needs.ts';
+import { scriptBounds } from './script-bounds.ts';
 import { SkillReader } from './skill-reader.ts';
 import { createSkillShelf } from './skill-shelf.ts';
 import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
@@ -83,6 +84,7 @@ export const skills = defineBuiltInFeature({
       list: () => book.list(),
       shelf: createSkillShelf(book, own, (name) => rows.turnsWith(name)),
       refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
+      boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
       runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
       begin: () => {
         watch.start();
