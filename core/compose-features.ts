@@ -122,6 +122,8 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const signalled = make(signals);
   const opened = make(doors);
   const graded = make(evals, { prompt, start: hands.start });
+  const stored = make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor });
+  skilled.askUnneeded(stored.unneeded);
   const made = {
     ...before,
     helpers: helping,
@@ -148,7 +150,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     prices: make(prices, { book: hands.prices, url: options.priceListUrl }),
     values: make(values),
     evals: graded,
-    skillStore: make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor }),
+    skillStore: stored,
     pipelines: make(pipelines),
     work: make(work),
     project: make(project, agents),

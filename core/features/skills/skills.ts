@@ -71,6 +71,7 @@ export const skills = defineBuiltInFeature({
       helpers: runHelpers(helpers, spine.sources),
       nextCallId: () => ids.next('call'),
     });
+    let unneeded: (() => readonly string[]) | null = null;
     const reload = () => {
       finder.forget();
       return book.reload();
@@ -78,7 +79,11 @@ export const skills = defineBuiltInFeature({
     const watch = new SkillWatch({ roots, logger, later, reload });
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
-      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own) }),
+      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => [...(unneeded?.() ?? [])] }),
+      /** The store knows what was asked for. */
+      askUnneeded: (ask: () => readonly string[]) => {
+        unneeded = ask;
+      },
       tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
       packSources: createSkillSources({ skills: book, reader, record }),
       list: () => book.list(),

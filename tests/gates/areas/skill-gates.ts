@@ -114,6 +114,7 @@ export const skillGates: readonly Gate[] = [
     text: "({ facts }) => (facts.beyond === undefined ? null : askOnce('skill.beyond', facts.beyond)),",
     instead: '',
     suites: ['tests/program/skills.test.ts'],
+    only: 'what its skill declares',
   },
   {
     name: 'skill/script-bounds',
@@ -122,6 +123,7 @@ export const skillGates: readonly Gate[] = [
     text: 'if (bounds?.isDeclared === true)',
     instead: 'if (bounds?.skill === "")',
     suites: ['tests/program/skills.test.ts'],
+    only: 'what its skill declares',
   },
   {
     name: 'skill/script-folders',
@@ -130,6 +132,7 @@ export const skillGates: readonly Gate[] = [
     text: 'bounds === null ? opened : inBoth(opened, bounds.folders,',
     instead: 'bounds !== null ? opened : inBoth(opened, [],',
     suites: ['tests/program/skills.test.ts'],
+    only: 'what its skill declares',
   },
   {
     name: 'store/same-signer',
