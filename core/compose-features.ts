@@ -128,6 +128,8 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const servers = make(mcp, guard.secrets);
   const graded = make(evals, { prompt, start: hands.start });
   const working = make(work, () => all.flatMap((wing) => wing.strategies ?? []));
+  const stored = make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor });
+  skilled.askUnneeded(stored.unneeded);
   const made = {
     ...before,
     helpers: helping,
@@ -155,7 +157,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     prices: make(prices, { book: hands.prices, url: options.priceListUrl }),
     values: make(values),
     evals: graded,
-    skillStore: make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor }),
+    skillStore: stored,
     pipelines: make(pipelines),
     plan: make(plan),
     project: make(project, agents),

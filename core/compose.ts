@@ -118,6 +118,7 @@ function registerTools(
     web: createWebDeps(config.web, safety, secrets),
     chats,
     refusesFiles: features.skills.refusesFiles,
+    boundsOfFiles: features.skills.boundsOfFiles,
   });
   for (const tool of [...features.tools, ...builtIn, createOpenWorkspace(workspaces), ...(options.tools ?? [])]) tools.register(tool);
 }

@@ -112,6 +112,8 @@ export const callFactsSchema = z.object({
   opens: z.object({ path: z.string(), identity: z.string() }).optional(),
   /** Why the gate denies it in any case, in a sentence. */
   refused: z.string().optional(),
+  /** What it does beyond what the skill declares under whose name it runs, in a sentence: no earlier permission covers it. */
+  beyond: z.string().optional(),
   /** It runs code as it comes from the network. */
   runsFetched: z.literal(true).optional(),
   /**
@@ -151,6 +153,24 @@ export type ArtifactRef = z.infer<typeof artifactRefSchema>;
 export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 'skipped', 'unknown'] as const;
 export const toolOutcomeSchema = z.enum(toolOutcomes);
 export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
+
+/** What a script may do at most, by what its skill declares. */
+export interface ScriptBounds {
+  readonly skill: string;
+  readonly hosts: readonly string[];
+  /** Besides the workspace; real paths. */
+  readonly folders: readonly string[];
+  /** Programs it may start; empty where it names none. */
+  readonly commands: readonly string[];
+  /** It declares the tool that runs commands, or no tools at all. */
+  readonly runsCommands: boolean;
+  /** Its own files, which it may read. */
+  readonly ownFolder: string;
+  /** Hosts that its files name and its head does not. */
+  readonly undeclaredHosts: readonly string[];
+  /** It declares something. What declares nothing is confined only where every command is. */
+  readonly isDeclared: boolean;
+}
 
 /** Where untrusted content came from. It can request actions; it cannot approve them. */
 export const taintSourceSchema = z.object({

@@ -59,7 +59,7 @@ const imported = {
   imported: [{ name: 'weather', path: '/ws/skills/weather', sha256: 'a', converted: true, findings: [] }],
   skipped: list.refused,
 };
-const removed = { name: 'weather', path: '/ws/skills/weather', callId: 'call_1' };
+const removed = { name: 'weather', path: '/ws/skills/weather', callId: 'call_1', unneeded: [] };
 const reloaded = { skills: 3, added: ['a'], changed: [], removed: ['b'] };
 const difference = { from: 1, to: 2, lines: [{ kind: 'added' as const, text: 'You keep the books.' }] };
 

@@ -115,6 +115,8 @@ test('a market of one’s own: published, found, installed with its requirements
   ]);
   await claw.op('skill.install', { planId: update.planId ?? '' });
   expect(await claw.op('skill.get', { name: 'notes' })).toMatchObject({ version: '1.1.0', trust: 'content', isOffered: true });
+  expect(await claw.op('skill.remove', { name: 'digest' })).toMatchObject({ unneeded: ['notes'] });
+  expect(await claw.op('skill.remove', { name: 'notes' })).toMatchObject({ unneeded: [] });
 });
 
 test('a change of an installed file takes the trust away, and a repair brings it back', async () => {

@@ -1,9 +1,10 @@
 // Skills in the whole program: each bundled one does its work through the real tools and the real gate with a scripted model; an untrusted one
 // is neither believed nor run; an agent that must change nothing changes nothing.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -155,6 +156,40 @@ test('an untrusted skill marks the session, and its script is refused until trus
   const again = await claw.op('tool.run', { tool: 'exec', args: { command: 'sh skills/weather/run.sh' }, wait: false });
   expect(again.outcome).toBe('waiting');
   expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
+});
+
+test('a script has what its skill declares: the rest asks by the name of the skill, or is not reached', { timeout: 60_000 }, async () => {
+  const other = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-other-')));
+  const script = (name: string, text: string, head: string): void => {
+    put(`skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does a thing for a test.\nmetadata:\n${head}---\n\nRun run.mjs.\n`);
+    put(`skills/${name}/run.mjs`, text);
+  };
+  const writes = `import { writeFileSync } from 'node:fs';\ntry { writeFileSync(${JSON.stringify(join(other, 'x'))}, ''); console.log('written'); } catch (e) { console.log(e.code); }`;
+  script('bounded', writes, '  trayclaw-bins: node\n');
+  script('wide', writes, `  trayclaw-bins: node\n  trayclaw-folders: ${other}\n`);
+  script('reaching', `await fetch('https://collector.test/x');`, '  trayclaw-bins: node\n');
+  const config = { sandbox: { files: { write: [other] } } };
+  const claw = await rig.open([], config);
+  const explain = (command: string) => claw.op('policy.explain', { tool: 'exec', args: { command } });
+  for (const name of ['bounded', 'wide', 'reaching']) {
+    const { sha256 } = await claw.op('skill.get', { name });
+    await claw.op('skill.trust', { name, sha256 });
+  }
+  const beyond = (what: string) => ({ decision: 'ask', ruleId: 'skill.beyond', reason: expect.stringContaining(what) as string });
+  expect((await explain('node skills/bounded/run.mjs')).ruleId).not.toBe('skill.beyond');
+  expect(await explain('node skills/reaching/run.mjs')).toMatchObject(beyond('the skill reaching and may reach collector.test'));
+  expect(await explain('python3 skills/bounded/run.mjs')).toMatchObject(beyond('starts python3'));
+  const run = async (name: string): Promise<string> => {
+    const running = claw.op('tool.run', { tool: 'exec', args: { command: `node skills/${name}/run.mjs` } });
+    const open = async () => (await claw.op('approval.list', {})).approvals;
+    await until(async () => (await open()).length > 0, 'the command asks');
+    for (const { approvalId } of await open())
+      await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
+    return (await running).forModel;
+  };
+  expect(await run('bounded')).toMatch(/EROFS|ENOENT|EACCES/);
+  expect(await run('wide')).toContain('written');
+  rmSync(other, { recursive: true, force: true });
 });
 
 test(

@@ -210,10 +210,18 @@ export const skillOps = defineOps({
   /** Takes a skill out of the workspace. A copy is kept: `checkpoint.restore` with the `callId` puts it back. */
   'skill.remove': {
     params: name,
-    result: z.object({ name: z.string(), path: z.string(), callId: z.string() }),
+    result: z.object({
+      name: z.string(),
+      path: z.string(),
+      callId: z.string(),
+      /** Installed only because other skills needed them, and none does now. */
+      unneeded: z.array(z.string()),
+    }),
     about: 'remove a skill from the workspace; undo puts it back',
     forPerson: true,
-    commands: { 'skills remove': { takes: ['name'], example: 'my-skill' } },
+    commands: {
+      'skills remove': { takes: ['name'], options: { '--unneeded': 'and what only it needed, without asking' }, example: 'my-skill' },
+    },
   },
   /** A skill as its files are now (`sha256` as it was shown), or a folder outside of the workspace with all below. `trusted: false` takes it back. */
   'skill.trust': {

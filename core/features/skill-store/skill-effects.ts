@@ -1,6 +1,7 @@
 // The effects of a skill: the tools, commands, hosts, secrets, folders and skills that it declares or that its files use. Pure.
 
 import type { SkillEffect, SkillRisk } from '../../contracts/features/skill-store.ts';
+import { coversHost, hostsInText } from '../../base/hosts-in-text.ts';
 import { isText } from './skill-scan.ts';
 
 /** The part of a head that declares effects. */
@@ -24,8 +25,6 @@ const scripts: readonly (readonly [RegExp, string])[] = [
   [/\.pl$/i, 'perl'],
 ];
 const builtIns = new Set('cd echo export if then else fi for do done while set source true false exit read test case esac function return local printf alias unset in'.split(' ')); // prettier-ignore
-/** Addresses of documents and examples, which nothing is asked of. */
-const quiet = /^(?:www\.w3\.org|schemas?\..*|(?:.*\.)?example\.(?:com|org|net)|localhost|127\.0\.0\.1|\[::1\]|agentskills\.io)$/;
 
 export function effectsOf(declared: DeclaredEffects, files: ReadonlyMap<string, Uint8Array>): SkillEffect[] {
   const found = foundIn(files);
@@ -65,11 +64,12 @@ export function undeclaredRisks(effects: readonly SkillEffect[]): SkillRisk[] {
 }
 
 function both(kind: Kind, declared: readonly string[], found: ReadonlySet<string>): SkillEffect[] {
-  const covers = (name: string): boolean =>
-    declared.some((one) => one === name || one === '*' || (one.startsWith('*.') && name.endsWith(one.slice(1))));
   const own = [...new Set(declared)].map((name): SkillEffect => ({ kind, name, isDeclared: true, isFound: found.has(name) }));
   const others = [...found].filter((name) => !declared.includes(name)).sort();
-  return [...own, ...others.map((name): SkillEffect => ({ kind, name, isDeclared: covers(name), isFound: true }))].slice(0, EACH_MAX);
+  return [...own, ...others.map((name): SkillEffect => ({ kind, name, isDeclared: coversHost(declared, name), isFound: true }))].slice(
+    0,
+    EACH_MAX,
+  );
 }
 
 interface Found {
@@ -90,10 +90,7 @@ function foundIn(files: ReadonlyMap<string, Uint8Array>): Found {
 }
 
 function lookIn(text: string, found: Found): void {
-  for (const [, host = ''] of text.matchAll(/\bhttps?:\/\/(?:[^\s/@"'`<>)]*@)?([\w.-]+|\[[0-9a-f:]+\])/gi)) {
-    const name = host.toLowerCase().replace(/\.+$/, '');
-    if (!quiet.test(name) && /[a-z0-9]/.test(name)) found.host.add(name);
-  }
+  for (const host of hostsInText(text)) found.host.add(host);
   const secretName =
     /(?:\$\{?|process\.env\.|process\.env\[["']|environ(?:\.get)?[[(]["']|getenv\(["'])([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)[A-Z0-9_]*)/g;
   for (const [, name = ''] of text.matchAll(secretName)) found.secret.add(name);

@@ -53,6 +53,7 @@ export const skillStore = defineBuiltInFeature({
     };
     return {
       handlers,
+      unneeded: () => unneededOf(rows, shelf),
       takeUp: () => {
         if (rows.open().length > 0) recoverInstalls({ ...spine, rows, shelf, fs });
       },
@@ -60,6 +61,13 @@ export const skillStore = defineBuiltInFeature({
     };
   },
 });
+
+/** Installed only for skills that are gone. */
+function unneededOf(rows: SkillStoreRows, shelf: Shelf): string[] {
+  const there = new Set(shelf.standing().flatMap(({ name, isOwn }) => (isOwn ? [name] : [])));
+  const entries = rows.entries().filter(({ name, isWanted }) => !isWanted && there.has(name));
+  return entries.map(({ name }) => name).filter((name) => shelf.usersOf(name).length === 0);
+}
 
 function assertHere(caller: Caller): void {
   if (!isHere(caller.channel)) throw new AppError('denied', 'Only callers on this computer may name a file.');

@@ -25,6 +25,8 @@ interface Handled {
   readonly panic: { readonly engaged: boolean };
   readonly checkpoints: Pick<Checkpoints, 'take' | 'after'>;
   readonly tools: { list(): readonly { readonly name: string }[] };
+  /** Installed skills that no person asked for and no skill needs. */
+  unneeded(): string[];
   /** Copies skills into the workspace. */
   importSkills(wish: Omit<ImportWish, 'into'>): ReturnType<typeof importSkills>;
 }
@@ -93,7 +95,7 @@ async function removeSkill(deps: Handled, name: string, caller: Caller): Promise
     log.append(systemSessionId, [{ type: 'checkpoint.closed', body: { callId, files: await checkpoints.after(taken) } }], true);
     skills.reload();
   }
-  return { name, path, callId };
+  return { name, path, callId, unneeded: deps.unneeded() };
 }
 
 interface Target {

@@ -155,16 +155,20 @@ export class SkillBook {
     return index.find(query, limit, accepts);
   }
 
+  /** The skill to which a file belongs; null for any other file, for which no folder is read. */
+  owning(path: string): LoadedSkill | null {
+    if (!this.#deps.roots.some((root) => isInside(path, root.path))) return null;
+    return this.all().find(({ folder }) => isInside(path, folder)) ?? null;
+  }
+
   /**
    * Returns why a command must not run with these paths: a file among them belongs to a skill whose current content is not trusted. Null
    * otherwise.
    */
   refusalOf(paths: readonly string[]): string | null {
-    const { roots } = this.#deps;
     for (const path of paths) {
-      if (!roots.some((root) => isInside(path, root.path))) continue;
-      const skill = [...this.#loaded().skills.values()].find(({ folder }) => isInside(path, folder));
-      if (skill === undefined || isTrusted(this.#withTrust(skill))) continue;
+      const skill = this.owning(path);
+      if (skill === null || isTrusted(this.#withTrust(skill))) continue;
       return `It would run a file of the skill ${skill.head.name}, which you have not trusted as it is now. See: trayclaw skills show ${skill.head.name}`;
     }
     return null;

@@ -17,6 +17,7 @@ import { skillMigrations, SkillRows } from './rows.ts';
 import { SkillBook, type SkillRoot } from './skill-book.ts';
 import { importSkills } from './skill-import.ts';
 import { ProgramFinder } from './skill-needs.ts';
+import { scriptBounds } from './script-bounds.ts';
 import { SkillReader } from './skill-reader.ts';
 import { createSkillShelf } from './skill-shelf.ts';
 import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
@@ -70,6 +71,7 @@ export const skills = defineBuiltInFeature({
       helpers: runHelpers(helpers, spine.sources),
       nextCallId: () => ids.next('call'),
     });
+    let unneeded: (() => readonly string[]) | null = null;
     const reload = () => {
       finder.forget();
       return book.reload();
@@ -77,12 +79,17 @@ export const skills = defineBuiltInFeature({
     const watch = new SkillWatch({ roots, logger, later, reload });
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
-      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own) }),
+      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => [...(unneeded?.() ?? [])] }),
+      /** The store knows what was asked for. */
+      askUnneeded: (ask: () => readonly string[]) => {
+        unneeded = ask;
+      },
       tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
       packSources: createSkillSources({ skills: book, reader }),
       list: () => book.list(),
       shelf: createSkillShelf(book, own, (name) => rows.turnsWith(name)),
       refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
+      boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
       runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
       begin: () => {
         watch.start();

@@ -75,6 +75,7 @@ export const ruleIds = [
   'command.allowed',
   'command.changed',
   'domain.allowed',
+  'skill.beyond',
   'write.workspace',
   'message.same-chat',
   // Of the review of grave calls, which the turn runtime requests after these rules.
@@ -157,6 +158,7 @@ const questions: readonly Rule[] = [
   },
   ({ overLimit }) =>
     overLimit === null ? null : askOnce('rate.limit', `More than ${overLimit.limit} calls of ${overLimit.name} within a minute.`),
+  ({ facts }) => (facts.beyond === undefined ? null : askOnce('skill.beyond', facts.beyond)),
   ({ rule }) => (rule?.then === 'ask' ? askOnce('rule.ask', `${nameRule(rule)} wants you to be asked${because(rule)}`) : null),
 ];
 

@@ -1,5 +1,7 @@
 // The command as its caller describes it, and the result. The only port of the sandbox for other modules.
 
+import type { ScriptBounds } from '../../contracts/tools.ts';
+
 /** Environment entries that let a stop find the processes of a call. */
 export type SpawnMarker = Readonly<Record<string, string>>;
 
@@ -21,6 +23,8 @@ export interface SandboxCommand {
   readonly needsWholeMachine: boolean;
   /** Further folders it may read, real paths: the folders of a skill's scripts. */
   readonly readFolders?: readonly string[];
+  /** Of the skill under whose name it runs: it gets no more than these, also where a person approved it. */
+  readonly bounds?: ScriptBounds | null;
   /** The folder of the session, real path; the configured workspace by default. */
   readonly workspace?: string;
   readonly signal: AbortSignal;

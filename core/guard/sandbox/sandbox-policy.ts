@@ -3,10 +3,11 @@
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { coversHost } from '../../base/hosts-in-text.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import picomatch from 'picomatch';
 import type { Config } from '../../contracts/config.ts';
-import type { FactContext } from '../../contracts/tools.ts';
+import type { FactContext, ScriptBounds } from '../../contracts/tools.ts';
 
 /** temporary: looks empty and accepts writes, which are discarded afterwards. */
 export type FolderAccess = 'hidden' | 'temporary' | 'read' | 'write';
@@ -65,7 +66,13 @@ const toolFolders = [
   ...'.sdkman/candidates go/bin bin'.split(' '),
 ];
 
-export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extraReads: readonly string[] = []): SandboxPolicy {
+/** With the bounds of a skill: no more than it declares as well, apart from the workspace. */
+export function createPolicy(
+  config: Config['sandbox'],
+  place: PolicyPlace,
+  extraReads: readonly string[] = [],
+  bounds: Pick<ScriptBounds, 'hosts' | 'folders'> | null = null,
+): SandboxPolicy {
   const { facts, userHome } = place;
   const at = (path: string): string => expand(path, place);
   const own = place.workspace ?? facts.workspace;
@@ -74,11 +81,13 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
     ...config.files.deny.map(at),
     ...config.files.deny.map((path) => expand(path, { ...place, facts: { ...facts, workspace: own } })),
   ];
-  const write = existing([own, ...facts.extraFolders, ...config.files.write.map(at)]);
-  const opened = existing([...config.files.read.map(at), ...extraReads]);
+  const opened = existing([...facts.extraFolders, ...config.files.write.map(at)]);
+  const bounded = bounds === null ? opened : inBoth(opened, bounds.folders, (wide, narrow) => isInside(narrow, wide));
+  const write = existing([own, ...bounded]);
+  const readable = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
   // Hidden as a whole unless the person opened all of it; keys and our own data are hidden even inside an opened folder.
-  const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isInside(path, open)));
+  const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...readable].some((open) => isInside(path, open)));
   const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
   const rules = new Map<string, FolderAccess>();
   const set = (paths: readonly string[], access: FolderAccess): void => {
@@ -94,16 +103,22 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
     tools.filter((path) => !isInside(path, facts.home)),
     'read',
   );
-  set(opened, 'read');
+  set(readable, 'read');
   set(firm, 'hidden');
   set(write, 'write');
+  const { allowDomains } = config.network;
   return {
     folders: withoutRepetition(rules),
     hiddenFiles: firm.filter((path) => !isFolder(path)),
     isDenied: matcherOf(denied),
-    allowDomains: config.network.allowDomains,
+    allowDomains: bounds === null ? allowDomains : inBoth(allowDomains, bounds.hosts, (wide, narrow) => coversHost([wide], narrow)),
     limits: config.limits,
   };
+}
+
+/** What both lists give, where each entry stands for all below it. */
+function inBoth(some: readonly string[], others: readonly string[], holds: (wide: string, narrow: string) => boolean): string[] {
+  return [...some.filter((one) => others.some((other) => holds(other, one))), ...others.filter((one) => some.some((other) => other !== one && holds(other, one)))]; // prettier-ignore
 }
 
 /** The access to a folder under the policy. */

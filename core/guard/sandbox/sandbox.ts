@@ -140,9 +140,10 @@ export class Sandbox implements CommandSandbox {
     return (await this.#backend.availability()).missing;
   }
 
-  #policy({ readFolders = [], workspace }: Pick<SandboxCommand, 'readFolders' | 'workspace'> = {}): SandboxPolicy {
+  #policy({ readFolders = [], workspace, bounds }: Pick<SandboxCommand, 'readFolders' | 'workspace' | 'bounds'> = {}): SandboxPolicy {
     const { config, facts, userHome, environment } = this.#options;
-    return createPolicy(config, { facts, userHome, environment, ...(workspace === undefined ? {} : { workspace }) }, readFolders);
+    const place = { facts, userHome, environment, ...(workspace === undefined ? {} : { workspace }) };
+    return createPolicy(config, place, bounds == null ? readFolders : [...readFolders, bounds.ownFolder], bounds ?? null);
   }
 
   async #confine(command: SandboxCommand, backend: SandboxBackend): Promise<WrappedCommand> {
@@ -157,7 +158,7 @@ export class Sandbox implements CommandSandbox {
       const passed = passEnvironment(this.#options.config.environment, { ...this.#options.environment, ...command.environment });
       const environment = { ...passed, ...command.sets };
       const prepared = await backend.prepare({ ...command, environment, policy, protectedPlaces: before, temporaryFolder, instanceFolder });
-      const finish = once(() => this.#finish({ policy, before, prepared, drop }));
+      const finish = once(() => this.#finish({ policy, before, prepared, drop, skill: command.bounds?.skill ?? null }));
       return { file: prepared.file, args: prepared.args, environment: prepared.environment, side: 'inside', dispose: finish };
     } catch (cause) {
       drop();
@@ -177,7 +178,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   async #finish(run: FinishedRun): Promise<SandboxReport> {
-    const whenFailed = describeWalls(run.policy, run.prepared.remark);
+    const whenFailed = describeWalls(run);
     try {
       run.prepared.release();
       const remarks = await this.#undo(run);
@@ -221,6 +222,7 @@ interface FinishedRun {
   readonly policy: SandboxPolicy;
   readonly before: ProtectedScan;
   readonly prepared: PreparedRun;
+  readonly skill: string | null;
   drop(): void;
 }
 
@@ -284,10 +286,11 @@ function tooLarge(policy: SandboxPolicy): AppError {
   );
 }
 
-function describeWalls(policy: SandboxPolicy, remark: string | undefined): string {
+function describeWalls({ policy, prepared: { remark }, skill }: FinishedRun): string {
   const { allowDomains } = policy;
+  const where = skill === null ? 'in the sandbox' : `in the sandbox of the skill ${skill}`;
   const network = allowDomains.length === 0 ? 'no network' : `only ${allowDomains.join(', ')} of the network`;
-  const walls = `it ran in the sandbox, which lets it write only ${foldersWith('write', policy).join(', ')} and $TMPDIR, and gives it ${network}`;
+  const walls = `it ran ${where}, which lets it write only ${foldersWith('write', policy).join(', ')} and $TMPDIR, and gives it ${network}`;
   return remark === undefined ? walls : `${walls}; ${remark}`;
 }
 

@@ -1,7 +1,7 @@
 // The list of built-in tools, wired with their dependencies. Starts nothing.
 
 import type { Clock } from '../../base/clock.ts';
-import type { ToolDefinition } from '../../contracts/tools.ts';
+import type { ScriptBounds, ToolDefinition } from '../../contracts/tools.ts';
 import { CommandAnalyst } from '../../guard/command/command.ts';
 import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { createAppendFile } from './append-file.ts';
@@ -50,6 +50,8 @@ export interface BuiltInToolDeps {
   readonly chats: MessagePort | null;
   /** Why a command must not run with these files; null where nothing speaks against it. */
   readonly refusesFiles?: (paths: readonly string[]) => string | null;
+  /** The bounds of the skill whose file is among these; null where none is. */
+  readonly boundsOfFiles?: (paths: readonly string[]) => ScriptBounds | null;
 }
 
 export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefinition[] {
@@ -77,6 +79,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       environment: deps.environment,
       platform: deps.platform,
       ...(deps.refusesFiles === undefined ? {} : { refuses: deps.refusesFiles }),
+      ...(deps.boundsOfFiles === undefined ? {} : { boundsOf: deps.boundsOfFiles }),
       temporaryFolder: deps.temporaryFolder,
       outputBytesMax,
       execTimeoutMs: deps.execTimeoutMs,

@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { ScriptBounds, SpawnRecord } from '../../contracts/tools.ts';
 import type { CommandSandbox, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
 import { wrapCommand } from './confined-start.ts';
 import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
@@ -28,6 +28,8 @@ export interface CommandOptions {
   readonly reads: string | null;
   /** It makes no sense where part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
+  /** Of the skill under whose name it runs. */
+  readonly bounds: ScriptBounds | null;
   /** Without it the command reads the end of its input at once. */
   readonly keepInput: boolean;
   /** The last moment to call it off: aborted, nothing is started. */

@@ -14,8 +14,8 @@ export function wrapCommand(
   plain: ShellCommand,
   options: Omit<SandboxCommand, 'file' | 'args'>,
 ): Promise<WrappedCommand> {
-  const { cwd, environment, sets, marker, attended, reads, needsWholeMachine, workspace, signal } = options;
-  const inWorkspace = workspace === undefined ? {} : { workspace };
+  const { cwd, environment, sets, marker, attended, reads, needsWholeMachine, workspace, bounds, signal } = options;
+  const inWorkspace = { ...(workspace === undefined ? {} : { workspace }), ...(bounds == null ? {} : { bounds }) };
   return sandbox.wrap({ ...plain, cwd, environment, sets, marker, attended, reads, needsWholeMachine, ...inWorkspace, signal });
 }
 

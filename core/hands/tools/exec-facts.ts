@@ -3,8 +3,9 @@
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { bindingsOf, readsOf, type CallFacts, type FactContext, type PathFact } from '../../contracts/tools.ts';
+import { bindingsOf, readsOf, type CallFacts, type FactContext, type PathFact, type ScriptBounds } from '../../contracts/tools.ts';
 import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
+import { beyondBounds } from './beyond-bounds.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
 import type { Runnable } from './shell-command.ts';
@@ -16,6 +17,8 @@ export interface ExecFactsOptions {
   readonly platform: NodeJS.Platform;
   /** Why a command must not run with these files; null where nothing speaks against it. */
   readonly refuses?: (paths: readonly string[]) => string | null;
+  /** The bounds of the skill whose file is among these; null where none is. */
+  readonly boundsOf?: (paths: readonly string[]) => ScriptBounds | null;
 }
 
 export interface CommandCall {
@@ -33,6 +36,8 @@ export interface ConfirmedCommand {
   readonly reads: string | null;
   /** It makes no sense where part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
+  /** Of the skill under whose name it runs; null for none, and where a person allowed more. */
+  readonly bounds: ScriptBounds | null;
 }
 
 export class ExecFacts {
@@ -59,7 +64,7 @@ export class ExecFacts {
   /** The command to start now. Fails with `tool_failed` if it no longer matches the facts. */
   confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
     const cwd = this.folderOf(args, call.cwd, context);
-    const { facts, analysis } = this.#look(call, context);
+    const { facts, analysis, bounds } = this.#look(call, context);
     const shown = this.#shown.get(args);
     if (shown !== undefined && canonicalJson(shown) !== canonicalJson(facts)) {
       throw new AppError('tool_failed', 'What this command would run or touch has changed since it was checked.', {
@@ -67,16 +72,21 @@ export class ExecFacts {
       });
     }
     const { launch, fact } = analysis;
-    return { cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine: analysis.needsWholeMachine };
+    const { needsWholeMachine } = analysis;
+    const kept = facts.beyond === undefined ? bounds : null;
+    return { cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine, bounds: kept };
   }
 
-  #look(call: CommandCall, context: FactContext): { facts: CallFacts; cwd: PathFact; analysis: CommandAnalysis } {
+  #look(call: CommandCall, context: FactContext): Looked {
     const { paths, analyst, environment, platform } = this.#options;
     const places = paths.commandPlaces(context);
     const cwd = places.given(call.cwd);
     const child = childEnvironment(environment, {}, platform);
     const analysis = analyst.analyse({ line: call.command, cwd: cwd.real, environment: child }, places);
-    const refused = this.#refusal(analysis);
+    const files = filesRunBy(analysis);
+    const refused = files === null ? null : (this.#options.refuses?.([...analysis.paths.map(({ real }) => real), ...files]) ?? null);
+    const bounds = files === null ? null : (this.#options.boundsOf?.(files) ?? null);
+    const beyond = bounds === null ? null : beyondBounds(bounds, analysis);
     const facts: CallFacts = {
       class: analysis.class,
       paths: [cwd, ...analysis.paths],
@@ -86,18 +96,23 @@ export class ExecFacts {
       ...(analysis.runsFetched ? { runsFetched: true as const } : {}),
       ...(analysis.does === null ? {} : { does: analysis.does }),
       ...(refused === null ? {} : { refused }),
+      ...(beyond === null ? {} : { beyond }),
     };
-    return { facts, cwd, analysis };
+    return { facts, cwd, analysis, bounds };
   }
+}
 
-  /** A command known to only read may open any file. */
-  #refusal({ fact, paths }: CommandAnalysis): string | null {
-    const { refuses } = this.#options;
-    if (refuses === undefined || readsOf(fact) !== null) return null;
-    const parts =
-      bindingsOf(fact)
-        ?.filter(({ kind }) => kind !== 'environment')
-        .map((binding) => binding.name) ?? [];
-    return refuses([...paths.map(({ real }) => real), ...parts]);
-  }
+interface Looked {
+  readonly facts: CallFacts;
+  readonly cwd: PathFact;
+  readonly analysis: CommandAnalysis;
+  readonly bounds: ScriptBounds | null;
+}
+
+/** The files that decide what it does, those it names where that is not known; null for one known to only read, which may open any. */
+function filesRunBy({ fact, paths }: CommandAnalysis): readonly string[] | null {
+  if (readsOf(fact) !== null) return null;
+  const bindings = bindingsOf(fact);
+  if (bindings === null) return paths.map(({ real }) => real);
+  return bindings.filter(({ kind }) => kind !== 'environment').map(({ name }) => name);
 }

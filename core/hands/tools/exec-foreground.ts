@@ -57,6 +57,7 @@ export function optionsOf(
     workspace: context.workspace,
     reads: run.reads,
     needsWholeMachine: run.needsWholeMachine,
+    bounds: run.bounds,
     signal: context.signal,
     onSpawn: (record) => context.onSpawn(record),
   };

@@ -1,9 +1,13 @@
 // Views of skills, and the name a person gives to check one.
 
 import { resolve } from 'node:path';
-import type { OpResult } from '../../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/features/skills.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
+import { confirmed } from '../confirmed.ts';
 import { exitCodes } from '../exit-code.ts';
+import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table } from '../table.ts';
 import { skillStoreViews } from './skill-store.ts';
@@ -25,12 +29,32 @@ export const skillViews: ViewsOf<'skill'> = {
     show: describeImport,
     exitCode: ({ imported }) => (imported.length > 0 ? exitCodes.done : exitCodes.failed),
   },
-  'skill.remove': { show: ({ path, callId }, { program }) => `Removed ${path}. To take this back: ${program} undo ${callId}` },
+  'skill.remove': { perform: removeSkills },
   'skill.trust': { json: ({ skills }) => skills, show: ({ skills }) => rows(skills) },
   'skill.configure': { show: (skill) => rows([skill]) },
   'skill.reload': { show: describeReload },
   ...skillStoreViews,
 };
+
+/** Offers what only the removed one needed, until nothing is left that no skill needs. */
+function removeSkills(context: CommandContext, params: OpParams<'skill.remove'>, given: Given): Promise<number> {
+  return context.withClaw('any', async ({ claw }) => {
+    const { output } = context;
+    const first = await claw.op('skill.remove', params, cliCaller);
+    const removed = [first];
+    for (let left = first.unneeded; left.length > 0;) {
+      const words = `${left.join(', ')} ${left.length === 1 ? 'was' : 'were'} installed for other skills only, and none needs ${left.length === 1 ? 'it' : 'them'} now.`;
+      if (given['unneeded'] !== true && !(context.hasPerson && (await confirmed(context, words, 'Remove that too?')))) break;
+      for (const name of left) removed.push(await claw.op('skill.remove', { name }, cliCaller));
+      left = removed.at(-1)?.unneeded ?? [];
+    }
+    const lines = removed.map(({ path, callId }) => `Removed ${path}. To take this back: ${context.program} undo ${callId}`);
+    const { unneeded } = removed.at(-1) ?? first;
+    const rest = unneeded.length === 0 ? [] : [`No longer needed: ${unneeded.join(', ')}`];
+    output.result({ ...first, unneeded }, () => [...lines, ...rest].join('\n'));
+    return exitCodes.done;
+  });
+}
 
 function describeAll({ skills, refused }: OpResult<'skill.list'>): string {
   const left = refused.map(({ path, reason, hint }) => `Not taken in: ${path}. ${reason} ${hint}`);

@@ -1,0 +1,56 @@
+// What a script may do under the name of its skill: what the skill's head declares, and what the script's own text names beyond it. Reads
+// files; decides nothing.
+
+import { closeSync, openSync, readSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { coversHost, hostsInText } from '../../base/hosts-in-text.ts';
+import { isInside } from '../../base/inside-folder.ts';
+import type { ScriptBounds } from '../../contracts/tools.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
+import type { SkillBook } from './skill-book.ts';
+
+const SCRIPT_BYTES_MAX = 1_000_000;
+
+/** Of the skill whose file is among these; null where none is. */
+export function scriptBounds(book: Pick<SkillBook, 'owning'>, paths: readonly string[], workspace: string): ScriptBounds | null {
+  for (const path of paths) {
+    const skill = book.owning(path);
+    if (skill === null) continue;
+    const { head, folder } = skill;
+    const { name, hosts, folders, tools } = head;
+    const commands = [...head.needs.bins, ...head.needs.anyBins];
+    const named = paths.filter((one) => isInside(one, folder)).flatMap((one) => [...hostsInText(textOf(one))]);
+    return {
+      skill: name,
+      hosts,
+      folders: folders.map((one) => realOf(placeOf(one, workspace))),
+      commands,
+      runsCommands: tools.length === 0 || tools.includes('exec'),
+      ownFolder: folder,
+      undeclaredHosts: [...new Set(named)].filter((host) => !coversHost(hosts, host)).sort(),
+      isDeclared: [hosts, folders, commands, tools].some((declared) => declared.length > 0),
+    };
+  }
+  return null;
+}
+
+function placeOf(folder: string, workspace: string): string {
+  if (folder === '~' || /^(?:~|\$HOME)\//.test(folder)) return join(homedir(), folder.replace(/^(?:~|\$HOME)\/?/, ''));
+  return resolve(workspace, folder);
+}
+
+/** Its beginning; empty for what cannot be read, which then cannot be run either. */
+function textOf(path: string): string {
+  try {
+    const handle = openSync(path, 'r');
+    try {
+      const bytes = Buffer.alloc(SCRIPT_BYTES_MAX);
+      return bytes.toString('utf8', 0, readSync(handle, bytes, 0, SCRIPT_BYTES_MAX, 0));
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return '';
+  }
+}
