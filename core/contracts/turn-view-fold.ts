@@ -209,6 +209,8 @@ const folds: Folds = {
   },
   'turn.resumed': (turn, { atMs }) => {
     turn.status = 'running';
+    // What streamed when the program ended is asked for again.
+    endLive(turn);
     endWait(turn, atMs);
   },
   'turn.finished': (turn, { body, atMs }) => {

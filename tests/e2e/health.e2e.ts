@@ -15,7 +15,7 @@ test('each check says how it stands and what it is for, and what is not well lea
   const window = await openWindow(browser, { historyTurns: 1 });
   const { page } = window;
   await window.go('Health');
-  const checks = page.getByRole('list', { name: 'Checks' });
+  const checks = page.getByRole('list', { name: 'Checks', exact: true });
   // When all is well that is one line, which opens.
   await page.getByText(/^\d+ checks passed$/).click();
   const passed = page.getByRole('list', { name: 'Passed checks' });
@@ -45,7 +45,7 @@ test('a stop is released from its check', async () => {
   const { page } = window;
   await window.host.op('panic.engage', { reason: 'a look at health' });
   await window.go('Health');
-  const checks = page.getByRole('list', { name: 'Checks' });
+  const checks = page.getByRole('list', { name: 'Checks', exact: true });
   // Leads to the question in the banner.
   await checks.getByRole('button', { name: 'Release the stop…' }).click();
   expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: true });

@@ -99,6 +99,9 @@ test('a host killed and back again and again: nothing is lost, nothing is there 
     await window.conversation.locator('.answer', { hasText: /word\d+ word\d+ word/ }).waitFor();
     await window.host.stop('SIGKILL');
     await window.host.start();
+    const resumed = async (): Promise<number> => (await recorded(window)).filter(({ type }) => type === 'turn.resumed').length;
+    await expect.poll(resumed, { timeout: 15_000 }).toBe(life + 1);
+    await expect.poll(() => window.page.getByText('TrayClaw is not responding. Retrying…').count(), { timeout: 15_000 }).toBe(0);
   }
   await window.conversation.getByText('At last.', { exact: true }).waitFor();
   await expectSame(window);

@@ -39,7 +39,7 @@ async function play(message: string, answers: Record<string, string>, offered = 
     const sink = new RecordingSink();
     const reply = await router.stream('demo/offline', createRequest(messages, { tools: offered }), sink, { signal: never });
     expect(sink.texts.join('')).toBe(reply.text);
-    expect(reply.text).toContain('Offline demo, no language model');
+    expect(reply.text.includes('Offline demo, no language model')).toBe(reply.calls.length === 0);
     expect(reply.usage).toEqual({ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 });
     messages.push({ role: 'assistant', text: reply.text, calls: reply.calls });
     for (const call of reply.calls) {

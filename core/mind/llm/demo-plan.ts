@@ -83,7 +83,8 @@ function planOneCall(turn: Turn, tool: string, args: DoneCall['args'], describe:
 
 function ask(turn: Turn, tool: string, args: DoneCall['args'], text: string): DemoStep {
   if (!turn.isOffered(tool)) return say(`This needs the tool ${tool}, which I was not given, so I cannot do it.`);
-  return { text: `${LABEL} ${text}`, call: { tool, args } };
+  // The answer at the end says once who speaks.
+  return { text, call: { tool, args } };
 }
 
 function say(text: string): DemoStep {

@@ -126,7 +126,7 @@ export const sessionCommands: readonly Command[] = [
     keys: instead('Mod+N', 'Alt+Shift+N'),
     run: (context) =>
       context.app.attempt(async () => {
-        await go(context, (await context.app.sessions.create()).sessionId);
+        await go(context, await context.app.beginSession());
         await writeMessage(context);
       }),
   },

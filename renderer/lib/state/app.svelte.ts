@@ -229,6 +229,14 @@ export class App {
     });
   }
 
+  /** A session to write in: the open one where it is still empty, else a new one. */
+  async beginSession(): Promise<string> {
+    const open = this.sessions.find(this.route.place.sessionId);
+    const isBlank = open !== undefined && open.lastText === '' && open.title === '' && (open.workspace ?? null) === null;
+    const isUsed = isBlank && ((this.drafts[open.sessionId] ?? '') !== '' || (this.draftFiles[open.sessionId] ?? []).length > 0);
+    return isBlank && !isUsed ? open.sessionId : (await this.sessions.create()).sessionId;
+  }
+
   /** A new session that works in a folder or in a new worktree of it, and goes there; `trusts` is the person's yes to that folder. */
   workIn(folder: string, { trusts, inWorktree }: { readonly trusts: boolean; readonly inWorktree: boolean }): Promise<boolean> {
     return this.attempt(async () => {

@@ -70,6 +70,12 @@ export const schedules = {
     kind: 'When',
     kinds: { cron: 'Custom (cron)', every: 'Every…', at: 'Once' },
     expr: 'Cron rule',
+    examples: [
+      ['0 8 * * *', 'Every day at 08:00'],
+      ['0 8 * * 1-5', 'Every weekday at 08:00'],
+      ['0 9 * * 1', 'Every Monday at 09:00'],
+      ['0 9 1 * *', 'On the first of each month at 09:00'],
+    ],
     exprHelp: 'Minute, hour, day, month, weekday: 0 8 * * 1-5 is every weekday at 08:00.',
     everyCount: 'Every',
     everyUnit: 'Unit',
