@@ -305,7 +305,7 @@ export class SessionIndex {
   }
 }
 
-const newRow = { archived: false, lastText: '', pinned: false, model: null, seenSeq: 0, unread: 0 };
+const newRow = { archived: false, lastText: '', pinned: false, model: null, planFirst: null, seenSeq: 0, unread: 0 };
 
 /** What the statements make of a row. */
 function changed(
@@ -317,12 +317,17 @@ function changed(
     title: title ?? row.title,
     archived: archived ?? row.archived,
     pinned: pinned ?? row.pinned,
-    ...(configured === null ? {} : { agentId: configured.agentId, model: configured.model }),
+    ...(configured === null ? {} : { agentId: configured.agentId, model: configured.model, planFirst: planAfter(configured, row) }),
     lastText: lastText ?? row.lastText,
     updatedAtMs: updatedAtMs ?? row.updatedAtMs,
     unread: (readSeq === null ? row.unread : 0) + news,
     seenSeq: Math.max(row.seenSeq, readSeq ?? 0),
   };
+}
+
+function planAfter({ planFirst }: NonNullable<SessionChange['configured']>, row: SessionRow): PlanMode | null {
+  if (planFirst === undefined) return row.planFirst;
+  return planFirst === 'off' ? null : planFirst;
 }
 
 /** SQLite knows no booleans. */
