@@ -78,6 +78,8 @@ const drafts: readonly AnyDraft[] = [
   { type: 'session.pinned', body: { pinned: true } },
   { type: 'session.archived', body: { archived: true } },
   { type: 'session.configured', body: { agentId: 'other', model: 'a/b', by: 'ada' } },
+  { type: 'session.configured', body: { agentId: 'other', model: null, by: 'ada', planFirst: 'steps' } },
+  { type: 'session.configured', body: { agentId: 'other', model: null, by: 'ada', planFirst: 'off' } },
   { type: 'session.seen', body: { seq: 3 } },
 ];
 const change = fc.record({ id: fc.constantFrom('a', 'b'), some: fc.subarray([...drafts], { minLength: 1 }), fails: fc.boolean() });
