@@ -33,7 +33,7 @@ import { project } from './features/project/project.ts';
 import { saved } from './features/saved/saved.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
-import { skillStore } from './features/skill-store/skill-store.ts';
+import { skillStore, unneededOf } from './features/skill-store/skill-store.ts';
 import { skills } from './features/skills/skills.ts';
 import { ssh } from './features/ssh/ssh.ts';
 import { telegram } from './features/telegram/telegram.ts';
@@ -122,14 +122,12 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   lifetimes.defer(() => endTurns(turns, hands.trees, mayHaveStarted));
   const { embeddings } = before.memory;
   const helping = make(helpers, { agents, prompt, remote: remoteCalls(base.config.a2a) });
-  const skilled = make(skills, helping.queue);
+  const skilled = make(skills, helping.queue, (shelf) => unneededOf(store.rows.of(skillStore), shelf));
   const signalled = make(signals);
   const opened = make(doors);
   const servers = make(mcp, guard.secrets);
   const graded = make(evals, { prompt, start: hands.start });
   const working = make(work, () => all.flatMap((wing) => wing.strategies ?? []));
-  const stored = make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor });
-  skilled.askUnneeded(stored.unneeded);
   const made = {
     ...before,
     helpers: helping,
@@ -157,7 +155,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     prices: make(prices, { book: hands.prices, url: options.priceListUrl }),
     values: make(values),
     evals: graded,
-    skillStore: stored,
+    skillStore: make(skillStore, { shelf: skilled.shelf, runCases: graded.runFor }),
     pipelines: make(pipelines),
     plan: make(plan),
     project: make(project, agents),

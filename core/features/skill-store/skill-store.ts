@@ -53,7 +53,6 @@ export const skillStore = defineBuiltInFeature({
     };
     return {
       handlers,
-      unneeded: () => unneededOf(rows, shelf),
       takeUp: () => {
         if (rows.open().length > 0) recoverInstalls({ ...spine, rows, shelf, fs });
       },
@@ -63,7 +62,7 @@ export const skillStore = defineBuiltInFeature({
 });
 
 /** Installed only for skills that are gone. */
-function unneededOf(rows: SkillStoreRows, shelf: Shelf): string[] {
+export function unneededOf(rows: SkillStoreRows, shelf: Pick<Shelf, 'standing' | 'usersOf'>): string[] {
   const there = new Set(shelf.standing().flatMap(({ name, isOwn }) => (isOwn ? [name] : [])));
   const entries = rows.entries().filter(({ name, isWanted }) => !isWanted && there.has(name));
   return entries.map(({ name }) => name).filter((name) => shelf.usersOf(name).length === 0);

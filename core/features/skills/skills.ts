@@ -19,7 +19,7 @@ import { importSkills } from './skill-import.ts';
 import { ProgramFinder } from './skill-needs.ts';
 import { scriptBounds } from './script-bounds.ts';
 import { SkillReader } from './skill-reader.ts';
-import { createSkillShelf } from './skill-shelf.ts';
+import { createSkillShelf, type SkillShelf } from './skill-shelf.ts';
 import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 import { createSkillSources } from './skill-sources.ts';
 import { SkillWatch } from './skill-watch.ts';
@@ -40,7 +40,13 @@ export const skills = defineBuiltInFeature({
   name: 'skills',
   migrations: skillMigrations,
   rows: ({ db }) => new SkillRows(db),
-  create: (spine: Taken, rows: SkillRows, helpers: Omit<RunHelpers, 'sourcesOf'>) => {
+  /** `unneededOn`: which skills of a shelf were only installed for others that are gone; the store's rows tell it. */
+  create: (
+    spine: Taken,
+    rows: SkillRows,
+    helpers: Omit<RunHelpers, 'sourcesOf'>,
+    unneededOn: (shelf: Pick<SkillShelf, 'standing' | 'usersOf'>) => string[],
+  ) => {
     const { config, clock, later, ids, logger, log, environment, facts, tools } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
     const finder = new ProgramFinder(environment, process.platform);
@@ -71,7 +77,7 @@ export const skills = defineBuiltInFeature({
       helpers: runHelpers(helpers, spine.sources),
       nextCallId: () => ids.next('call'),
     });
-    let unneeded: (() => readonly string[]) | null = null;
+    const shelf = createSkillShelf(book, own, (name) => rows.turnsWith(name));
     const reload = () => {
       finder.forget();
       return book.reload();
@@ -79,15 +85,11 @@ export const skills = defineBuiltInFeature({
     const watch = new SkillWatch({ roots, logger, later, reload });
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
-      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => [...(unneeded?.() ?? [])] }),
-      /** The store knows what was asked for. */
-      askUnneeded: (ask: () => readonly string[]) => {
-        unneeded = ask;
-      },
+      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => unneededOn(shelf) }),
       tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
       packSources: createSkillSources({ skills: book, reader }),
       list: () => book.list(),
-      shelf: createSkillShelf(book, own, (name) => rows.turnsWith(name)),
+      shelf,
       refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
       boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
       runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
