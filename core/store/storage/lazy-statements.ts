@@ -26,9 +26,9 @@ class LazyStatement {
     return (this.#prepared = statement);
   }
 
-  /** As the statement's own: at the place where it is made. */
   pluck(): this {
     this.#isPlucked = true;
+    this.#prepared?.pluck();
     return this;
   }
 
