@@ -15,6 +15,7 @@ import { ContinuityRows, continuityMigrations } from './store/continuity/continu
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { modelMigrations, type StartChild } from './mind/llm/llm.ts';
+import type { SendableTool } from './hands/tools/tools.ts';
 import { FeatureRows, type AnyFeature } from './features/feature.ts';
 import type { BrowserOptions } from './features/browser/browser.ts';
 import type { Machine } from './features/health/health.ts';
@@ -46,6 +47,8 @@ export interface RuntimeOptions extends TrayClawOptions {
   readonly startChild?: StartChild;
   /** The data folder is deleted at the end: nothing waits for the disk. */
   readonly isThrowaway?: boolean;
+  /** Forms of tools that several programs on the same settings share. */
+  readonly sharedTools?: Map<string, SendableTool>;
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
 }

@@ -81,14 +81,16 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 }
 
 function composeHands(base: Base, store: Store, guard: Guard) {
-  const { config, clock, ids, logger, environment, safetyOf } = base;
+  const { config, clock, ids, logger, environment, safetyOf, options } = base;
   const { platform } = process;
   const instanceMarker = instanceMarkerOf(guard.facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(platform), environment, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
-  const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact });
+  const { sharedTools: shared } = options;
+  const sharing = shared === undefined ? {} : { shared };
+  const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact, ...sharing });
   const { workspace } = guard.facts;
   const programs = new Programs({ trees, sandbox: guard.sandbox, environment, platform, ids, instanceMarker, workspace });
   const lastOutput = new LastOutput({ folder: join(guard.facts.home, 'running'), redactStream: () => safetyOf('tool-results').stream() });

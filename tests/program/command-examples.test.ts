@@ -59,6 +59,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'worktrees remove': 'there is no such worktree',
   'model opinion': 'there is no such panel',
   'work choose': 'the work has no candidates',
+  'eval suite': 'the offline demo does not meet the cases',
   'pipeline run': 'the offline demo is no judge',
   research: 'the offline demo is no judge',
 };
@@ -314,6 +315,7 @@ const forPrograms: readonly string[] = [
   'activity.search fromMs',
   'activity.search toMs',
   'work.run task',
+  'eval.run cases',
 ];
 
 test('each parameter of an operation can be typed, but for those that are for programs', () => {

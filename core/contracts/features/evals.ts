@@ -41,7 +41,7 @@ export const evalAssertSchema = z.strictObject({
 export type EvalAssert = z.infer<typeof evalAssertSchema>;
 
 /** A tool of a case. It replaces the program's own tool of this name, and its answers are written down. */
-export const evalToolSchema = z.strictObject({
+const evalToolSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/),
   description: z.string().max(20_000).default(''),
   /** The JSON schema of its arguments. */

@@ -37,6 +37,7 @@ export interface BenchOptions {
 interface Answered {
   readonly run: Pick<CaseRun, 'outcome' | 'usage' | 'error'>;
   readonly requests: number;
+  readonly isCached?: true;
 }
 
 interface Graded {
@@ -67,7 +68,7 @@ export async function runSuite(deps: BenchDeps, suite: readonly SuiteCase[], opt
 
 async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options: BenchOptions): Promise<void> {
   const model = options.model;
-  const { run, requests } = await answer(deps, test, repeat, options);
+  const { run, requests, isCached = false } = await answer(deps, test, repeat, options);
   const graded: Graded =
     run.error === undefined || saysHowItEnds(test, run.outcome)
       ? await grade(deps, test, run.outcome, options)
@@ -84,7 +85,7 @@ async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options:
     text: outcome.text,
     calls: outcome.calls.map(({ tool, args }) => `${tool} ${args}`),
     requests: requests + graded.requests,
-    cached: requests + graded.requests === 0,
+    cached: isCached && graded.requests === 0,
     tookMs: outcome.tookMs,
     costUsd: outcome.costUsd,
     tokens: run.usage.inputTokens + run.usage.outputTokens,
@@ -104,7 +105,7 @@ async function answer(
   const about = [KEY_VERSION, deps.basis, model, input, files, approve, before, tools, budget, repeat];
   const key = hash('sha256', JSON.stringify(about), 'hex');
   const known = useCache ? parseJson(deps.cached(key) ?? '') : null;
-  if (known?.ok === true) return { run: known.value as Answered['run'], requests: 0 };
+  if (known?.ok === true) return { run: known.value as Answered['run'], requests: 0, isCached: true };
   if (isReplay) return failed('No earlier run has an answer to it.');
   await deps.assertBudget();
   try {

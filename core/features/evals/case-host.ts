@@ -13,12 +13,14 @@ import type { AskResult } from '../../contracts/op-results.ts';
 import type { OwnPromptName } from '../../contracts/own-prompts.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import type { Outcome } from './assertions.ts';
+import type { SendableTool } from '../../hands/tools/tools.ts';
 import { declaredTool } from './declared-tool.ts';
 import type { SuiteCase } from './suite-file.ts';
 
 export interface HostOptions {
   readonly home: string;
   readonly isThrowaway: true;
+  readonly sharedTools: Map<string, SendableTool>;
   readonly config: ConfigInput;
   readonly tools: readonly ToolDefinition[];
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -58,6 +60,7 @@ export class CaseHosts {
   readonly #root: string;
   readonly #keys = new Map<string, string>();
   readonly #environment: Record<string, string | undefined>;
+  readonly #sharedTools = new Map<string, SendableTool>();
   #template: Promise<string> | null = null;
   #next = 0;
 
@@ -103,7 +106,15 @@ export class CaseHosts {
   }
 
   #start(home: string, config: ConfigInput, tools: readonly ToolDefinition[] = []): Promise<HostedClaw> {
-    return this.#deps.start({ home, isThrowaway: true, config, tools, environment: this.#environment, prompts: this.#deps.prompts });
+    return this.#deps.start({
+      home,
+      isThrowaway: true,
+      sharedTools: this.#sharedTools,
+      config,
+      tools,
+      environment: this.#environment,
+      prompts: this.#deps.prompts,
+    });
   }
 
   /** Resolves secrets here, because the vault belongs to the person's data folder, and passes them on in the environment. */

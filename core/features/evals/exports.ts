@@ -48,8 +48,9 @@ function asJunit(run: EvalRun): string {
 
 /** Characters that XML 1.0 does not allow are left out. */
 function xml(text: string): string {
-  const allowed = [...text].filter((letter) => letter >= ' ' || letter === '\t' || letter === '\n').join('');
-  return allowed
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

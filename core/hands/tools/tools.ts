@@ -25,6 +25,7 @@ export { defineTool } from './define-tool.ts';
 export { shownPath } from './path-argument.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
+export type { SendableTool } from './sendable-tool.ts';
 export { settlesWithin } from './settles-within.ts';
 export { createOpenWorkspace } from './open-workspace.ts';
 export { isOwnData, protectionOf } from './protected-places.ts';
@@ -49,6 +50,8 @@ export interface ToolHostOptions {
   readonly artifacts: ArtifactSink;
   /** Redacts every result before any of it is cut or kept. */
   readonly redact?: (text: string) => Redacted;
+  /** Forms of tools that hosts of one program share, so that each is worked out once. */
+  readonly shared?: Map<string, SendableTool>;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -65,6 +68,7 @@ export class ToolHost {
   readonly #outputBytesMax: number;
   readonly #artifacts: ArtifactSink;
   readonly #redact: (text: string) => Redacted;
+  readonly #shared: Map<string, SendableTool> | undefined;
   #schemas: readonly ToolSchema[] | null = null;
 
   constructor(options: ToolHostOptions) {
@@ -73,6 +77,7 @@ export class ToolHost {
     this.#outputBytesMax = options.outputBytesMax;
     this.#artifacts = options.artifacts;
     this.#redact = options.redact ?? stillRedacted;
+    this.#shared = options.shared;
     for (const tool of options.tools) this.register(tool);
   }
 
@@ -155,9 +160,18 @@ export class ToolHost {
   }
 
   #sendableOf(tool: ToolDefinition): SendableTool {
-    const known = this.#sendable.get(tool) ?? sendableTool(tool);
+    const known = this.#sendable.get(tool) ?? this.#sharedOf(tool);
     this.#sendable.set(tool, known);
     return known;
+  }
+
+  /** A tool that gives its schema as one may be another under the same name. */
+  #sharedOf(tool: ToolDefinition): SendableTool {
+    if (this.#shared === undefined || tool.schema !== undefined) return sendableTool(tool);
+    const key = `${tool.name} ${tool.description}`;
+    const made = this.#shared.get(key) ?? sendableTool(tool);
+    this.#shared.set(key, made);
+    return made;
   }
 
   #unknownTool(name: string): AppError {

@@ -1,34 +1,34 @@
 // Statements that are prepared with their first use: most parts of the program are not used in most runs. Nothing else differs from the
 // database itself. A wrong statement fails at its first use instead of at the start.
 
-import type { SqlDatabase, SqlStatement } from './storage.ts';
+import type Database from 'better-sqlite3';
 
-export function withLazyStatements(db: SqlDatabase): SqlDatabase {
-  const prepare = (sql: string): SqlStatement => new LazyStatement(db, sql) as unknown as SqlStatement;
-  return Object.create(db, { prepare: { value: prepare } }) as SqlDatabase;
+export function withLazyStatements(db: Database.Database): Database.Database {
+  const prepare = (sql: string): Database.Statement => new LazyStatement(db, sql) as unknown as Database.Statement;
+  return Object.create(db, { prepare: { value: prepare } }) as Database.Database;
 }
 
 class LazyStatement {
-  readonly #db: SqlDatabase;
+  readonly #db: Database.Database;
   readonly #sql: string;
-  #prepared: SqlStatement | null = null;
+  #prepared: Database.Statement | null = null;
   #isPlucked = false;
 
-  constructor(db: SqlDatabase, sql: string) {
+  constructor(db: Database.Database, sql: string) {
     this.#db = db;
     this.#sql = sql;
   }
 
-  get #statement(): SqlStatement {
+  get #statement(): Database.Statement {
     if (this.#prepared !== null) return this.#prepared;
     const statement = this.#db.prepare(this.#sql);
     if (this.#isPlucked) statement.pluck();
     return (this.#prepared = statement);
   }
 
-  /** As the statement's own: at the place where it is made. */
   pluck(): this {
     this.#isPlucked = true;
+    this.#prepared?.pluck();
     return this;
   }
 

@@ -72,6 +72,14 @@ export const harnessGates: readonly Gate[] = [
     only: 'a case has tools, files',
   },
   {
+    name: 'harness/node-once',
+    prevents: 'a node of a pipeline runs again after a restart',
+    file: 'core/features/pipelines/node-runs.ts',
+    text: 'dedupeKey: `${pipelineId}:${node}:${round}:${attempt}`,',
+    instead: 'dedupeKey: `${pipelineId}:${node}:${round}:${attempt}:${Math.random()}`,',
+    suites: ['tests/faults/pipeline-crash.test.ts'],
+  },
+  {
     name: 'harness/node-sources',
     prevents: 'what one node of a pipeline read counts as the own words of the person in the next',
     file: 'core/features/pipelines/node-runs.ts',
