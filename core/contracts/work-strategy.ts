@@ -1,4 +1,4 @@
-// The form of a strategy for work with criteria that a feature brings: whether the agent tries again, and what it is told. Types only.
+// The form of a strategy for work with criteria that a feature brings: whether the agent tries again, and with which message. Types only.
 
 export interface WorkedAttempt {
   /** From 1. */

@@ -21,7 +21,7 @@ const free: ConfigInput = {
   policy: { rules: [{ when: { tools: ['write_file', 'exec', 'plan', 'schedule', 'message'] }, then: 'allow' }] },
   sandbox: { mode: 'off' },
 };
-const call = (tool: string, args: object) => ({ tool, args });
+const call = (tool: string, args: Readonly<Record<string, unknown>>) => ({ tool, args });
 const write = (path: string) => call('write_file', { path, content: 'x' });
 const propose = (...steps: string[]) => call('plan', { action: 'propose', steps });
 const next = (step: number, text: string) => call('plan', { action: 'next', step, text });
@@ -95,7 +95,7 @@ test('a denied plan holds on, also after a restart; another session is not held 
   model.script([{ times: 1, answer: { calls: [write('free.txt'), propose('x')] } }, { answer: { text: 'Done.' } }]);
   const other = await ask(claw);
   expect([other.status, has('free.txt'), (await decisions(claw, other.sessionId)).at(-1)]).toEqual(['done', true, 'plan address.refused']);
-  expect(JSON.stringify((model.requests.at(-1) as { body: { tools: unknown } }).body.tools)).not.toContain('"plan"');
+  expect(JSON.stringify(model.requests.at(-1)?.body['tools'])).not.toContain('"plan"');
   await home.close(claw);
 });
 

@@ -158,7 +158,7 @@ export const scheduleEvents = {
 
 const wanted = {
   name: z.string().trim().min(1).max(100),
-  /** What is asked then; or a task in place of it. */
+  /** The message then; or a task in place of it. */
   prompt: z.string().trim().min(1).max(20_000).optional(),
   task: workFileSchema.optional(),
   /** A task file, for callers on this computer. */
