@@ -153,10 +153,7 @@ test('every door: /plan in a chat, and the command line', async () => {
 test('a recurring job is asked about with its next times and bounds, kept only after a yes, and never made by one', async () => {
   const job = { action: 'repeat', prompt: 'Sum up notes/', cron: '30 7 * * *', zone: 'UTC', usd: 0.1, tools: ['read_file'] };
   const claw = await open(
-    [
-      [call('schedule', { ...job, cron: '* * * * *' }), call('schedule', { ...job, everyMinutes: 60 })],
-      [call('schedule', job)],
-    ],
+    [[call('schedule', { ...job, cron: '* * * * *' }), call('schedule', { ...job, everyMinutes: 60 })], [call('schedule', job)]],
     {},
   );
   const { sessionId } = await ask(claw);
@@ -169,7 +166,10 @@ test('a recurring job is asked about with its next times and bounds, kept only a
   const [made] = (await claw.op('schedule.list', {})).schedules;
   expect(made).toMatchObject({ spec: { kind: 'cron', zone: 'UTC' }, bounds: { usd: 0.1, tools: ['read_file'], grants: false }, depth: 1 });
   // Its own turn may read, and make no further job.
-  model.script([{ times: 1, answer: { calls: [call('schedule', job), call('calc', { expression: '1' })] } }, { answer: { text: 'Done.' } }]);
+  model.script([
+    { times: 1, answer: { calls: [call('schedule', job), call('calc', { expression: '1' })] } },
+    { answer: { text: 'Done.' } },
+  ]);
   const { turnId } = await claw.op('schedule.run', { scheduleId: made?.scheduleId ?? '' });
   await claw.op('turn.wait', { turnId });
   expect((await decisions(claw, sessionId)).slice(-2)).toEqual(['schedule address.refused', 'calc bounds.tool']);

@@ -36,7 +36,8 @@ export async function answerWaits<View extends Waiting>(
     for (let round = 0; round < roundsMax && view.status === 'waiting'; round++) {
       const [open] = view.waitsFor;
       if (open === undefined) return view;
-      const answered = open.approvalId === null ? await ask(context, lines, open.text, judge) : await approve(context, claw, lines, open.approvalId);
+      const answered =
+        open.approvalId === null ? await ask(context, lines, open.text, judge) : await approve(context, claw, lines, open.approvalId);
       if (!answered) return view;
       view = await again();
     }

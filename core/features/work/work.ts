@@ -65,7 +65,8 @@ export const work = defineBuiltInFeature({
     };
     /** For the feature that starts work at set times. */
     const port = {
-      read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile => planned(spine, taskIn(given, caller), {}).task,
+      read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile =>
+        planned(spine, taskIn(given, caller), {}).task,
       begin: (task: WorkFile, about: Begun): string => begin(desk, spine, task, about),
       statusOf: (taskId: string): string | null => (rows.get(taskId) === null ? null : desk.runs.view(taskId).status),
     };
@@ -73,12 +74,7 @@ export const work = defineBuiltInFeature({
   },
 });
 
-function run(
-  desk: WorkDesk,
-  spine: Planning,
-  params: OpParsed<'work.run'>,
-  caller: Caller,
-): WorkView | Promise<WorkView> {
+function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): WorkView | Promise<WorkView> {
   const { task, plan } = planned(spine, taskIn(params, caller), params);
   const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
   return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);

@@ -37,7 +37,8 @@ export async function measureWork(context: BenchContext): Promise<Figure[]> {
     const plainMs: number[] = [];
     const pairs = WARM + context.count(PAIRS);
     for (let pair = 0; pair < pairs; pair++) {
-      const [turn, work] = pair % 2 === 0 ? [await timed(plain), await timed(withCriteria)] : (await inTurn(withCriteria, plain)).toReversed();
+      const [turn, work] =
+        pair % 2 === 0 ? [await timed(plain), await timed(withCriteria)] : (await inTurn(withCriteria, plain)).toReversed();
       if (pair < WARM || turn === undefined || work === undefined) continue;
       added.push(work.wallMs - turn.wallMs);
       processor.push(work.cpuMs - turn.cpuMs);
