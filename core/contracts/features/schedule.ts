@@ -65,6 +65,7 @@ export const scheduleSchema = z.object({
   task: workFileSchema.optional(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;
+export type ScheduledTask = NonNullable<Schedule['task']>;
 
 /**
  * run: a turn was started. missed: nothing could run then. overlap: its last turn was still open. paused: it was switched off.
