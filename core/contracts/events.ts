@@ -27,7 +27,7 @@ import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
 import { telegramEvents } from './features/telegram.ts';
 import { routeNoteSchema } from './model-routes.ts';
-import { planChoiceSchema, turnBoundsSchema } from './turn-bounds.ts';
+import { configuredSchema, turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
 import { healthEvents } from './features/health.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
@@ -78,13 +78,7 @@ const bodies = {
   /** A person has seen the session up to this global position in the log. */
   'session.seen': z.object({ seq: z.number().int().min(0) }),
   /** The settings of turns that start from now on; a null model is the default one. */
-  'session.configured': z.object({
-    agentId: z.string(),
-    model: z.string().nullable(),
-    by: z.string(),
-    /** Left out where it does not change. */
-    planFirst: planChoiceSchema.optional(),
-  }),
+  'session.configured': configuredSchema,
   /** In the system session: the last position and hash of the deleted session's chain. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
 

@@ -13,6 +13,14 @@ export type PlanMode = z.infer<typeof planModeSchema>;
 /** As a person chooses it for a session. */
 export const planChoiceSchema = z.enum(['off', ...planModeSchema.options]);
 
+/** As a session is configured for its next turns; `planFirst` is left out where it does not change. */
+export const configuredSchema = z.object({
+  agentId: z.string(),
+  model: z.string().nullable(),
+  by: z.string(),
+  planFirst: planChoiceSchema.optional(),
+});
+
 /** null is no bound of that kind; an empty list excludes everything. */
 export const turnBoundsSchema = z.strictObject({
   /** Names of tools. */

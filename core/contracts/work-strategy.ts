@@ -1,4 +1,4 @@
-// The form of a strategy for work with criteria that a feature brings: whether the agent tries again, and what it is told. Types only.
+// The form of a strategy for work with criteria that a feature brings: whether the agent tries again, and with which message. Types only.
 
 export interface WorkedAttempt {
   /** From 1. */
@@ -16,5 +16,9 @@ export interface WorkStrategy {
    * Asked after each attempt that ended and was checked, oldest attempt first. Null ends the work: PASS where the last attempt meets every
    * criterion, else FAIL. Must be pure: after a restart it is asked the same again.
    */
-  next(work: { readonly goal: string; readonly attempts: readonly WorkedAttempt[]; readonly triesLeft: number }): { readonly again: string } | null;
+  next(work: {
+    readonly goal: string;
+    readonly attempts: readonly WorkedAttempt[];
+    readonly triesLeft: number;
+  }): { readonly again: string } | null;
 }

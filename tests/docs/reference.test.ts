@@ -122,6 +122,8 @@ test('each tool says how its calls read, by arguments it takes, and no verb is w
       openWorkspaceTool,
       mergeCopyTool,
       worktreeTool,
+      // Offered only where a plan comes first.
+      'plan',
     ].sort(),
   );
   const unknown = tools.flatMap(({ name, schema }) =>

@@ -103,3 +103,28 @@ test('a pipeline is drawn with the state of each node, and two configurations ar
   await looksGood(page, 'compare');
   expect(window.incidents).toEqual([]);
 });
+
+test('where a plan comes first a line says so, the card shows the plan, and a yes frees the turn', { timeout: 120_000 }, async () => {
+  const propose = { tool: 'plan', args: { action: 'propose', steps: ['Read notes.md', 'Write report.md'] } };
+  const write = { tool: 'write_file', args: { path: 'report.md', content: 'x' } };
+  const config = { policy: { rules: [{ when: { tools: ['write_file'] }, then: 'allow' as const }] } };
+  const replies = [{ calls: [write] }, { calls: [propose] }, { calls: [write] }, { text: 'It is written.' }];
+  const window = await openWindow(browser, { replies, config });
+  const { page, host } = window;
+  await window.send('/plan');
+  const note = page.getByText('Plan first: only reads run until you approve a plan.');
+  await note.waitFor();
+  await page.getByRole('button', { name: 'Step by step' }).click();
+  await page.getByText('Plan first: only reads run until you approve the plan, and then each of its steps.').waitFor();
+  await page.getByRole('button', { name: 'Step by step' }).click();
+  await note.waitFor();
+  await window.send('Write a report');
+  await window.approval.getByText('carry out this plan: 1. Read notes.md 2. Write report.md').first().waitFor();
+  expect(await host.readFile('report.md')).toBeNull();
+  await looksGood(page, 'plan-first');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('It is written.', { exact: true }).waitFor();
+  await note.waitFor({ state: 'detached' });
+  expect(await host.readFile('report.md')).toBe('x');
+  expect(window.incidents).toEqual([]);
+});

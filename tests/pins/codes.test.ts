@@ -101,6 +101,8 @@ const ruleIdPins = [
   'review.asked',
   'hook.denied',
   'hook.asked',
+  'ask.plan',
+  'bounds.plan',
   'bounds.tool',
   'bounds.class',
   'bounds.folder',

@@ -21,7 +21,7 @@ const free: ConfigInput = {
   policy: { rules: [{ when: { tools: ['write_file', 'exec', 'plan', 'schedule', 'message'] }, then: 'allow' }] },
   sandbox: { mode: 'off' },
 };
-const call = (tool: string, args: object) => ({ tool, args });
+const call = (tool: string, args: Readonly<Record<string, unknown>>) => ({ tool, args });
 const write = (path: string) => call('write_file', { path, content: 'x' });
 const propose = (...steps: string[]) => call('plan', { action: 'propose', steps });
 const next = (step: number, text: string) => call('plan', { action: 'next', step, text });
@@ -95,7 +95,7 @@ test('a denied plan holds on, also after a restart; another session is not held 
   model.script([{ times: 1, answer: { calls: [write('free.txt'), propose('x')] } }, { answer: { text: 'Done.' } }]);
   const other = await ask(claw);
   expect([other.status, has('free.txt'), (await decisions(claw, other.sessionId)).at(-1)]).toEqual(['done', true, 'plan address.refused']);
-  expect(JSON.stringify((model.requests.at(-1) as { body: { tools: unknown } }).body.tools)).not.toContain('"plan"');
+  expect(JSON.stringify(model.requests.at(-1)?.body['tools'])).not.toContain('"plan"');
   await home.close(claw);
 });
 
@@ -153,10 +153,7 @@ test('every door: /plan in a chat, and the command line', async () => {
 test('a recurring job is asked about with its next times and bounds, kept only after a yes, and never made by one', async () => {
   const job = { action: 'repeat', prompt: 'Sum up notes/', cron: '30 7 * * *', zone: 'UTC', usd: 0.1, tools: ['read_file'] };
   const claw = await open(
-    [
-      [call('schedule', { ...job, cron: '* * * * *' }), call('schedule', { ...job, everyMinutes: 60 })],
-      [call('schedule', job)],
-    ],
+    [[call('schedule', { ...job, cron: '* * * * *' }), call('schedule', { ...job, everyMinutes: 60 })], [call('schedule', job)]],
     {},
   );
   const { sessionId } = await ask(claw);
@@ -169,7 +166,10 @@ test('a recurring job is asked about with its next times and bounds, kept only a
   const [made] = (await claw.op('schedule.list', {})).schedules;
   expect(made).toMatchObject({ spec: { kind: 'cron', zone: 'UTC' }, bounds: { usd: 0.1, tools: ['read_file'], grants: false }, depth: 1 });
   // Its own turn may read, and make no further job.
-  model.script([{ times: 1, answer: { calls: [call('schedule', job), call('calc', { expression: '1' })] } }, { answer: { text: 'Done.' } }]);
+  model.script([
+    { times: 1, answer: { calls: [call('schedule', job), call('calc', { expression: '1' })] } },
+    { answer: { text: 'Done.' } },
+  ]);
   const { turnId } = await claw.op('schedule.run', { scheduleId: made?.scheduleId ?? '' });
   await claw.op('turn.wait', { turnId });
   expect((await decisions(claw, sessionId)).slice(-2)).toEqual(['schedule address.refused', 'calc bounds.tool']);

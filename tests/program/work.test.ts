@@ -161,7 +161,10 @@ test('a schedule starts a task with its criteria, once for a due time, within th
   writeFileSync(file, 'goal: Write report.md\ncriteria: [{ file: report.md }]\nbudget: { usd: 2 }\n');
   await home.close(claw);
   const added = await home.cli(['schedule', 'task', file, '--at', '2099-01-01T00:00', '--tools', 'write_file', '--usd', '0.2', '--json']);
-  expect([added.stderr, added.json]).toMatchObject(['', { name: 'task.yaml', prompt: 'Write report.md', task: { criteria: [{ file: 'report.md' }] } }]);
+  expect([added.stderr, added.json]).toMatchObject([
+    '',
+    { name: 'task.yaml', prompt: 'Write report.md', task: { criteria: [{ file: 'report.md' }] } },
+  ]);
   const { scheduleId } = added.json as { scheduleId: string };
   claw = await home.open({ config: { ...mayWrite, ...model.config('openai') } });
   const { turnId: taskId } = await claw.op('schedule.run', { scheduleId });
@@ -173,7 +176,10 @@ test('a schedule starts a task with its criteria, once for a due time, within th
   const { last } = await claw.op('schedule.get', { scheduleId });
   expect(last).toMatchObject([{ disposition: 'run', taskId, status: 'pass' }]);
   const started = (await eventsOf(claw, `work-${taskId}`)).find(({ type }) => type === 'work.started');
-  expect(started?.body).toMatchObject({ by: `schedule ${scheduleId}`, plan: { usd: 0.2, bounds: { tools: ['write_file'], grants: false } } });
+  expect(started?.body).toMatchObject({
+    by: `schedule ${scheduleId}`,
+    plan: { usd: 0.2, bounds: { tools: ['write_file'], grants: false } },
+  });
   await home.close(claw);
 });
 

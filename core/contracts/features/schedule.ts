@@ -65,6 +65,7 @@ export const scheduleSchema = z.object({
   task: workFileSchema.optional(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;
+export type ScheduledTask = NonNullable<Schedule['task']>;
 
 /**
  * run: a turn was started. missed: nothing could run then. overlap: its last turn was still open. paused: it was switched off.
@@ -158,7 +159,7 @@ export const scheduleEvents = {
 
 const wanted = {
   name: z.string().trim().min(1).max(100),
-  /** What is asked then; or a task in place of it. */
+  /** The message then; or a task in place of it. */
   prompt: z.string().trim().min(1).max(20_000).optional(),
   task: workFileSchema.optional(),
   /** A task file, for callers on this computer. */

@@ -22,7 +22,7 @@ export interface Answering<View> {
 
 const roundsMax = 1000;
 
-/** The view when it has ended, or waits for what was not answered here. With nobody at the terminal it is returned as it is. */
+/** The view when it has ended, or waits for what was not answered here. Returned as it is where no person is at the terminal. */
 export async function answerWaits<View extends Waiting>(
   context: CommandContext,
   claw: Claw,
@@ -36,7 +36,8 @@ export async function answerWaits<View extends Waiting>(
     for (let round = 0; round < roundsMax && view.status === 'waiting'; round++) {
       const [open] = view.waitsFor;
       if (open === undefined) return view;
-      const answered = open.approvalId === null ? await ask(context, lines, open.text, judge) : await approve(context, claw, lines, open.approvalId);
+      const answered =
+        open.approvalId === null ? await ask(context, lines, open.text, judge) : await approve(context, claw, lines, open.approvalId);
       if (!answered) return view;
       view = await again();
     }

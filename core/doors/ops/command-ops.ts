@@ -223,7 +223,10 @@ async function planFirst({ deps, ops, values, caller, ...line }: Line): Promise<
   const isNew = line.sessionId === undefined || deps.log.index.session(line.sessionId) === null;
   const sessionId = isNew ? (await ops['session.create']({}, caller)).sessionId : (line.sessionId ?? '');
   await ops['session.configure']({ sessionId, planFirst: mode }, caller);
-  const text = mode === 'off' ? 'Calls are judged as usual again' : `Only reads run until you approve ${mode === 'steps' ? 'the plan, and then each step' : 'a plan'}`;
+  const text =
+    mode === 'off'
+      ? 'Calls are judged as usual again'
+      : `Only reads run until you approve ${mode === 'steps' ? 'the plan, and then each step' : 'a plan'}`;
   return { text: `${text}, from the next message on.`, sessionId };
 }
 

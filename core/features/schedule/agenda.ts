@@ -100,14 +100,18 @@ export class Agenda {
   }
 
   /** The next times and the bounds, as a person is shown them. Fails as `repeat` does. */
-  previewRecurring(job: Recurring, place: Pick<Place, 'sessionId' | 'turnId'>): { readonly nextMs: readonly number[]; readonly bounds: JobBounds } {
+  previewRecurring(
+    job: Recurring,
+    place: Pick<Place, 'sessionId' | 'turnId'>,
+  ): { readonly nextMs: readonly number[]; readonly bounds: JobBounds } {
     const { book, schedules } = this.#deps;
     if ((book.ofTurn(place.turnId)?.depth ?? 0) > 0) throw refuse('A turn that an agent planned may not make a job that comes again.');
     const made = book.all().filter(({ schedule }) => schedule.depth > 0 && schedule.spec.kind !== 'at');
     if (made.length >= RECURRING_MAX) throw refuse(`There are ${RECURRING_MAX} recurring jobs that agents made already.`);
     const nextMs = schedules.preview(job.when, SHOWN_NEXT);
     const apart = nextMs.slice(1).map((atMs, index) => atMs - (nextMs[index] ?? 0));
-    if (apart.some((ms) => ms < RECURRING_APART_MS)) throw refuse('An agent may make a job that comes every five minutes, and none more often.');
+    if (apart.some((ms) => ms < RECURRING_APART_MS))
+      throw refuse('An agent may make a job that comes every five minutes, and none more often.');
     const own = this.#boundsOf(place);
     const wanted = { tools: job.tools === undefined ? null : [...job.tools], usd: job.usd ?? RECURRING_USD };
     const within = narrow({ ...wholeBounds, ...own }, { ...wholeBounds, ...wanted });

@@ -32,7 +32,8 @@ export class Deliveries {
       if (schedule.deliver === null) continue;
       for (const { turnId, taskId, sessionId } of book.fires(schedule.scheduleId, RECENT)) {
         if (taskId !== undefined && sessionId !== undefined) {
-          for (const event of log.reads.slice(sessionId, { types: ['work.finished'], limit: 1, newest: true })) this.deliver(event, schedule);
+          for (const event of log.reads.slice(sessionId, { types: ['work.finished'], limit: 1, newest: true }))
+            this.deliver(event, schedule);
         }
         const row = turnId === undefined ? null : log.index.turn(turnId);
         if (row === null || turnId === undefined || sessionId === undefined) continue;

@@ -1,9 +1,8 @@
 // Operations on schedules, the heartbeat and the task list. Thin: the feature does the work.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { WorkFile } from '../../contracts/features/work.ts';
 import type { Caller, OpHandlers } from '../../contracts/ops.ts';
-import type { scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';
+import type { ScheduledTask, scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { KeptSchedule } from './rows.ts';
@@ -16,7 +15,7 @@ interface Handled {
   readonly heartbeat: Heartbeat;
   readonly clockwork: Pick<Clockwork, 'clockJump'>;
   /** Starts the turn of a schedule. Fails as a message does. */
-  readonly work: { read(given: Pick<Asked, 'file' | 'task'>, caller: Caller): WorkFile };
+  readonly work: { read(given: Pick<Asked, 'file' | 'task'>, caller: Caller): ScheduledTask };
   readonly fire: (kept: KeptSchedule, entry: ScheduleFired) => { sessionId: string; turnId: string };
 }
 
@@ -56,7 +55,7 @@ export function createScheduleOps({ schedules, heartbeat, clockwork, fire, work 
 
 interface Asked {
   readonly prompt?: string | undefined;
-  readonly task?: WorkFile | undefined;
+  readonly task?: ScheduledTask | undefined;
   readonly file?: string | undefined;
 }
 

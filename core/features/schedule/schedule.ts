@@ -3,8 +3,7 @@
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/events.ts';
-import type { Schedule, ScheduleFired } from '../../contracts/features/schedule.ts';
-import { workSessionOf, type WorkFile } from '../../contracts/features/work.ts';
+import type { Schedule, ScheduledTask, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -44,9 +43,12 @@ interface Others {
 /** Work with criteria, in place of a turn. */
 interface WorkPort {
   /** Fails with invalid_params, not_found or denied. */
-  read(given: { readonly file?: string | undefined; readonly task?: WorkFile | undefined }, caller: Caller): WorkFile;
+  read(given: { readonly file?: string | undefined; readonly task?: ScheduledTask | undefined }, caller: Caller): ScheduledTask;
   /** Its session. `alongside` is in the same transaction. Fails as a message does. */
-  begin(task: WorkFile, about: { readonly taskId: string; readonly by: string; readonly bounds: TurnBounds; alongside(): void }): string;
+  begin(
+    task: ScheduledTask,
+    about: { readonly taskId: string; readonly by: string; readonly bounds: TurnBounds; alongside(sessionId: string): void },
+  ): string;
   /** Null where there is none. */
   statusOf(taskId: string): string | null;
 }
@@ -193,15 +195,17 @@ function start(signals: SignalPort, { schedule: wanted }: KeptSchedule, entry: S
 
 function startTask(
   { work, log }: Pick<Others, 'work'> & Pick<Taken, 'log'>,
-  { scheduleId, task, bounds, approvalMs }: Schedule & { readonly task: WorkFile },
+  { scheduleId, task, bounds, approvalMs }: Schedule & { readonly task: ScheduledTask },
   entry: ScheduleFired,
 ): { sessionId: string; turnId: string } {
-  // Met again where it was begun: a due time starts it once.
+  // Begun with its record in one transaction: a due time starts it once.
   const taskId = `wrk_${scheduleId}_${entry.dueMs}`;
-  const sessionId = workSessionOf(taskId);
-  const body = { ...entry, taskId, sessionId };
-  const alongside = (): void => void log.append(systemSessionId, [{ type: 'schedule.fired', body }]);
-  work.begin(task, { taskId, by: `schedule ${scheduleId}`, bounds: unattendedBounds(bounds, approvalMs), alongside });
+  const sessionId = work.begin(task, {
+    taskId,
+    by: `schedule ${scheduleId}`,
+    bounds: unattendedBounds(bounds, approvalMs),
+    alongside: (begun) => void log.append(systemSessionId, [{ type: 'schedule.fired', body: { ...entry, taskId, sessionId: begun } }]),
+  });
   return { sessionId, turnId: taskId };
 }
 

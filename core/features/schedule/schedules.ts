@@ -3,8 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { Schedule, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
-import type { WorkFile } from '../../contracts/features/work.ts';
+import type { Schedule, ScheduledTask, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -24,7 +23,7 @@ export interface ScheduleWish {
   readonly approvalMs?: number | undefined;
   readonly enabled?: boolean | undefined;
   readonly deliver?: string | null | undefined;
-  readonly task?: WorkFile | undefined;
+  readonly task?: ScheduledTask | undefined;
 }
 
 /** The fields of an agent's schedule that come from its turn, not from its request. */

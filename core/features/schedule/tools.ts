@@ -129,7 +129,8 @@ type ScheduleArgs = z.infer<typeof scheduleInput>;
 function createSchedule(port: AgendaPort): ToolDefinition {
   return defineTool({
     name: 'schedule',
-    description: 'Take something up again by yourself later: once (follow_up), or again and again (repeat); list what is planned here, or cancel it.',
+    description:
+      'Take something up again by yourself later: once (follow_up), or again and again (repeat); list what is planned here, or cancel it.',
     input: scheduleInput,
     class: 'write',
     shows: { verb: 'use_schedule', target: ['prompt', 'scheduleId'] },
@@ -210,7 +211,10 @@ function recurringFacts(port: AgendaPort, args: RepeatArgs, { sessionId = '', tu
     const begins = `TrayClaw will start on its own, ${rhythmWords(args)}, until you remove it. Next: ${nextMs.map(moment).join(', ')}.`;
     const money = bounds.usd === null ? 'no limit of money' : `at most ${bounds.usd} US dollars`;
     const tools = bounds.tools === null ? 'any tool' : `only ${bounds.tools.join(', ')}`;
-    return { ...facts, risks: [begins, `Each time: ${money}; ${tools}; your grants do not count, and it asks you about calls that are not free.`] };
+    return {
+      ...facts,
+      risks: [begins, `Each time: ${money}; ${tools}; your grants do not count, and it asks you about calls that are not free.`],
+    };
   } catch (cause) {
     return { ...facts, refused: toAppError(cause).message };
   }

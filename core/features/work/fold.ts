@@ -56,7 +56,8 @@ export function nextStep(state: WorkState, candidate: number | null, custom: Wor
   // Rules cost nothing, so all of them say what is wrong; models and people are asked about work that meets every rule.
   const next = open.find((index) => !failed || isRule(criteria[index]));
   if (next !== undefined) return { kind: isPersons(criteria[next]) ? 'ask' : 'check', attempt, index: next };
-  const again = custom?.next({ goal: state.started.goal, attempts: workedBefore(state, candidate), triesLeft: plan.tries - attempt }) ?? null;
+  const again =
+    custom?.next({ goal: state.started.goal, attempts: workedBefore(state, candidate), triesLeft: plan.tries - attempt }) ?? null;
   if (again !== null && attempt < plan.tries) return { kind: 'attempt', attempt: attempt + 1, message: again.again };
   if (!failed) return { kind: 'end', status: 'pass', reason: 'Every criterion is met.' };
   if (custom === null && attempt < plan.tries) return { kind: 'attempt', attempt: attempt + 1 };

@@ -142,7 +142,7 @@ export class WorkDesk {
     return nextStep(state, candidate, custom === undefined ? null : this.#deps.strategyOf(custom));
   }
 
-  /** Null where its strategy is gone: what is over is shown all the same. */
+  /** Null where its strategy is gone: the work can still be shown. */
   #nextToShow(state: WorkState, candidate: number | null): WorkStep | null {
     try {
       return this.#next(state, candidate);

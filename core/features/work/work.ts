@@ -3,7 +3,7 @@
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
-import type { workOps, WorkFile, WorkPlan, WorkView } from '../../contracts/features/work.ts';
+import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
@@ -65,7 +65,8 @@ export const work = defineBuiltInFeature({
     };
     /** For the feature that starts work at set times. */
     const port = {
-      read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile => planned(spine, taskIn(given, caller), {}).task,
+      read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile =>
+        planned(spine, taskIn(given, caller), {}).task,
       begin: (task: WorkFile, about: Begun): string => begin(desk, spine, task, about),
       statusOf: (taskId: string): string | null => (rows.get(taskId) === null ? null : desk.runs.view(taskId).status),
     };
@@ -73,12 +74,7 @@ export const work = defineBuiltInFeature({
   },
 });
 
-function run(
-  desk: WorkDesk,
-  spine: Planning,
-  params: OpParsed<'work.run'>,
-  caller: Caller,
-): WorkView | Promise<WorkView> {
+function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): WorkView | Promise<WorkView> {
   const { task, plan } = planned(spine, taskIn(params, caller), params);
   const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
   return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
@@ -100,7 +96,7 @@ interface Begun {
   readonly taskId: string;
   readonly by: string;
   readonly bounds: TurnBounds;
-  alongside(): void;
+  alongside(sessionId: string): void;
 }
 
 /** Within the given bounds; those of the preset `scheduled` where the task names none. */
@@ -108,7 +104,9 @@ function begin(desk: WorkDesk, spine: Planning, given: WorkFile, { bounds, ...ab
   const { task, plan } = planned(spine, given, given.preset === undefined && given.strategy === undefined ? { preset: 'scheduled' } : {});
   const usd = Math.min(plan.usd ?? Infinity, bounds.usd ?? Infinity);
   const within = { ...plan, bounds: narrow(plan.bounds, bounds), usd: usd === Infinity ? null : usd };
-  return desk.start(task, within, { ...about, channel: 'schedule' });
+  const sessionId = workSessionOf(about.taskId);
+  desk.start(task, within, { ...about, alongside: () => about.alongside(sessionId), channel: 'schedule' });
+  return sessionId;
 }
 
 /** Fails with invalid_params for a task that can never be done. */

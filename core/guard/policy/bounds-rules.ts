@@ -25,7 +25,13 @@ export interface Exclusion {
 }
 
 export function exclusionOf(call: BoundedCall, judged: JudgedBounds): Exclusion | null {
-  return byPlan(call, judged.bounds) ?? byTool(call, judged.bounds) ?? byClass(call, judged.bounds) ?? byFolder(call, judged.bounds) ?? byHost(call, judged);
+  return (
+    byPlan(call, judged.bounds) ??
+    byTool(call, judged.bounds) ??
+    byClass(call, judged.bounds) ??
+    byFolder(call, judged.bounds) ??
+    byHost(call, judged)
+  );
 }
 
 /** A page that is only fetched counts as a read; whether it may be is for the other rules. */

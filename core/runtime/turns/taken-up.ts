@@ -33,7 +33,12 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   const { agentId, continues, bounds, helper } = started.body;
   // Whether a plan comes first is said by the session, which may have approved one; a helper has it from the turn that called it.
   const isOwn = bounds !== undefined && helper === undefined;
-  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf({ bounds: isOwn ? withoutPlan(bounds) : bounds, helper }) };
+  return {
+    sessionId,
+    agentId,
+    turnIds: [...(continues?.turnIds ?? []), turnId],
+    ...aboutOf({ bounds: isOwn ? withoutPlan(bounds) : bounds, helper }),
+  };
 }
 
 /** `isRetryable` where that may be the turn itself, which is recorded as finished a moment before its lane is free. */

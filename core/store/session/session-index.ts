@@ -94,7 +94,9 @@ function prepareAll(db: SqlDatabase) {
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
     pin: db.prepare('UPDATE sessions SET pinned = ? WHERE session_id = ?'),
-    configure: db.prepare("UPDATE sessions SET agent_id = ?, model = ?, plan_first = nullif(coalesce(?, plan_first), 'off') WHERE session_id = ?"),
+    configure: db.prepare(
+      "UPDATE sessions SET agent_id = ?, model = ?, plan_first = nullif(coalesce(?, plan_first), 'off') WHERE session_id = ?",
+    ),
     // Followers look from the end of the log: what came after the place is little.
     see: db.prepare(
       `UPDATE sessions SET seen_seq = max(seen_seq, @seq), unread = (

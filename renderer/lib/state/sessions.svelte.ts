@@ -280,6 +280,7 @@ export class Sessions {
       seenSeq: 0,
       model: null,
       workspace: body.workspace ?? null,
+      planFirst: null,
     });
   }
 

@@ -22,6 +22,7 @@ function info(sessionId: string, change: Partial<SessionInfo> = {}): SessionInfo
     seenSeq: 0,
     model: null,
     workspace: null,
+    planFirst: null,
     ...change,
   };
 }

@@ -21,7 +21,9 @@ export function graphOf(
 ): string {
   // Names of nodes may be words of the language of diagrams.
   const ids = new Map(nodes.map(({ node }, index) => [node, `n${index}`]));
-  const boxes = nodes.map(({ node, status }) => `  ${ids.get(node) ?? ''}${forms[status][0]}"${node}<br/>${words[status]}"${forms[status][1]}`);
+  const boxes = nodes.map(
+    ({ node, status }) => `  ${ids.get(node) ?? ''}${forms[status][0]}"${node}<br/>${words[status]}"${forms[status][1]}`,
+  );
   const lines = nodes.flatMap(({ node, follows, redo }) => [
     ...follows.map((one) => `  ${ids.get(one) ?? ''} --> ${ids.get(node) ?? ''}`),
     ...redo.map((one) => `  ${ids.get(node) ?? ''} -. ${again} .-> ${ids.get(one) ?? ''}`),

@@ -34,14 +34,17 @@ export async function measureWork(context: BenchContext): Promise<Figure[]> {
     };
     const added: number[] = [];
     const processor: number[] = [];
+    const plainMs: number[] = [];
     const pairs = WARM + context.count(PAIRS);
     for (let pair = 0; pair < pairs; pair++) {
-      const [turn, work] = pair % 2 === 0 ? [await timed(plain), await timed(withCriteria)] : (await inTurn(withCriteria, plain)).toReversed();
+      const [turn, work] =
+        pair % 2 === 0 ? [await timed(plain), await timed(withCriteria)] : (await inTurn(withCriteria, plain)).toReversed();
       if (pair < WARM || turn === undefined || work === undefined) continue;
       added.push(work.wallMs - turn.wallMs);
       processor.push(work.cpuMs - turn.cpuMs);
+      plainMs.push(turn.cpuMs);
     }
-    const note = `processor ${median(processor).toFixed(2)}; n ${added.length}`;
+    const note = `processor ${median(processor).toFixed(2)}, of a plain turn ${median(plainMs).toFixed(2)}; n ${added.length}`;
     return [
       { section: 'work', name: 'added by a criterion', subject: ownName, unit: 'ms', p50: median(added), p99: quantile(added, 0.99), note },
     ];

@@ -19,7 +19,8 @@ export const work = {
   strategyHelp: {
     single: 'One attempt, then the criteria are checked.',
     evaluate: 'What is not met goes back to the agent, up to three attempts.',
-    candidates: 'Three agents work, each in its own copy of the folder. One that meets every criterion is taken over; the others are deleted.',
+    candidates:
+      'Three agents work, each in its own copy of the folder. One that meets every criterion is taken over; the others are deleted.',
     'human-gate': 'Like “again with what is missing”; at the end you accept the result or send it back.',
   },
   goal: 'What is wanted',
