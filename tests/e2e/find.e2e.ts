@@ -41,10 +41,8 @@ test('words are found in turns that are not loaded, by keyboard, and the focus c
   await expect.poll(() => place.innerText(), patience).toBe('1 of 11');
   await expect.poll(() => isInView(page, 17), patience).toBe(true);
   expect(await focused(page)).toBe('Find');
-  expect(await page.evaluate<number[]>(`['found', 'found-here'].map((name) => CSS.highlights.get(name).size)`)).toEqual([
-    expect.any(Number),
-    3,
-  ]);
+  const marked = (): Promise<number[]> => page.evaluate(`['found', 'found-here'].map((name) => CSS.highlights.get(name).size)`);
+  await expect.poll(marked, patience).toEqual([expect.any(Number), 3]);
   await looksGood(page, 'find');
   await page.keyboard.press('Shift+Enter');
   await expect.poll(() => isInView(page, 179), patience).toBe(true);
