@@ -2,18 +2,27 @@
 // the argument types of tools and operations are derived from its schemas. It compiles the whole core, so it runs when the package is made
 // and not at each build.
 
-import { writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateDtsBundle } from 'dts-bundle-generator';
+import { openCheckCache } from './check-cache.mjs';
 
 /** In dist/. */
 export const declarationsFile = 'index.d.ts';
 const ZOD = "import type * as z from 'zod';\n";
 
-/** @param {string} root */
+/**
+ * Does nothing where the file is the one that was made of these sources.
+ * @param {string} root
+ */
 export function writeDeclarations(root) {
+  const file = join(root, 'dist', declarationsFile);
+  const cache = openCheckCache(root);
+  const key = cache.keyOf(['build/declarations.mjs', 'core/index.ts']);
+  const made = () => `${key} ${hash('sha256', readFileSync(file))}`;
+  if (existsSync(file) && cache.read('declarations').has(made())) return;
   // Without a check of the sources, which are checked elsewhere: it took half of the time.
-
   const [text = ''] = generateDtsBundle(
     // Only the exports of core/index.ts are exported: a type that merely occurs in it may change without notice.
     [
@@ -25,7 +34,8 @@ export function writeDeclarations(root) {
     ],
     { preferredConfigPath: join(root, 'build/tsconfig.declarations.json') },
   );
-  writeFileSync(join(root, 'dist', declarationsFile), withZod(text));
+  writeFileSync(file, withZod(text));
+  cache.write('declarations', [made()]);
 }
 
 /**

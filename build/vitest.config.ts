@@ -10,28 +10,27 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const startBrowser = [`${root}tests/e2e/driver/start-browser.ts`];
 
-/** End-to-end tests that measure time. */
-const timed = ['tests/e2e/desktop-panic.e2e.ts'];
-
 /** The slowest files start first, so that no long one runs alone at the end. `npm test` names them. */
 const slow = [
+  'e2e/sessions',
+  'e2e/views',
   'e2e/hostile',
   'e2e/diagrams',
-  'e2e/views',
-  'e2e/sessions',
+  'e2e/desktop-',
+  'e2e/dangerous-moments',
+  'e2e/inspector',
   'e2e/activity',
   'e2e/chat',
   'e2e/reconnect',
-  'e2e/inspector',
   'outside/package',
   'faults/crash',
+  'faults/endings',
   'faults/injection',
+  'faults/main-job',
   'faults/bad-input',
-  'faults/telegram-crash',
-  'faults/channel-crash',
-  'faults/helper-crash',
+  'program/browser-cases',
   'faults/index-crash',
-  'faults/schedule-month',
+  'faults/channel-crash',
 ];
 
 /** The longest first. Files of one project stay together: a worker ends at the border between two, and loads everything again. */
@@ -90,11 +89,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed, setupFiles: startBrowser },
-      },
-      {
-        extends: true,
-        test: { name: 'e2e-timed', include: timed, fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: { name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], setupFiles: startBrowser },
       },
     ],
   },

@@ -74,7 +74,8 @@ export interface Caller {
 }
 
 export type OpReply =
-  { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: z.infer<typeof errorBodySchema> };
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: z.infer<typeof errorBodySchema> };
 
 export function isOpName(name: string): name is OpName {
   return Object.hasOwn(opTable, name);

@@ -3,7 +3,14 @@
 import type { WireFormat } from './scripted-model-requests.ts';
 
 export type RefusalKind =
-  'unauthorized' | 'rate-limited' | 'quota' | 'server-error' | 'overloaded' | 'context-overflow' | 'unknown-model' | 'rejected';
+  | 'unauthorized'
+  | 'rate-limited'
+  | 'quota'
+  | 'server-error'
+  | 'overloaded'
+  | 'context-overflow'
+  | 'unknown-model'
+  | 'rejected';
 
 export interface Refusal {
   readonly refuse: RefusalKind;

@@ -38,13 +38,15 @@ test('going to sleep brings the log to the disk at once, waking up does not', as
 
 test('a streaming answer continues over a sleep, in the window and in the tray', async () => {
   const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
-  app.reply({ text: words, pieceChars: 10, delayMs: 80 });
+  const { promise: awake, resolve: goOn } = Promise.withResolvers<void>();
+  app.reply({ text: words, pieceChars: 10, holds: [{ afterFrames: 8, until: awake }] });
   await app.send('Say many words');
   await app.conversation.getByText('word3').waitFor();
   await app.driver.power('suspend');
   await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
   await app.driver.power('resume');
   await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
+  goOn();
   await app.expectSaid(words);
   await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw');
   app.reply({ text: 'Awake.' });

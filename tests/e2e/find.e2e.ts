@@ -43,7 +43,7 @@ test('words are found in turns that are not loaded, by keyboard, and the focus c
   await expect.poll(() => isInView(page, 17), patience).toBe(true);
   expect(await focused(page)).toBe('Find');
   const marksHere = (): Promise<number> => page.evaluate<number>(`CSS.highlights.get('found-here').size`);
-  expect(await marksHere()).toBe(3);
+  await expect.poll(marksHere, patience).toBe(3);
   await looksGood(page, 'find');
   await page.evaluate(`document.querySelectorAll('time').forEach((time) => { time.textContent = '17:17'; })`);
   await page.keyboard.press('Shift+Enter');
@@ -51,7 +51,7 @@ test('words are found in turns that are not loaded, by keyboard, and the focus c
   await page.keyboard.press('Enter');
   await expect.poll(() => isInView(page, 17), patience).toBe(true);
   // The clock beside a message is not searched.
-  expect(await marksHere()).toBe(3);
+  await expect.poll(marksHere, patience).toBe(3);
   await field.fill('nothing of the kind');
   await expect.poll(() => place.innerText(), patience).toBe('Nothing found');
   await page.keyboard.press('Escape');

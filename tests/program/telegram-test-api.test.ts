@@ -72,6 +72,7 @@ test('pairing, a conversation, and a question of the desktop answered with a but
 
 function dataIn(markup: unknown): string[] {
   const parsed = (typeof markup === 'string' ? JSON.parse(markup) : markup) as
-    { inline_keyboard?: { callback_data: string }[][] } | undefined;
+    | { inline_keyboard?: { callback_data: string }[][] }
+    | undefined;
   return (parsed?.inline_keyboard ?? []).flat().map((button) => button.callback_data);
 }

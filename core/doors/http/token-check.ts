@@ -7,7 +7,9 @@ import type { Clock } from '../../base/clock.ts';
 import { GuessLimit } from '../../base/guess-limit.ts';
 
 export type TokenVerdict =
-  { readonly kind: 'right' } | { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly retryAfterSeconds: number };
+  | { readonly kind: 'right' }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'locked'; readonly retryAfterSeconds: number };
 
 export class TokenCheck {
   readonly #digest: Buffer;

@@ -159,7 +159,10 @@ function refusalOf(name: string, reason: string | undefined): string {
 
 /** Shown next to the reasons of the rules, so the hook's text is quoted in a way it cannot break out of. */
 function questionOf(name: string, reason = ''): string {
-  const words = reason.replaceAll(/\s+/g, ' ').replaceAll(/[“”„]/g, '"').trim();
+  const words = reason
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[“”„]/g, '"')
+    .trim();
   return words === '' ? `The hook ${name} asks for your decision.` : `The hook ${name} asks for your decision: “${words}”`;
 }
 

@@ -9,7 +9,9 @@ export type Said =
 
 /** `json`: any JSON object. */
 export type WantedOutput =
-  { readonly kind: 'text' } | { readonly kind: 'json' } | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>> };
+  | { readonly kind: 'text' }
+  | { readonly kind: 'json' }
+  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>> };
 
 export interface Asked {
   readonly model: string;

@@ -87,7 +87,8 @@ function readHead(text: string): { head: Head; flaws: HeadFlaw[] } {
 }
 
 type Parsed =
-  { readonly head: Head; readonly flaws: HeadFlaw[] } | { readonly head: null; readonly problem: string; readonly line: number | null };
+  | { readonly head: Head; readonly flaws: HeadFlaw[] }
+  | { readonly head: null; readonly problem: string; readonly line: number | null };
 
 function parseYaml(text: string): Parsed {
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });

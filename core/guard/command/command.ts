@@ -26,7 +26,8 @@ export interface CommandRequest {
 
 /** plain: this file, with the first word of the list as its name. line: this text, run by the shell. */
 export type Launch = (
-  { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] } | { readonly kind: 'line'; readonly line: string }
+  | { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] }
+  | { readonly kind: 'line'; readonly line: string }
 ) & {
   /** Added to the environment every child gets. */
   readonly environment: Readonly<Record<string, string>>;

@@ -12,7 +12,8 @@ export interface ShellCommand {
 
 /** plain: a file and its argument list, whose first word is the name it is called by. line: text only a shell understands. */
 export type Runnable =
-  { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] } | { readonly kind: 'line'; readonly line: string };
+  | { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] }
+  | { readonly kind: 'line'; readonly line: string };
 
 export interface Shell {
   /** Output and errors into one pipe, so that their order is the true one. */

@@ -15,7 +15,7 @@ import type { HostOptions, WindowHost } from './window-host.ts';
 
 const defaultFiles = { 'notes.md': '# Notes\n\nBuy milk.\n' };
 
-/** On a port of its own, or on the given one. */
+/** On the given port, or on a free one. */
 export async function startServedHost(options: HostOptions = {}, givenPort?: number): Promise<WindowHost> {
   const home = mkdtempSync(join(tmpdir(), 'tce-'));
   const model = await ScriptedModel.start([{ answer: inOrder(options.replies ?? []) }]);

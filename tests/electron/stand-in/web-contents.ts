@@ -98,14 +98,27 @@ export class WebContents extends EventEmitter {
     void this.#toWorld({ kind: 'message', channel, body });
   }
 
+  /** "The promise will resolve when the page has finished loading (see did-finish-load)." */
   async loadURL(url: string): Promise<void> {
     await this.#opened;
     await this.#permit(url);
-    await this.#byApp(this.#page?.goto(browserAddress(url))).catch((cause: unknown) => {
+    await this.#byApp(this.#goto(url)).catch((cause: unknown) => {
       if (this.#isDestroyed) return;
       this.emit('did-fail-load', {}, -2, String(cause), url, true);
       throw cause;
     });
+  }
+
+  /** The event comes by another session of the browser than the answer, and may come later. */
+  async #goto(url: string): Promise<void> {
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => this.once('did-finish-load', (finish = resolve)));
+    try {
+      // Without an answer nothing was loaded: a place in the same document.
+      if ((await this.#page?.goto(browserAddress(url))) ?? false) await finished;
+    } finally {
+      this.off('did-finish-load', finish);
+    }
   }
 
   reload(): void {
