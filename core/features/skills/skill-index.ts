@@ -76,10 +76,14 @@ export class SkillIndex {
     }
     const found = [...scores]
       .map(([at, score]) => ({ name: this.#documents[at]?.name ?? '', score: Math.round(score * 1000) / 1000 }))
-      .filter(({ name }) => accepts(name))
       .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-    const least = Math.max(SCORE_MIN, (found[0]?.score ?? 0) * SHARE_MIN);
-    return found.filter(({ score }) => score >= least).slice(0, limit);
+    const taken: Scored[] = [];
+    for (const one of found) {
+      const least = Math.max(SCORE_MIN, (taken[0]?.score ?? 0) * SHARE_MIN);
+      if (taken.length === limit || one.score < least) break;
+      if (accepts(one.name)) taken.push(one);
+    }
+    return taken;
   }
 }
 

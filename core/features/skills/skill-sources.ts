@@ -49,12 +49,11 @@ interface Noting extends Pick<PackSourceRequest, 'agent'> {
 }
 
 function selectCards({ skills }: SkillSourceDeps, { scored, excerpts }: Chosen, { agent, note }: Noting): PackPart[] {
-  if (scored.length + excerpts.length > 0) {
-    const selected = scored.map(({ name, score }) => ({ name, version: skills.listed(name).version, score }));
-    note?.('skill.selected', { agentId: agent, skills: selected, excerpts: [...excerpts] });
-  }
-  return scored.map(({ name, score }) => {
-    const { description, version } = skills.listed(name);
+  if (scored.length + excerpts.length === 0) return [];
+  const listed = scored.map(({ name, score }) => ({ ...skills.listed(name), score }));
+  const selected = listed.map(({ name, version, score }) => ({ name, version, score }));
+  note?.('skill.selected', { agentId: agent, skills: selected, excerpts: [...excerpts] });
+  return listed.map(({ name, description, version, score }) => {
     const text = `${name}: ${description.replaceAll(/\s+/g, ' ')}`;
     return { id: `skill:${name}`, title: name, text: text.slice(0, CARD_CHARS_MAX), source: sourceWords(name, version), score };
   });

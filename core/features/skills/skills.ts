@@ -60,7 +60,7 @@ export const skills = defineBuiltInFeature({
       record,
       config: config.skills,
       around: { platform: process.platform, environment, config, hasProgram: (name) => finder.has(name) },
-      tools: () => new Set(tools.schemas().map(({ name }) => name)),
+      tools: namesOf(() => tools.schemas()),
     });
     const reader = new SkillReader({
       skills: book,
@@ -102,6 +102,16 @@ export const skills = defineBuiltInFeature({
     };
   },
 });
+
+/** The same set while the list stays the same. */
+function namesOf(list: () => readonly { readonly name: string }[]): () => ReadonlySet<string> {
+  let last: { readonly of: readonly { readonly name: string }[]; readonly names: ReadonlySet<string> } | null = null;
+  return () => {
+    const now = list();
+    if (last?.of !== now) last = { of: now, names: new Set(now.map(({ name }) => name)) };
+    return last.names;
+  };
+}
 
 function runHelpers(queue: Omit<RunHelpers, 'sourcesOf'>, sources: Spine['sources']): RunHelpers {
   return {

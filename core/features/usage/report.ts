@@ -1,4 +1,4 @@
-// Queries of the usage rows: by day, model or session, and the spending. Reads what has been counted, after counting what waits.
+// Queries of the usage rows: by day, model or session, and the spending. Waiting events are counted first.
 // An unknown cost is never summed as zero: it is counted separately.
 
 import { localDay, localDayStartMs } from '../../base/local-day.ts';

@@ -1,5 +1,5 @@
-// The usage rows follow the log: events wait in memory and are counted together, in a quiet moment or before somebody reads. How far the rows
-// have come is written with them, so that the next start counts what a crash left waiting.
+// The usage rows follow the log: events wait in memory and are counted together, in a quiet moment or before the rows are read. The position of
+// the last counted event is written with them, so that the next start counts those that a crash left waiting.
 
 import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -14,7 +14,7 @@ const CURSOR = 'usage-counted';
 /** Of a version that counted each event with its append: there is one, so nothing before it is left uncounted. */
 const EARLIER_CURSOR = 'usage';
 const EVENTS_READ = 500;
-/** Counted at once from this many on: what waits stays small. */
+/** So many waiting events are counted at once. */
 const WAITING_MAX = 250;
 
 function prepareAll(db: SqlDatabase) {
@@ -56,7 +56,7 @@ export class UsageRows {
     if (this.#waiting.length >= WAITING_MAX) this.settle();
   }
 
-  /** Counts what waits. To be called before the rows are read. */
+  /** Counts the waiting events. To be called before the rows are read. */
   settle(): void {
     if (this.#waiting.length === 0) return;
     // An outer transaction may be rolled back; counted again, they change nothing.
@@ -65,7 +65,7 @@ export class UsageRows {
     if (!isKept) this.#waiting = [];
   }
 
-  /** In the transaction that deletes a session or begins a fork: what waits is counted while it, and nothing copied from it, is in the log. */
+  /** In the transaction that deletes a session or begins a fork: waiting events are counted before any leave the log or are copied. */
   apply(event: AnyEvent): void {
     if (event.type === 'session.deleted' || (event.type === 'session.created' && event.body.forkedFrom !== null)) this.settle();
   }
@@ -75,7 +75,7 @@ export class UsageRows {
     this.#sql.putCursor.run(CURSOR, seq);
   }
 
-  /** At the start: counts what an earlier run, or an earlier version of the program, left uncounted. */
+  /** At the start: counts the events that an earlier run, or an earlier version of the program, left uncounted. */
   takeOver(read: ReadEvents): void {
     const counted = this.#sql.cursor.get(CURSOR) as number | undefined;
     if (counted !== undefined) this.#applyAfter(counted, read);

@@ -1,6 +1,5 @@
-// What a run of events counts as: rows of packs, model calls and turns, and their sums. Collects in memory what one row tells in the end, and
-// writes each row and each sum once. Applying an event again changes nothing, and neither does the copy of an event in a fork: the original
-// session paid for it.
+// Counts a run of events: rows of packs, model calls and turns, and their sums. Writes each row and each sum once. Applying an event again changes
+// nothing, and neither does the copy of an event in a fork: the original session paid for it.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { noUsage, type Usage } from '../../contracts/llm.ts';

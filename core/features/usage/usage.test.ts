@@ -202,7 +202,7 @@ test('what an earlier program had not counted when it ended is counted once', ()
   expect(db.prepare('SELECT * FROM usage_sums ORDER BY 1, 2, 3').all()).toEqual(before);
 });
 
-test('what waits is counted before its session is deleted, and with it a rollback changes nothing', () => {
+test('waiting events are counted before their session is deleted, and a rollback of that loses none', () => {
   const { db, rows, report, dump } = openUsage();
   const log = new UsageLog();
   log.turn('t1');

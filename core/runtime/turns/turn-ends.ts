@@ -12,7 +12,7 @@ export interface TurnEnd {
   readonly sessionId: string;
 }
 
-/** A turn may end before the answer to its message has left: so many ends are told from memory. */
+/** A turn may end before its sender begins to wait: this many ends are answered from memory. */
 const ENDS_KEPT = 64;
 
 export class TurnEnds {

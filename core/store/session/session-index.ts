@@ -259,7 +259,7 @@ export class SessionIndex {
     // Recounts from that position, including this append.
     if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
     const known = this.#known.get(sessionId);
-    // What is counted in the log is read again.
+    // The database counted the unread ones.
     if (seenSeq !== null) this.#known.delete(sessionId);
     else if (known !== undefined) this.#known.set(sessionId, changed(known, change));
   }
@@ -309,7 +309,7 @@ export class SessionIndex {
 
 const newRow = { archived: false, lastText: '', pinned: false, model: null, planFirst: null, seenSeq: 0, unread: 0 };
 
-/** What the statements make of a row. */
+/** The row after the statements of a change. */
 function changed(
   row: SessionRow,
   { title, archived, pinned, configured, lastText, updatedAtMs, readSeq, news }: SessionChange,
