@@ -14,6 +14,7 @@ import { measureAppends } from './sections/append.ts';
 import { measureDesktop } from './sections/desktop.ts';
 import { measureDoor } from './sections/door.ts';
 import { measureFailover } from './sections/failover.ts';
+import { measureMcp } from './sections/mcp.ts';
 import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
@@ -38,6 +39,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   sandbox: measureSandbox,
   recall: measureRecall,
   door: measureDoor,
+  mcp: measureMcp,
   window: measureWindow,
   peers: measurePeers,
 };

@@ -16,6 +16,7 @@ export const sectionNames = [
   'sandbox',
   'recall',
   'door',
+  'mcp',
   'peers',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];

@@ -24,7 +24,7 @@ export async function connectToServer(
     ...(password === undefined ? {} : { pass: await resolve(password) }),
     ...(token === undefined ? {} : { token: await resolve(token) }),
     ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(await credentialsOf(credentials, resolve)) }),
-    ...(tls === undefined ? {} : { tls: { ...(await filesOf(tls, resolve)), checkServerIdentity: identityCheck(servers) } }),
+    ...(tls === undefined ? {} : { tls: await securityOf(tls, servers, resolve) }),
   });
 }
 
@@ -33,11 +33,12 @@ async function credentialsOf(ref: string, resolve: Resolve): Promise<Uint8Array>
   return new TextEncoder().encode(`${await resolve(ref)}\n`);
 }
 
-async function filesOf({ ca, cert, key }: NonNullable<Config['tls']>, resolve: Resolve) {
+async function securityOf({ ca, cert, key }: NonNullable<Config['tls']>, servers: string, resolve: Resolve) {
   return {
     ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }),
     ...(cert === undefined ? {} : { cert: readFileSync(cert, 'utf8') }),
     ...(key === undefined ? {} : { key: await resolve(key) }),
+    checkServerIdentity: identityCheck(servers),
   };
 }
 

@@ -247,7 +247,7 @@ export class AcpTurn {
       return null;
     }
     const toolCall = { toolCallId: callId, title: question.url === null ? asks : `${asks} ${question.url}` };
-    const request = { sessionId, toolCall, options: questionOptions(quick) };
+    const request: RequestPermissionRequest = { sessionId, toolCall, options: questionOptions(quick) };
     const { outcome } = await client.request(methods.client.session.requestPermission, request, waiting);
     if (outcome.outcome !== 'selected') return null;
     if (outcome.optionId === 'decline') return { action: 'decline' };
