@@ -9,7 +9,7 @@ import type { A2aConfig } from '../../contracts/features/a2a.ts';
 type Config = NonNullable<A2aConfig['nats']>;
 type Resolve = (ref: string) => Promise<string>;
 
-/** Comes back by itself from then on. */
+/** Reconnects automatically from then on. */
 export async function connectToServer(
   { servers, user, password, token, credentials, tls }: Config,
   { name, timeoutMs, resolve }: { readonly name: string; readonly timeoutMs: number; readonly resolve: Resolve },
@@ -56,7 +56,7 @@ function identityCheck(servers: string): typeof checkServerIdentity {
   };
 }
 
-/** What happened, and what to do. */
+/** The message and the hint. */
 export function troubleOf(cause: unknown): readonly [string, string] {
   const { code = '', message = '' } = rootOf(cause);
   if (cause instanceof AuthorizationError) {
