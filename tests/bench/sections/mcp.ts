@@ -30,7 +30,6 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
     home: join(folder, 'home'),
     config: {
       sandbox: { mode: 'off' },
-      policy: { rules: [{ then: 'allow', when: { tools: names.map((name) => `${name}__read`) } }] },
       mcp: { servers: Object.fromEntries(names.map((name) => [name, server])) },
     },
   });
@@ -44,9 +43,13 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
     const connectedMb = settledMb() - before;
     await raw.connect(new StdioClientTransport(server));
     const run = async (name: string, args: object): Promise<void> => {
-      const { outcome } = await claw.op('tool.run', { tool: name, args, sessionId: 'bench' });
+      const { outcome } = await claw.op('tool.run', { tool: name, args, wait: false });
       if (outcome !== 'ok') throw new Error(`the call of ${name} ended as ${outcome}`);
     };
+    // Each call in its own session: what one brings in is untrusted for the next.
+    const { pending = [] } = await claw.op('tool.run', { tool: 's0__read', args: {}, wait: false });
+    for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
+    await claw.whenIdle();
     const served = (): Promise<void> => run('s0__read', {});
     const own = (): Promise<void> => run('calc', { expression: '1+1' });
     const bare = async (): Promise<void> => void (await raw.callTool({ name: 'read', arguments: {} }));
