@@ -11,9 +11,11 @@ import type * as Library from '../../../core/index.ts';
 import { ownName, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';
+import { timed } from '../timed.ts';
 
-const CALLS = 200;
-const WARM = 40;
+// A grant holds for few calls a minute, so all servers take turns.
+const CALLS = 100;
+const WARM = 20;
 const SERVERS = 5;
 const program = fileURLToPath(new URL('../../doubles/mcp/stdio-server.mjs', import.meta.url));
 
@@ -47,20 +49,33 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
       if (outcome !== 'ok') throw new Error(`the call of ${name} ended as ${outcome}`);
     };
     // Each call in its own session: what one brings in is untrusted for the next.
-    const { pending = [] } = await claw.op('tool.run', { tool: 's0__read', args: {}, wait: false });
-    for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
+    for (const name of names) {
+      const { pending = [] } = await claw.op('tool.run', { tool: `${name}__read`, args: {}, wait: false });
+      for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
+    }
     await claw.whenIdle();
-    const served = (): Promise<void> => run('s0__read', {});
+    let turn = 0;
+    const served = (): Promise<void> => run(`s${turn++ % SERVERS}__read`, {});
     const own = (): Promise<void> => run('calc', { expression: '1+1' });
     const bare = async (): Promise<void> => void (await raw.callTool({ name: 'read', arguments: {} }));
     for (let i = 0; i < WARM; i++) for (const call of [own, bare, served]) await call();
     const added: number[] = [];
+    const processor: number[] = [];
     for (let i = 0; i < context.count(CALLS); i++) {
-      const [ownMs, bareMs, servedMs] = [await timed(own), await timed(bare), await timed(served)];
-      added.push(servedMs - ownMs - bareMs);
+      const [inside, outside, whole] = [await timed(own), await timed(bare), await timed(served)];
+      added.push(whole.wallMs - inside.wallMs - outside.wallMs);
+      processor.push(whole.cpuMs - inside.cpuMs - outside.cpuMs);
     }
     return [
-      { section: 'mcp', name: 'added to a call', subject: ownName, unit: 'ms', p50: median(added), p99: quantile(added, 0.99), note: `n ${added.length}` },
+      {
+        section: 'mcp',
+        name: 'added to a call',
+        subject: ownName,
+        unit: 'ms',
+        p50: median(added),
+        p99: quantile(added, 0.99),
+        note: `processor ${median(processor).toFixed(2)}; n ${added.length}`,
+      },
       { section: 'mcp', name: 'memory of five servers', subject: ownName, unit: 'MB', p50: connectedMb, note: 'of this process' },
     ];
   } finally {
@@ -73,10 +88,4 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
 function settledMb(): number {
   globalThis.gc?.();
   return process.memoryUsage().rss / 1e6;
-}
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const startMs = performance.now();
-  await work();
-  return performance.now() - startMs;
 }
