@@ -13,9 +13,9 @@ import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';
 import { timed } from '../timed.ts';
 
-// A grant holds for few calls a minute, so all servers take turns.
-const CALLS = 100;
-const WARM = 20;
+// The policy lets few such calls through a minute.
+const CALLS = 20;
+const WARM = 5;
 const SERVERS = 5;
 const program = fileURLToPath(new URL('../../doubles/mcp/stdio-server.mjs', import.meta.url));
 
@@ -49,13 +49,10 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
       if (outcome !== 'ok') throw new Error(`the call of ${name} ended as ${outcome}`);
     };
     // Each call in its own session: what one brings in is untrusted for the next.
-    for (const name of names) {
-      const { pending = [] } = await claw.op('tool.run', { tool: `${name}__read`, args: {}, wait: false });
-      for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
-    }
+    const { pending = [] } = await claw.op('tool.run', { tool: 's0__read', args: {}, wait: false });
+    for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
     await claw.whenIdle();
-    let turn = 0;
-    const served = (): Promise<void> => run(`s${turn++ % SERVERS}__read`, {});
+    const served = (): Promise<void> => run('s0__read', {});
     const own = (): Promise<void> => run('calc', { expression: '1+1' });
     const bare = async (): Promise<void> => void (await raw.callTool({ name: 'read', arguments: {} }));
     for (let i = 0; i < WARM; i++) for (const call of [own, bare, served]) await call();
