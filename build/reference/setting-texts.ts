@@ -179,7 +179,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'mcp.servers.NAME.cwd': text('The folder it runs in.', 'the workspace'),
   'mcp.servers.NAME.url': text('The address of a server that speaks Streamable HTTP.'),
   'mcp.servers.NAME.headers.NAME': none('Headers for its own address alone. Secrets are references.'),
-  'mcp.servers.NAME.clientId': none('The client that its sign-in server knows, where it registers none by itself.'),
+  'mcp.servers.NAME.clientId': none('The client agreed upon with a sign-in server that registers none.'),
   'mcp.servers.NAME.clientSecret': none('The secret of that client.'),
   'mcp.servers.NAME.confined': text('Runs the program in the sandbox of commands.', '`false`'),
   'mcp.servers.NAME.enabled': text('Whether it may be used.', '`true`'),

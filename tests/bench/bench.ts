@@ -15,6 +15,7 @@ import { measureDesktop } from './sections/desktop.ts';
 import { measureDoor } from './sections/door.ts';
 import { measureWork } from './sections/work.ts';
 import { measureFailover } from './sections/failover.ts';
+import { measureMcp } from './sections/mcp.ts';
 import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
@@ -40,6 +41,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   recall: measureRecall,
   door: measureDoor,
   work: measureWork,
+  mcp: measureMcp,
   window: measureWindow,
   peers: measurePeers,
 };

@@ -42,6 +42,8 @@ const bounds: Readonly<Record<string, Bound>> = {
   'start/serve, idle processor': { max: 0.1, of: 'p50' },
   'door/added to a turn': { max: 1, of: 'p50' },
   'work/added by a criterion': { max: 1, of: 'p50' },
+  'mcp/added to a call': { max: 0.5, of: 'p50' },
+  'mcp/memory of five servers': { max: 30, of: 'p50' },
   'panic/op to last death': { max: 250, of: 'p99' },
   'policy/one decision': { max: 0.1, of: 'p50' },
   'policy/policy.explain': { max: 0.3, of: 'p50' },

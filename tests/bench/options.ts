@@ -17,6 +17,7 @@ export const sectionNames = [
   'recall',
   'door',
   'work',
+  'mcp',
   'peers',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];

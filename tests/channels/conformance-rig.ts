@@ -139,7 +139,7 @@ export class ConformanceRig {
     return callId;
   }
 
-  /** What the log says of the end of a question or of a call. */
+  /** The ends of questions or of calls in the log. */
   async recorded<T extends 'mcp.answered' | 'tool.finished'>(type: T): Promise<EventBodies[T][]> {
     const { sessions } = await this.claw.op('session.list', { limit: 100 });
     const found = await Promise.all(sessions.map(({ sessionId }) => this.claw.op('session.get', { sessionId, types: [type] })));

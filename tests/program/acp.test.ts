@@ -144,6 +144,8 @@ test('a permission, a diff, thoughts, usage; and a session that is listed and lo
   const contents = editor.of('tool_call_update').flatMap(({ content }) => content ?? []);
   expect(contents).toContainEqual(expect.objectContaining({ type: 'diff', oldText: null, newText: expect.stringContaining('kept') }));
   expect(editor.of('tool_call_update').at(-1)?.status).toBe('completed');
+  // The client handles notifications next to answers, not before them.
+  await until(() => editor.of('usage_update').length > 0, 'the usage arrives');
   expect(editor.of('usage_update')[0]?.used).toBe(100);
   expect(readFileSync(join(home.workspace, 'note.txt'), 'utf8')).toBe('kept\n');
 
@@ -151,6 +153,7 @@ test('a permission, a diff, thoughts, usage; and a session that is listed and lo
   expect(sessions.map((one) => one.sessionId)).toContain(sessionId);
   editor.updates.length = 0;
   await editor.connection.agent.request(methods.agent.session.load, { sessionId, cwd: home.workspace, mcpServers: [] });
+  await until(() => editor.said() !== '', 'the messages arrive');
   expect([editor.said('user_message_chunk'), editor.said()]).toEqual(['please write', 'Written.']);
   await expect(editor.prompt('ses_none', 'Hi')).rejects.toThrow(/ses_none/);
   expect(await editor.end()).toBe(0);

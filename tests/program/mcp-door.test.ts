@@ -30,7 +30,7 @@ test.each(eras)('a %s client asks, calculates and reads its own conversation', a
   expect(JSON.stringify(contents)).toContain('It is 42.');
   expect((await rig.claw.op('session.get', { sessionId, limit: 1 })).session.channel).toBe('mcp');
 
-  // It is told when that goes on, and of no other conversation.
+  // It receives news of that conversation, and of no other.
   const told: string[] = [];
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
   const { sessionId: other } = await rig.claw.ask('Of another door');

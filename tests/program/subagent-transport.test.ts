@@ -134,7 +134,7 @@ test('nats: a task of a node that is away is not done by another; it becomes a d
 });
 
 test(
-  'nats: a node with its certificate and credentials works over TLS; without one of them it is told which',
+  'nats: a node with its certificate and credentials works over TLS; without one of them the error says which',
   needs('nats-server'),
   async () => {
     const [certificates, members, others] = [testCertificates(), new NatsIdentities(), new NatsIdentities()];

@@ -30,7 +30,7 @@ function serverFields(value: z.ZodType<string, string>) {
       .max(2000)
       .optional(),
     headers: namedValuesSchema(value).optional(),
-    /** Of a sign-in server that registers no clients by itself: what it was agreed upon beforehand. */
+    /** Of a sign-in server that registers no clients on request: the client agreed upon beforehand. */
     clientId: z.string().min(1).max(500).optional(),
     clientSecret: secretRefSchema.optional(),
     /** Runs it in the sandbox of commands. Otherwise it has the person's rights, except on the data of this program. */
@@ -103,7 +103,7 @@ const mcpEvents = {
   'mcp.removed': z.object({ server: z.string(), by: z.string() }),
   /** A server asks a person something during a call; the call waits for `mcp.answer`. */
   'mcp.asked': z.object({ server: z.string(), tool: z.string(), questionId: z.string(), callId: z.string(), message: z.string() }),
-  /** A question of a server ended: a person answered it, or nobody did in time. The answer itself went to the server alone. */
+  /** A question of a server ended: a person answered it, or its time was over. The answer itself went to the server alone. */
   'mcp.answered': z.object({
     server: z.string(),
     question: z.string(),
@@ -199,7 +199,7 @@ export const mcpOps = defineOps({
           cwd: 'the folder the program runs in; the workspace unless given',
           env: 'its variables as JSON; secrets are keychain:NAME, env:NAME or file:PATH',
           headers: 'the headers of a server on the web as JSON; secrets as above',
-          clientId: 'the client id that its sign-in server knows, where it registers none by itself',
+          clientId: 'the client id agreed upon with a sign-in server that registers no clients',
           clientSecret: 'the secret of that client, as keychain:NAME, env:NAME or file:PATH',
           confined: 'run it in the sandbox of commands',
           replace: 'replace the server of that name',

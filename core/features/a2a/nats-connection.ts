@@ -9,7 +9,7 @@ import type { A2aConfig } from '../../contracts/features/a2a.ts';
 type Config = NonNullable<A2aConfig['nats']>;
 type Resolve = (ref: string) => Promise<string>;
 
-/** Comes back by itself from then on. */
+/** Reconnects automatically from then on. */
 export async function connectToServer(
   { servers, user, password, token, credentials, tls }: Config,
   { name, timeoutMs, resolve }: { readonly name: string; readonly timeoutMs: number; readonly resolve: Resolve },
@@ -24,7 +24,7 @@ export async function connectToServer(
     ...(password === undefined ? {} : { pass: await resolve(password) }),
     ...(token === undefined ? {} : { token: await resolve(token) }),
     ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(await credentialsOf(credentials, resolve)) }),
-    ...(tls === undefined ? {} : { tls: { ...(await filesOf(tls, resolve)), checkServerIdentity: identityCheck(servers) } }),
+    ...(tls === undefined ? {} : { tls: await securityOf(tls, servers, resolve) }),
   });
 }
 
@@ -33,11 +33,12 @@ async function credentialsOf(ref: string, resolve: Resolve): Promise<Uint8Array>
   return new TextEncoder().encode(`${await resolve(ref)}\n`);
 }
 
-async function filesOf({ ca, cert, key }: NonNullable<Config['tls']>, resolve: Resolve) {
+async function securityOf({ ca, cert, key }: NonNullable<Config['tls']>, servers: string, resolve: Resolve) {
   return {
     ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }),
     ...(cert === undefined ? {} : { cert: readFileSync(cert, 'utf8') }),
     ...(key === undefined ? {} : { key: await resolve(key) }),
+    checkServerIdentity: identityCheck(servers),
   };
 }
 
@@ -55,7 +56,7 @@ function identityCheck(servers: string): typeof checkServerIdentity {
   };
 }
 
-/** What happened, and what to do. */
+/** The message and the hint. */
 export function troubleOf(cause: unknown): readonly [string, string] {
   const { code = '', message = '' } = rootOf(cause);
   if (cause instanceof AuthorizationError) {

@@ -1,4 +1,4 @@
-// Tells a client when a conversation that it subscribed to goes on. Clients of 2025-11-25 and earlier subscribe with a request, which is answered
+// Tells a client when a conversation it subscribed to continues. Clients of 2025-11-25 and earlier subscribe with a request, which is answered
 // here; later ones listen to a stream, which the official server keeps.
 
 import type { McpServer } from '@modelcontextprotocol/server';
@@ -6,7 +6,7 @@ import type { AnyEvent } from '../../contracts/events.ts';
 import type { Peer } from './peer.ts';
 import { missing, readable, sessionUri } from './session-resources.ts';
 
-/** Calls the listener with each session that goes on; the result ends it. */
+/** Calls the listener with each session that continues; the result ends it. */
 export type SessionNews = (listener: (sessionId: string) => void) => () => void;
 
 const WATCHED_MAX = 200;

@@ -1,4 +1,4 @@
-// What a chat asks a person, in one form: approvals of calls, and questions of MCP servers. The words, the buttons and how it was answered;
+// The questions of a chat to a person in one form: approvals of calls, and questions of MCP servers. The words, the buttons and how it was answered;
 // decides nothing.
 
 import { revealed } from '../../base/visible-text.ts';

@@ -241,7 +241,7 @@ function commandWords({ wants }: Asked): string {
   return others.length === 0 ? '\nOr write: /answer your answer' : `\nOr write: /answer and a line for each, such as ${plain(only)}: …`;
 }
 
-/** What follows in a mail is a quotation. */
+/** The rest of a mail is a quotation. */
 function untilBlank(text: string): string {
   return /^[^]*?(?=\r?\n[ \t]*(?:\r?\n|>)|$)/.exec(text)?.[0] ?? '';
 }

@@ -13,6 +13,7 @@ import { ownName, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
 import { laneUrl } from '../model-server/model-server.ts';
 import { median, quantile } from '../statistics.ts';
+import { timed } from '../timed.ts';
 
 const TURNS = 200;
 const WARM = 40;
@@ -76,12 +77,4 @@ export async function measureDoor(context: BenchContext): Promise<Figure[]> {
     await claw.close();
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-async function timed(work: () => Promise<void>): Promise<{ readonly wallMs: number; readonly cpuMs: number }> {
-  const startMs = performance.now();
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return { wallMs: performance.now() - startMs, cpuMs: (user + system) / 1000 };
 }

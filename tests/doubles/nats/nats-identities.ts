@@ -66,7 +66,7 @@ export interface TestCertificates {
   readonly client: { readonly cert: string; readonly key: string };
 }
 
-/** An authority of its own, and what it signed for a server on this machine and for a client. */
+/** A new authority, and the certificates it signed for a server on this machine and for a client. */
 export function testCertificates(): TestCertificates {
   const folder = mkdtempSync(join(tmpdir(), 'tc-tls-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

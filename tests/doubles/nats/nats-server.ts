@@ -1,4 +1,4 @@
-// For tests only: a real nats-server with JetStream, on a port and a folder of its own.
+// For tests only: a real nats-server with JetStream, on a free port and with its own folder.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -344,7 +344,7 @@ export const doorGates: readonly Gate[] = [
   },
   {
     name: 'door/mcp-watch',
-    prevents: 'a client learns when a conversation goes on that it may not read',
+    prevents: 'a client learns when a conversation continues that it may not read',
     file: 'core/features/mcp-door/serve.ts',
     text: '(peer) => readable(peer, uri) !== null',
     instead: '() => true',

@@ -64,7 +64,7 @@ const question = { questionId: 'qst_1', server: 'paint', callId: 'c', message: '
 const asked = { type: 'mcp.asked', turnId: 't', body: { questionId: 'qst_1' } } as never;
 const over = { type: 'mcp.answered', turnId: 't', body: { question: 'qst_1' } } as never;
 
-/** What the editor is asked, and what is answered for it. The turn ends after the answer, or after the question is over elsewhere. */
+/** The requests to the editor, and the answers it gives. The turn ends after the answer, or after the question is over elsewhere. */
 async function askedOf(reply: object | null, forms: object | null): Promise<{ requests: unknown[]; answers: unknown[] }> {
   const [requests, answers]: [unknown[], unknown[]] = [[], []];
   const done = new Deferred<void>();

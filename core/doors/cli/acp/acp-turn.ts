@@ -44,7 +44,7 @@ type PlanStep = { content: string; priority: 'medium'; status: 'pending' | 'in_p
 export class AcpTurn {
   readonly #deps: AcpTurnDeps;
   readonly #over = new AbortController();
-  /** What is asked in the editor, by the id of the approval or the question. */
+  /** The requests that are open in the editor, by the id of the approval or the question. */
   readonly #asked = new Map<string, AbortController>();
   readonly #titles = new Map<string, string>();
   readonly #plan = new Map<string, PlanStep>();
@@ -247,7 +247,7 @@ export class AcpTurn {
       return null;
     }
     const toolCall = { toolCallId: callId, title: question.url === null ? asks : `${asks} ${question.url}` };
-    const request = { sessionId, toolCall, options: questionOptions(quick) };
+    const request: RequestPermissionRequest = { sessionId, toolCall, options: questionOptions(quick) };
     const { outcome } = await client.request(methods.client.session.requestPermission, request, waiting);
     if (outcome.outcome !== 'selected') return null;
     if (outcome.optionId === 'decline') return { action: 'decline' };
