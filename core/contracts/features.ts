@@ -14,6 +14,7 @@ import { pipelineContract } from './features/pipelines.ts';
 import { pluginContract } from './features/plugins.ts';
 import { priceContract } from './features/prices.ts';
 import { projectContract } from './features/project.ts';
+import { reportContract } from './features/report.ts';
 import { savedPromptContract } from './features/saved.ts';
 import { skillStoreContract } from './features/skill-store.ts';
 import { telemetryContract } from './features/telemetry.ts';
@@ -39,6 +40,7 @@ const contracts = [
   evalContract,
   projectContract,
   savedPromptContract,
+  reportContract,
   skillStoreContract,
 ] as const;
 

@@ -54,7 +54,8 @@ export const skillStore = defineBuiltInFeature({
     return {
       handlers,
       unneeded: () => unneededOf(rows, shelf),
-      takeUp: () => {
+      // Before the first operation: no one sees half of an installation.
+      begin: () => {
         if (rows.open().length > 0) recoverInstalls({ ...spine, rows, shelf, fs });
       },
       dispose: async () => (await opened)?.dispose(),
