@@ -33,6 +33,7 @@ import { project } from './features/project/project.ts';
 import { saved } from './features/saved/saved.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
+import { report } from './features/report/report.ts';
 import { skillStore, unneededOf } from './features/skill-store/skill-store.ts';
 import { skills } from './features/skills/skills.ts';
 import { ssh } from './features/ssh/ssh.ts';
@@ -83,6 +84,7 @@ export const builtInFeatures: readonly AnyFeature[] = [
   values,
   evals,
   skillStore,
+  report,
   pipelines,
   work,
   plan,

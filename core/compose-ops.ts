@@ -3,6 +3,7 @@
 import type { OpHandlers } from './contracts/ops.ts';
 import { createCommandOps, createSpineOps, type OpsParts } from './doors/ops/ops.ts';
 import { health } from './features/health/health.ts';
+import { report } from './features/report/report.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 import type { Features } from './compose-features.ts';
@@ -48,7 +49,10 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
     tryModel: (model) => Promise.resolve(spine['model.test']({ model }, itself)),
     undo: async (callId, by) => (await spine['checkpoint.restore']({ callId, keepGoing: true }, { ...itself, actor: by })).restored.length,
   });
-  const ops = { ...features.handlers, ...spine, ...cared.handlers };
+  const reported = base.lifetimes.add(
+    report.create(features.spine, null, () => Promise.resolve(cared.handlers['health.check']({}, itself))),
+  );
+  const ops = { ...features.handlers, ...spine, ...cared.handlers, ...reported.handlers };
   return { ...ops, ...createCommandOps(parts, ops) };
 }
 

@@ -15,6 +15,7 @@ import { planContract } from './features/plan.ts';
 import { pluginContract } from './features/plugins.ts';
 import { priceContract } from './features/prices.ts';
 import { projectContract } from './features/project.ts';
+import { reportContract } from './features/report.ts';
 import { savedPromptContract } from './features/saved.ts';
 import { skillStoreContract } from './features/skill-store.ts';
 import { telemetryContract } from './features/telemetry.ts';
@@ -40,6 +41,7 @@ const contracts = [
   evalContract,
   projectContract,
   savedPromptContract,
+  reportContract,
   skillStoreContract,
   planContract,
 ] as const;

@@ -74,19 +74,26 @@ const diffLineSchema = z.object({ kind: z.enum(['same', 'added', 'removed']), te
 export type VersionDiffLine = z.infer<typeof diffLineSchema>;
 const diffSchema = z.object({ from: z.number().int(), to: z.number().int(), lines: z.array(diffLineSchema) });
 
+/** Accepts only this content, without asking a person. */
+const onlyContent = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional();
+
 /** The part of config.yaml about prompt files. */
 export const promptsConfigSchema = z
   .record(
     z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'must be a short name in small letters'),
-    z.strictObject({
+    z.union([
       /** The source of new versions. */
-      url: z.url({ protocol: /^https?$/ }),
-      /** Accepts only this content, without asking a person. */
-      sha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/)
-        .optional(),
-    }),
+      z.strictObject({ url: z.url({ protocol: /^https?$/ }), sha256: onlyContent }),
+      /** Its name and label in Langfuse, on the server of telemetry.langfuse. */
+      z.strictObject({
+        langfuse: z.string().min(1).max(200),
+        label: z.string().min(1).max(100).default('production'),
+        sha256: onlyContent,
+      }),
+    ]),
   )
   .default({});
 export type PromptsConfig = z.infer<typeof promptsConfigSchema>;
@@ -212,7 +219,7 @@ export const identityOps = defineOps({
     params: z.strictObject({ name: promptName.optional() }),
     result: z.object({ prompts: z.array(promptListingSchema) }),
     about: 'check the remote source of one prompt, or of all',
-    commands: { 'prompts refresh': { takes: ['name?'], example: '' } },
+    commands: { 'prompts refresh': { takes: ['name?'], example: '' }, 'prompts sync': { takes: ['name?'], example: '' } },
   },
   /** A person takes what came from the remote source, as it was shown. */
   'prompt.accept': {

@@ -9,10 +9,10 @@ import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { IdentityBook } from './identity-book.ts';
 import { createIdentityOps } from './ops.ts';
-import { PromptBook } from './prompt-book.ts';
+import { PromptBook, type PromptBookDeps } from './prompt-book.ts';
 import { identityMigrations, IdentityRows } from './rows.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing'>;
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing' | 'secrets'>;
 
 const PROMPT_BYTES_MAX = 200_000;
 
@@ -22,9 +22,9 @@ export const identity = defineBuiltInFeature({
   rows: ({ db }) => new IdentityRows(db),
   /** `own`: prompts of the program that embeds TrayClaw. */
   create: (spine: Taken, rows: IdentityRows, own: Readonly<Partial<Record<OwnPromptName, string>>>) => {
-    const { config, clock, log, home, safety, closing } = spine;
+    const { config, clock, log, home, closing } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts, true);
-    const fetchText = createFetch(safety, config.web.timeoutMs);
+    const fetchText = createFetch(spine);
     const prompts = new PromptBook({ own, folder: join(home, 'prompts'), sources: config.prompts, record, fetchText });
     const capsules = new IdentityBook({
       rows,
@@ -40,11 +40,17 @@ export const identity = defineBuiltInFeature({
   },
 });
 
-function createFetch(judge: Spine['safety'], timeoutMs: number): (url: string, signal: AbortSignal) => Promise<string> {
+function createFetch({ safety: judge, config, secrets }: Taken): PromptBookDeps['fetchText'] {
+  const { timeoutMs } = config.web;
   const quick = Math.min(timeoutMs, 10_000);
   const limits = { connectMs: quick, headersMs: quick, idleMs: quick, totalMs: timeoutMs, bytesMax: PROMPT_BYTES_MAX };
   const http = new GuardedFetch({ judge, limits });
-  return async (url, signal) => {
+  return async (source, signal) => {
+    if ('langfuse' in source) {
+      const { langfusePrompt } = await import('./langfuse-prompt.ts');
+      return langfusePrompt(source, config.telemetry.langfuse, { resolve: (ref) => secrets.resolve(ref), limits }, signal);
+    }
+    const { url } = source;
     const answer = await http.fetch({ url, headers: { accept: 'text/markdown, text/plain;q=0.9' } }, signal);
     if (answer.status === 200 && !answer.isCut && answer.redirectTo === null) return answer.body.toString('utf8');
     const what = answer.isCut ? 'gave too much' : answer.redirectTo === null ? `answered ${answer.status}` : 'leads to another host';

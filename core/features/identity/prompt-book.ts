@@ -18,7 +18,7 @@ export interface PromptBookDeps {
   readonly folder: string;
   readonly sources: PromptsConfig;
   /** The guarded way out. Fails with an AppError. */
-  fetchText(url: string, signal: AbortSignal): Promise<string>;
+  fetchText(source: PromptsConfig[string], signal: AbortSignal): Promise<string>;
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
 
@@ -106,7 +106,7 @@ export class PromptBook {
       const source = Object.hasOwn(sources, one) ? sources[one] : undefined;
       if (source === undefined) {
         throw new AppError('not_found', `No remote source is set for the prompt ${one}.`, {
-          data: { hint: `Set prompts.${one}.url in config.yaml.` },
+          data: { hint: `Set prompts.${one}.url or prompts.${one}.langfuse in config.yaml.` },
         });
       }
       await this.#look(one, source, { by, signal });
@@ -126,7 +126,7 @@ export class PromptBook {
       throw new AppError('conflict', 'The waiting text has changed since it was shown.', {
         data: { hint: 'Read it again, then accept it.' },
       });
-    this.#keep(name, text, { url: this.#deps.sources[name]?.url ?? null, by });
+    this.#keep(name, text, { url: placeOf(this.#deps.sources[name]), by });
     rmSync(path, { force: true });
     return this.#listing(name);
   }
@@ -137,7 +137,7 @@ export class PromptBook {
     { by, signal }: { readonly by: string; readonly signal: AbortSignal },
   ): Promise<void> {
     try {
-      const text = (await this.#deps.fetchText(source.url, AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]))).trim();
+      const text = (await this.#deps.fetchText(source, AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]))).trim();
       this.#problems.delete(name);
       if (text === '' || text.length > TEXT_CHARS_MAX) {
         this.#problems.set(name, text === '' ? 'The source gave an empty text.' : 'The source gave more than 20,000 characters.');
@@ -145,7 +145,7 @@ export class PromptBook {
         this.#problems.set(name, 'The source gave another text than the one whose hash is set; it was not taken.');
       } else if (this.text(name) !== text) {
         if (source.sha256 === undefined) writeWhole(join(this.#deps.folder, name), INCOMING, text);
-        else this.#keep(name, text, { url: source.url, by });
+        else this.#keep(name, text, { url: placeOf(source), by });
       }
     } catch (cause) {
       this.#problems.set(name, toAppError(cause).message);
@@ -171,7 +171,7 @@ export class PromptBook {
       version: this.#newest(name) ?? null,
       versions,
       ...(isOwnPrompt(name) ? { about: ownPrompts[name].about } : {}),
-      url: this.#deps.sources[name]?.url ?? null,
+      url: placeOf(this.#deps.sources[name]),
       incoming: incoming === null ? null : { sha256: hashOf(incoming), text: incoming.slice(0, SHOWN_CHARS) },
       problem: this.#problems.get(name) ?? (isOwnPrompt(name) ? problemOf(name, this.own(name)) : null),
     };
@@ -192,6 +192,12 @@ export class PromptBook {
     const numbers = readdirSync(folder).map((file) => Number(/^([1-9]\d{0,5})\.md$/.exec(file)?.[1] ?? 0));
     return numbers.filter((number) => number > 0).sort((a, b) => a - b);
   }
+}
+
+/** Where new versions come from, for people. */
+function placeOf(source: PromptsConfig[string] | undefined): string | null {
+  if (source === undefined) return null;
+  return 'url' in source ? source.url : `langfuse:${source.langfuse}@${source.label}`;
 }
 
 function problemOf(name: OwnPromptName, text: string): string | null {

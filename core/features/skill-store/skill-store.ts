@@ -53,7 +53,8 @@ export const skillStore = defineBuiltInFeature({
     };
     return {
       handlers,
-      takeUp: () => {
+      // Before the first operation: no one sees half of an installation.
+      begin: () => {
         if (rows.open().length > 0) recoverInstalls({ ...spine, rows, shelf, fs });
       },
       dispose: async () => (await opened)?.dispose(),

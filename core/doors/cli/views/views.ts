@@ -54,6 +54,7 @@ const viewFiles: { readonly [F in FamilyOf<ViewedOp>]: Load<F> } & { readonly [F
   telemetry: async () => (await import('./telemetry.ts')).telemetryViews,
   plugin: async () => (await import('./plugins.ts')).pluginViews,
   a2a: async () => (await import('./a2a.ts')).a2aViews,
+  report: async () => (await import('./report.ts')).reportViews,
   project: async () => (await import('./project.ts')).projectViews,
   mcp: async () => (await import('./mcp.ts')).mcpViews,
 };

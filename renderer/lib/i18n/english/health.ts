@@ -107,4 +107,10 @@ export const health = {
   verifyBackupOf: (name: string) => `Verify ${name}`,
   backupWell: (events: string) => `Intact: ${events}.`,
   restoreHelp: 'To restore one, stop TrayClaw and run:',
+  report: 'Report a bug',
+  reportHelp: 'A report holds versions, health, the form of the settings and recent error codes: no keys and no messages. Nothing is sent.',
+  makeReport: 'Make a report',
+  reportFiles: 'Files of the report',
+  saveReport: 'Save as one archive',
+  reportSaved: 'Saved. Attach this file to your report:',
 } as const;

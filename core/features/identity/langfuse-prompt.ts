@@ -1,0 +1,44 @@
+// The text of a prompt that is kept in Langfuse, by its documented interface (GET /api/public/v2/prompts/NAME). Asks only the server that the
+// settings name; decides nothing.
+
+import * as z from 'zod';
+import { parseJson } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { PromptsConfig } from '../../contracts/features/identity.ts';
+import type { TelemetryConfig } from '../../contracts/features/telemetry.ts';
+import { isSecretReference } from '../../contracts/secret-ref.ts';
+import { GuardedFetch, type FetchLimits } from '../../guard/egress/egress.ts';
+import { OneOriginCheck } from '../../guard/safety/safety.ts';
+
+export type LangfuseSource = Extract<PromptsConfig[string], { readonly langfuse: string }>;
+
+const replySchema = z.object({ type: z.string().default('text'), prompt: z.unknown() });
+
+/** Fails with fetch_failed or invalid_config. */
+export async function langfusePrompt(
+  { langfuse: name, label }: LangfuseSource,
+  server: TelemetryConfig['langfuse'],
+  ports: { readonly resolve: (reference: string) => Promise<string>; readonly limits: FetchLimits },
+  signal: AbortSignal,
+): Promise<string> {
+  if (server === undefined)
+    throw new AppError('invalid_config', 'No Langfuse server is set for this prompt.', {
+      data: { hint: 'Set telemetry.langfuse in config.yaml.' },
+    });
+  const base = server.baseUrl.replace(/\/+$/, '');
+  const valueOf = (given: string): Promise<string> => (isSecretReference(given) ? ports.resolve(given) : Promise.resolve(given));
+  const pair = `${await valueOf(server.publicKey)}:${await valueOf(server.secretKey)}`;
+  const http = new GuardedFetch({ judge: new OneOriginCheck(base), limits: ports.limits });
+  const url = `${base}/api/public/v2/prompts/${encodeURIComponent(name)}?label=${encodeURIComponent(label)}`;
+  const headers = { accept: 'application/json', authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+  const { status, body, isCut } = await http.fetch({ url, headers, mayFollow: () => false }, signal);
+  const failed = (what: string): AppError => new AppError('fetch_failed', `Langfuse ${what} for the prompt ${name}.`);
+  if (status === 404) throw failed(`has no version with the label ${label}`);
+  if (status !== 200 || isCut) throw failed(isCut ? 'gave too much' : `answered ${status}`);
+  const json = parseJson(body.toString('utf8'));
+  const parsed = json.ok ? replySchema.safeParse(json.value) : null;
+  if (parsed?.success !== true) throw failed('gave something that is no prompt');
+  const { type, prompt } = parsed.data;
+  if (type !== 'text' || typeof prompt !== 'string') throw failed('has a prompt of messages, and only one of text can be used,');
+  return prompt;
+}

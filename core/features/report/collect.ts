@@ -1,0 +1,106 @@
+// Collects the files of a report from the state of the program. Everything in them is a number, a word of the program or a sentence that it
+// wrote; messages are in it only where a person names the conversation.
+
+import { existsSync, openSync, closeSync, fstatSync, readSync } from 'node:fs';
+import { arch, platform, release, homedir, totalmem, freemem } from 'node:os';
+import { join } from 'node:path';
+import { parseJson } from '../../base/json.ts';
+import type { OpResult } from '../../contracts/ops.ts';
+import type { Spine } from '../feature.ts';
+import { Redactor } from '../../guard/safety/safety.ts';
+import { framesOf, plainValue } from './plain-values.ts';
+
+export interface CollectDeps extends Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'safety' | 'version' | 'environment'> {
+  readonly check: () => Promise<OpResult<'health.check'>>;
+}
+
+export interface ReportFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+const EVENTS_READ = 20_000;
+const ERRORS_MAX = 200;
+const LOG_BYTES_MAX = 400_000;
+const LOG_LINES_MAX = 1_000;
+const SESSION_EVENTS_MAX = 2_000;
+
+const about = `This report was made by TrayClaw for a bug report. Nothing was sent anywhere.
+
+It holds the version, the result of the health check, the form of the settings, the codes of recent errors and the lines of the
+program's own log without their details. Keys, names, addresses, paths and messages are left out or replaced.
+`;
+
+export async function collectReport(deps: CollectDeps, sessionId: string | null): Promise<readonly ReportFile[]> {
+  const clean = cleanerOf(deps);
+  const json = (name: string, value: unknown): ReportFile => ({ name, text: `${clean(JSON.stringify(value, null, 2))}\n` });
+  const { checks } = await deps.check();
+  const { version, log, config, home, clock } = deps;
+  const machine = { platform: platform(), arch: arch(), release: release(), memoryMB: Math.round(totalmem() / 1e6), freeMB: Math.round(freemem() / 1e6) }; // prettier-ignore
+  const { node, electron, v8 } = process.versions;
+  const program = { version, node, electron: electron ?? null, v8, events: log.lastSeq, madeAt: new Date(clock.nowMs()).toISOString() };
+  return [
+    { name: 'about.txt', text: about },
+    json('versions.json', { program, machine }),
+    json(
+      'health.json',
+      checks.map(({ id, ok, detail, fix }) => ({ id, ok, detail, ...(fix === undefined ? {} : { fix }) })),
+    ),
+    json('settings.json', plainValue(config)),
+    json('errors.json', recentErrors(deps)),
+    { name: 'log.txt', text: clean(logLines(join(home, 'logs', 'trayclaw.log')).join('\n')) },
+    ...(sessionId === null ? [] : [json('conversation.json', log.reads.slice(sessionId, { limit: SESSION_EVENTS_MAX }))]),
+  ];
+}
+
+function recentErrors({ log }: CollectDeps): unknown[] {
+  const from = Math.max(0, log.lastSeq - EVENTS_READ);
+  const { events } = log.reads.afterOfTypes(from, EVENTS_READ, ['turn.finished', 'model.failed', 'model.retried']);
+  const failed = events.flatMap(({ seq, type, atMs, body }) => {
+    const error = 'error' in body ? body.error : null;
+    return error === null ? [] : [{ seq, type, at: new Date(atMs).toISOString(), code: error.code }];
+  });
+  return failed.slice(-ERRORS_MAX);
+}
+
+function logLines(path: string): string[] {
+  const lines = endOf(path).split('\n').filter((line) => line !== '').slice(-LOG_LINES_MAX); // prettier-ignore
+  return lines.flatMap((line) => {
+    const json = parseJson(line);
+    // The first may be cut.
+    if (!json.ok || typeof json.value !== 'object' || json.value === null) return [];
+    const { at, level, message, data } = json.value as Readonly<Record<string, unknown>>;
+    const details =
+      data === undefined ? [] : [JSON.stringify(plainValue(data)), ...framesOf(textsIn(data)).map((frame) => `  at ${frame}`)];
+    return [`${String(at)} ${String(level)} ${String(message)}`, ...details];
+  });
+}
+
+function textsIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null ? Object.values(value).map(textsIn).join('\n') : '';
+}
+
+function endOf(path: string): string {
+  if (!existsSync(path)) return '';
+  const handle = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(handle);
+    const bytes = Buffer.alloc(Math.min(size, LOG_BYTES_MAX));
+    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, bytes.length, size - bytes.length));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Known secrets and their forms, personal data, and the names of this person's folders. */
+function cleanerOf({ safety, home, environment }: CollectDeps): (text: string) => string {
+  const personal = new Redactor({ personal: ['card', 'iban', 'email', 'phone'] });
+  const inJson = (path: string): string => JSON.stringify(path).slice(1, -1);
+  const places = [
+    [inJson(home), '(data folder)'],
+    [inJson(homedir()), '~'],
+    ...[environment['USER'], environment['USERNAME'], environment['HOSTNAME']].flatMap((name) => (name !== undefined && name.length > 3 ? [[name, '(name)'] as const] : [])), // prettier-ignore
+  ] as const;
+  return (text) => places.reduce((so, [from, to]) => so.replaceAll(from, to), personal.redact(safety.redact(text).text).text);
+}

@@ -1,0 +1,24 @@
+// Keeps of a value what cannot be anybody's text: its form, numbers, switches, and the words that the program itself uses. Pure.
+
+const DEPTH_MAX = 8;
+const ENTRIES_MAX = 100;
+const FRAMES_MAX = 20;
+
+/** Modes and kinds: `workspace-free`, `openai-compatible`. Anything longer or with other letters may be a name or a key. */
+const isWord = (text: string): boolean => /^[a-z][a-z-]{0,23}$/.test(text);
+
+export function plainValue(value: unknown, depth = 0): unknown {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return isWord(value) ? value : `(${value.length} characters)`;
+  if (typeof value !== 'object' || depth > DEPTH_MAX) return '(left out)';
+  if (Array.isArray(value)) return value.slice(0, ENTRIES_MAX).map((one) => plainValue(one, depth + 1));
+  const entries = Object.entries(value).slice(0, ENTRIES_MAX);
+  const nameOf = (key: string, at: number): string => (/^[a-z][A-Za-z]{0,30}$/.test(key) ? key : `(name ${at + 1})`);
+  return Object.fromEntries(entries.map(([key, one], at) => [nameOf(key, at), plainValue(one, depth + 1)]));
+}
+
+/** Where in the program an error arose: its frames, without its message. */
+export function framesOf(text: string): readonly string[] {
+  const frames = text.split('\n').flatMap((line) => /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+:\d+)\)?$/.exec(line)?.[1] ?? []);
+  return frames.slice(0, FRAMES_MAX);
+}

@@ -1,0 +1,51 @@
+// A report for a bug over a data folder full of secrets: none of them is in the archive, and no message unless the conversation was named.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { strFromU8, unzipSync } from 'fflate';
+import { expect, onTestFinished, test } from 'vitest';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+import { createPlant, registeredValues } from './plant.ts';
+
+test('what is saved is what was shown, without a secret, a name or a message', { timeout: 60_000 }, async () => {
+  const plant = createPlant();
+  const model = await ScriptedModel.start([{ answer: { text: 'The grey heron answers.' } }]);
+  const home = new TestHome();
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  mkdirSync(join(home.path, 'logs'));
+  const pieces = plant.text.match(/[^]{1,1500}/g) ?? [];
+  const line = (data: unknown, at: number): string => JSON.stringify({ at: `2026-01-0${(at % 9) + 1}`, level: 'warn', message: 'it broke', data }); // prettier-ignore
+  const stack = 'Error: The grey heron broke\n    at openDoor (/home/someone/secret-place/core/doors/door.ts:10:5)\n';
+  writeFileSync(join(home.path, 'logs/trayclaw.log'), [...pieces, stack].map((piece, at) => line({ cause: piece, deep: [{ piece }] }, at)).join('\n')); // prettier-ignore
+  home.env['LAB_KEY'] = registeredValues[0] ?? '';
+  const config = { ...model.config('openai'), budget: { perTurnUsd: 3 } };
+  const claw = await home.open({ config });
+  const { sessionId } = await claw.ask(`The grey heron asks. ${plant.text.slice(0, 20_000)}`);
+
+  const { reportId, files } = await claw.op('report.make', {});
+  const { path } = await claw.op('report.save', { reportId });
+  const archive = Object.entries(unzipSync(readFileSync(path))).map(([name, bytes]) => ({ name, text: strFromU8(bytes) }));
+  expect(archive).toEqual(files);
+  expect(files.map(({ name }) => name)).toEqual(['about.txt', 'versions.json', 'health.json', 'settings.json', 'errors.json', 'log.txt']);
+  const all = files.map(({ text }) => text).join('\n');
+  expect(plant.leaksIn(all)).toEqual([]);
+  for (const value of registeredValues) expect(all).not.toContain(value);
+  expect(all).not.toMatch(/grey heron|secret-place/);
+  expect(all).not.toContain(home.path);
+  expect(all).not.toContain(`${homedir()}/`);
+  expect(all).toContain('door.ts:10:5');
+  expect(all).toContain('"kind": "openai-compatible"');
+  await expect(claw.op('report.save', { reportId: 'another' })).rejects.toMatchObject({ code: 'conflict' });
+
+  const told = await claw.op('report.make', { sessionId });
+  const conversation = told.files.find(({ name }) => name === 'conversation.json')?.text ?? '';
+  expect(conversation).toContain('The grey heron answers.');
+  expect(plant.leaksIn(told.files.map(({ text }) => text).join('\n'))).toEqual([]);
+  // The search finds what is there.
+  expect(plant.leaksIn(readFileSync(join(home.path, 'logs/trayclaw.log'), 'utf8').replaceAll('\\n', '\n')).length).toBeGreaterThan(50);
+});
