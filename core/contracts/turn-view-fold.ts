@@ -209,7 +209,7 @@ const folds: Folds = {
   },
   'turn.resumed': (turn, { atMs }) => {
     turn.status = 'running';
-    // What streamed when the program ended is asked for again.
+    // The answer that streamed when the program ended is requested again.
     endLive(turn);
     endWait(turn, atMs);
   },

@@ -4,7 +4,7 @@ import { english } from './i18n/english/whole.ts';
 import { SentenceFeed, spokenCharsMax } from './spoken.ts';
 
 function said(text: string, cuts: readonly number[]): string[] {
-  const feed = new SentenceFeed(english.chat.document.spokenCode);
+  const feed = new SentenceFeed(english.conversation.spokenCode);
   const parts = cuts.toSorted((a, b) => a - b).map((cut) => feed.next(text.slice(0, cut), false));
   return [...parts, feed.next(text, true)].filter((part) => part !== '');
 }

@@ -37,7 +37,6 @@ test('each agent says what it may use and whom it may call, and its identity whe
   expect(facts).toEqual([
     "the conversation's model",
     'read_file, web_search',
-    'no other agent',
     'Telegram, chat 4711',
     'connects only to example.org; 6 model calls per turn; $0.25 per turn; no subagents',
   ]);
@@ -62,7 +61,7 @@ test('agents are reached by a key and by the palette', async () => {
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').fill('go to agents');
   await page.keyboard.press('Enter');
-  await scout.getByText('no other agent').waitFor();
+  await scout.getByText("the conversation's model").waitFor();
   expect(window.incidents).toEqual([]);
 });
 

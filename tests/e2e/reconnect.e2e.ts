@@ -72,7 +72,7 @@ test('a host killed while an answer streams: after its restart every message and
   // Text on the screen stays.
   expect(await window.conversation.locator('.answer').innerText()).toContain('word1 word2');
   await window.host.start();
-  // By itself: a crash keeps the token.
+  // Without opening the address again: a crash keeps the token.
   await window.conversation.getByText('Again: word1 word2').waitFor();
   expect(await window.conversation.getByText('word20 word21').count()).toBe(1);
   expect(await window.page.getByRole('button', { name: /^Read notes\.md/ }).count()).toBe(1);

@@ -141,7 +141,7 @@ test('a call that a crash cut off waits until a person says what happened', asyn
   await window.send('Run it');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('under way', { exact: true }).waitFor();
-  // What it put out is kept from then on.
+  // Its output is kept from then on.
   await expect.poll(() => existsSync(kept)).toBe(true);
   await window.host.stop('SIGKILL');
   await window.host.start();

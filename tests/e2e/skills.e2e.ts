@@ -104,7 +104,7 @@ test('skills are reached by a key', { timeout: 120_000 }, async () => {
   await window.message.waitFor();
   await page.keyboard.press('Alt+Shift+7');
   const card = page.getByRole('list', { name: 'Skills', exact: true }).getByRole('region', { name: 'csv-summary' });
-  await card.getByText('included with TrayClaw, trusted').waitFor();
+  await card.getByText('Summarizes a CSV table').waitFor();
   expect(window.incidents).toEqual([]);
 });
 

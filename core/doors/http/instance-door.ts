@@ -92,7 +92,7 @@ export class InstanceDoor implements AsyncLifetime {
 }
 
 /**
- * Only a crash leaves an instance file, and only this person can read it: a window that was open then continues. After an orderly end the
+ * Only a crash leaves an instance file, and only this person can read it: an open window continues with its token. After an orderly end the
  * token is another.
  */
 function tokenOfCrashed(home: string): string | null {

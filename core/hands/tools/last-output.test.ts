@@ -10,7 +10,7 @@ const home = mkdtempSync(join(tmpdir(), 'last-output-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 const redactStream = () => ({ push: (piece: string) => piece.replaceAll('s3cret', '[redacted]'), end: () => '' });
 
-test('what was put out can be read in another process until the call ends', () => {
+test('the output of a call can be read in another process until the call ends', () => {
   vi.useFakeTimers();
   const folder = join(home, 'running');
   const kept = new LastOutput({ folder, redactStream }).begin('call/1');

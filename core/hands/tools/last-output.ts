@@ -1,5 +1,5 @@
-// What running commands put out, kept in files beside the log, so that a crash does not take it along: the newest part, redacted, written now
-// and then. A call that ends has its output in its result, and its file is removed.
+// The output of running commands, kept in files next to the log, so that it survives a crash: the newest part, redacted, written now and
+// then. A call that ends has its output in its result, and its file is removed.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export class LastOutput {
     };
   }
 
-  /** What was kept of a call of an earlier process; empty if nothing was. */
+  /** The output that was kept of a call of an earlier process; empty if there is none. */
   read(callId: string): string {
     try {
       return readFileSync(this.#fileOf(callId), 'utf8');
@@ -60,7 +60,7 @@ export class LastOutput {
     rmSync(this.#options.folder, { recursive: true, force: true });
   }
 
-  /** False where the disk refuses: the command goes on without it. */
+  /** False where the disk refuses: the command continues without it. */
   #write(callId: string, text: string): boolean {
     try {
       mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });

@@ -161,7 +161,7 @@ export interface RedactedStream {
   end(): string;
 }
 
-/** What running calls put out, kept beside the log for the case of a crash. */
+/** The output of running calls, kept next to the log in case of a crash. */
 export interface LastOutputPort {
   begin(callId: string): { push(piece: string): void; end(): void };
   /** Of a call of an earlier process; empty if nothing was kept. */
@@ -212,7 +212,7 @@ export interface TurnDeps {
   /** Without them every model is named directly. */
   readonly routes?: RoutePort;
   readonly tools: ToolPort;
-  /** Without it a crash takes along what running commands had put out. */
+  /** Without it a crash loses the output of running commands. */
   readonly lastOutput?: LastOutputPort;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;

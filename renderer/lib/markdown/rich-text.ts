@@ -8,7 +8,7 @@ import type { Formulas } from './formulas.ts';
 import type { Highlighter } from './highlighter.ts';
 import type { BlockSanitizer } from './sanitize.ts';
 
-/** What makes markup for the page. */
+/** The makers of markup for the page. */
 export interface Purified {
   readonly sanitizer: BlockSanitizer;
   readonly formulas: Formulas;

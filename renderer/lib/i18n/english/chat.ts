@@ -396,6 +396,5 @@ export const chat = {
     notLoaded: (image: string) => `${image}, not loaded`,
     notLoadedFrom: (image: string, host: string) => `${image} at ${host}, not loaded`,
     alerts: { note: 'Note', tip: 'Tip', important: 'Important', warning: 'Warning', caution: 'Caution' },
-    spokenCode: (name: string) => (name === '' ? 'Code.' : `Code in ${name}.`),
   },
 } as const;

@@ -8,4 +8,5 @@ export const conversation = {
   showEarlier: 'Show earlier',
   waitsBelow: 'An approval is waiting below',
   newest: 'Newest',
+  spokenCode: (name: string) => (name === '' ? 'Code.' : `Code in ${name}.`),
 } as const;
