@@ -213,7 +213,7 @@ test('a case has tools, files, earlier messages and bounds', async () => {
     verdict,
     ...checks.flatMap(({ pass, reason }) => (pass ? [] : [reason])),
   ]);
-  expect(shown.sort()).toEqual([
+  expect(shown.sort(([a = ''], [b = '']) => a.localeCompare(b))).toEqual([
     ['How much is in stock?', 'pass'],
     ['Say hello', 'pass'],
     ['Tidy up', 'fail', 'old.txt is not gone.'],
