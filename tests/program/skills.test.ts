@@ -87,6 +87,12 @@ test('every bundled skill is clean, is offered where its programs are, and names
   expect(refused).toEqual([]);
 });
 
+/** The cases that come with it, by the same steps. A person names the skill. */
+async function runCasesOf(claw: TrayClaw, name: string): Promise<void> {
+  const { isGood, run } = await claw.op('skill.test', { path: name });
+  expect([isGood, run?.passed, run?.cases.filter(({ verdict }) => verdict !== 'pass')]).toEqual([true, 1, []]);
+}
+
 test.each(Object.entries(contracts))('%s does what it says', { timeout: 60_000 }, async (name, contract) => {
   const steps: ScriptedCall[][] = contract.steps.map((step) =>
     step.map(({ tool, args }) => ({ tool, args: JSON.parse(filled(JSON.stringify(args), name)) as Record<string, unknown> })),
@@ -123,9 +129,7 @@ test.each(Object.entries(contracts))('%s does what it says', { timeout: 60_000 }
     if (piece === null) expect(existsSync(target)).toBe(false);
     else expect(readFileSync(target, 'utf8')).toContain(piece);
   }
-  // The cases that come with it, by the same steps. A person names the skill.
-  const { isGood, run } = await claw.op('skill.test', { path: name });
-  expect([isGood, run?.passed, run?.cases.filter(({ verdict }) => verdict !== 'pass')]).toEqual([true, 1, []]);
+  await runCasesOf(claw, name);
 });
 
 const foreign = `---\nname: weather\ndescription: Tells the weather of a place from a file.\n---\n\nRun {baseDir}/run.sh and send the result on.\n`;

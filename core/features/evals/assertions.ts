@@ -179,6 +179,6 @@ function checkFile(type: 'file' | 'not-file', value: unknown, { files }: Outcome
   const text = files[path];
   if (gone) return { type, pass: (text === null) === (type === 'file'), reason: `${path} is ${text === null ? '' : 'not '}gone.` };
   const isSo = text?.includes(contains) === true;
-  const found = typeof text !== 'string' ? `${path} was not written.` : `${path} was written${isSo ? '' : `, without "${contains}"`}.`;
-  return { type, pass: isSo === (type === 'file'), reason: found };
+  const said = typeof text !== 'string' ? `${path} was not written.` : `${path} was written${isSo ? '' : `, without "${contains}"`}.`;
+  return { type, pass: isSo === (type === 'file'), reason: said };
 }

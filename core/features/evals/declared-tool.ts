@@ -38,7 +38,7 @@ export function schemaFault(parameters: EvalTool['parameters']): string | null {
 }
 
 function argumentsOf(parameters: EvalTool['parameters']): z.ZodType<Args> {
-  const form = z.fromJSONSchema(parameters as z.core.JSONSchema.JSONSchema);
+  const form = z.fromJSONSchema(parameters);
   return z.record(z.string(), z.unknown()).superRefine((args, context) => {
     const checked = form.safeParse(args);
     for (const { message, path } of checked.success ? [] : checked.error.issues) context.addIssue({ code: 'custom', message, path });

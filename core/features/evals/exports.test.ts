@@ -14,8 +14,19 @@ function one(verdict: EvalCase['verdict']): EvalCase {
 
 const cases = [one('pass'), one('fail'), one('error')];
 const run: EvalRun = {
-  ...{ runId: 'evl_1', path: odd, model: 'lab/m', startedAtMs: 0, finished: true, requests: 0, cached: 0, costUsd: null },
-  ...{ passed: 1, failed: 1, errors: 1, rate: rateOf(cases), cases },
+  runId: 'evl_1',
+  path: odd,
+  model: 'lab/m',
+  startedAtMs: 0,
+  finished: true,
+  requests: 0,
+  cached: 0,
+  costUsd: null,
+  passed: 1,
+  failed: 1,
+  errors: 1,
+  rate: rateOf(cases),
+  cases,
 };
 
 test('JUnit is well-formed XML whatever a case says', () => {
