@@ -217,7 +217,7 @@ test('a child that hangs is ended after the limit of its call, and the next call
   const bench = open({ say: words }, { hangAfter: 3 }, { cancelMs: 100 });
   await bench.ask({ maxTokens: 1 });
   const [pid] = bench.engine.pids;
-  // Once it hangs: a child that is told before ends the call itself.
+  // Cancelled while it hangs. A child that does not hang yet would end the call itself.
   const controller = new AbortController();
   let pieces = 0;
   const onText = (): void => {
