@@ -61,7 +61,14 @@ let shared: Browser | undefined;
 /** The browser of this worker, which ends with it: the files that it runs one after the other share it, and the pages in it. */
 export async function launchBrowser(): Promise<Browser> {
   if (shared?.isConnected() === true) return shared;
-  const browser = await chromium.launch({ executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
+  const browser = await chromium.launch({
+    executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium',
+    args: launchArguments,
+    // A signal ends the worker at once, and the closed pipe ends the browser.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
   browser.close = () => closeOthers(browser);
   return (shared = browser);
 }

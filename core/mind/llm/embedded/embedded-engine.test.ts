@@ -217,7 +217,13 @@ test('a child that hangs is ended after the limit of its call, and the next call
   const bench = open({ say: words }, { hangAfter: 3 }, { cancelMs: 100 });
   await bench.ask({ maxTokens: 1 });
   const [pid] = bench.engine.pids;
-  expect(await failureOf(bench.ask({}, limit(100)))).toMatchObject({ code: 'model_timeout' });
+  // Cancelled while it hangs. A child that does not hang yet would end the call itself.
+  const controller = new AbortController();
+  let pieces = 0;
+  const onText = (): void => {
+    if (++pieces === 3) controller.abort(new AppError('model_timeout', 'It took too long.'));
+  };
+  expect(await failureOf(bench.ask({}, controller.signal, onText))).toMatchObject({ code: 'model_timeout' });
   await expect.poll(() => bench.engine.pids).toEqual([]);
   bench.put({}, {});
   expect(await bench.ask()).toMatchObject({ text: 'Hello from a real GGUF file.' });
