@@ -77,14 +77,19 @@ export class SkillIndex {
     const found = [...scores]
       .map(([at, score]) => ({ name: this.#documents[at]?.name ?? '', score: Math.round(score * 1000) / 1000 }))
       .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-    const taken: Scored[] = [];
-    for (const one of found) {
-      const least = Math.max(SCORE_MIN, (taken[0]?.score ?? 0) * SHARE_MIN);
-      if (taken.length === limit || one.score < least) break;
-      if (accepts(one.name)) taken.push(one);
-    }
-    return taken;
+    return bestOf(found, limit, accepts);
   }
+}
+
+/** Asks no further than needed. */
+function bestOf(found: readonly Scored[], limit: number, accepts: (name: string) => boolean): Scored[] {
+  const taken: Scored[] = [];
+  for (const one of found) {
+    const least = Math.max(SCORE_MIN, (taken[0]?.score ?? 0) * SHARE_MIN);
+    if (taken.length === limit || one.score < least) break;
+    if (accepts(one.name)) taken.push(one);
+  }
+  return taken;
 }
 
 function documentOf(skill: IndexedSkill): Document {

@@ -15,10 +15,10 @@ const spent = `
          coalesce(sum(billed AND cost_usd IS NULL), 0) AS unknownCostCalls
   FROM telemetry_model_calls`;
 
-/** Nothing known is zero only if there was nothing to pay for. */
+/** Nothing known is zero only if there was nothing to pay for. Rounded, as the order in which costs were added is no difference. */
 const figures = `
   sum(turns) AS turns, sum(calls) AS modelCalls, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
-  sum(cached_input_tokens) AS cachedInputTokens, iif(sum(priced_calls) = 0 AND sum(unknown_cost_calls) > 0, NULL, sum(cost_usd)) AS costUsd,
+  sum(cached_input_tokens) AS cachedInputTokens, iif(sum(priced_calls) = 0 AND sum(unknown_cost_calls) > 0, NULL, round(sum(cost_usd), 9)) AS costUsd,
   sum(unknown_cost_calls) AS unknownCostCalls`;
 
 /** Days newest first, models and sessions by tokens. */

@@ -26,7 +26,7 @@ function prepareAll(db: SqlDatabase) {
   };
 }
 
-export interface UsageRowsOptions {
+interface UsageRowsOptions {
   /** The day an instant is counted under; the local calendar day unless told. */
   readonly dayOf?: (atMs: number) => string;
   readonly transact?: (work: () => void) => void;

@@ -2,7 +2,7 @@
 // rows, few indexes, since every append pays for them.
 
 import { AppError } from '../../contracts/errors.ts';
-import { systemSessionId, type AnyEvent, type TurnStatus } from '../../contracts/events.ts';
+import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { PlanMode } from '../../contracts/turn-bounds.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
@@ -242,25 +242,32 @@ export class SessionIndex {
 
   #writeSession(sessionId: string, change: SessionChange): void {
     const { created, title, archived, pinned, configured, lastText, lastTurnId, updatedAtMs, readSeq, news, seenSeq } = change;
-    let isWritten = updatedAtMs === null && news === 0;
-    if (created !== null) {
-      const { title: firstTitle, agentId, channel, workspace = null } = created.body;
-      const begun = { sessionId, title: firstTitle, agentId, channel, workspace, createdAtMs: created.atMs };
-      const said = { updatedAtMs: updatedAtMs ?? created.atMs, lastText, lastTurnId, news, seenSeq: readSeq ?? 0 };
-      const isNew = this.#sql.putSession.run({ ...begun, ...said }).changes > 0;
-      if (isNew) this.#keep({ ...newRow, ...begun, updatedAtMs: created.atMs });
-      isWritten ||= isNew;
-    }
-    if (!isWritten) this.#sql.touch.run({ sessionId, lastText, updatedAtMs, lastTurnId, readSeq, news });
+    const isNew = created !== null && this.#putSession(created, change);
+    if (!isNew && (updatedAtMs !== null || news > 0)) this.#sql.touch.run({ sessionId, lastText, updatedAtMs, lastTurnId, readSeq, news });
     if (title !== null) this.#sql.rename.run(title, sessionId);
     if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
     if (pinned !== null) this.#sql.pin.run(pinned ? 1 : 0, sessionId);
     if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, configured.planFirst ?? null, sessionId);
     // Recounts from that position, including this append.
     if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
+    this.#update(sessionId, change);
+  }
+
+  /** Returns whether there was none. */
+  #putSession({ body, sessionId, atMs }: EventOf<'session.created'>, change: SessionChange): boolean {
+    const { updatedAtMs, lastText, lastTurnId, news, readSeq } = change;
+    const { title, agentId, channel, workspace = null } = body;
+    const begun = { sessionId, title, agentId, channel, workspace, createdAtMs: atMs };
+    const said = { updatedAtMs: updatedAtMs ?? atMs, lastText, lastTurnId, news, seenSeq: readSeq ?? 0 };
+    const isNew = this.#sql.putSession.run({ ...begun, ...said }).changes > 0;
+    if (isNew) this.#keep({ ...newRow, ...begun, updatedAtMs: atMs });
+    return isNew;
+  }
+
+  #update(sessionId: string, change: SessionChange): void {
     const known = this.#known.get(sessionId);
     // The database counted the unread ones.
-    if (seenSeq !== null) this.#known.delete(sessionId);
+    if (change.seenSeq !== null) this.#known.delete(sessionId);
     else if (known !== undefined) this.#known.set(sessionId, changed(known, change));
   }
 

@@ -82,13 +82,13 @@ const drafts: readonly AnyDraft[] = [
   { type: 'session.configured', body: { agentId: 'other', model: null, by: 'ada', planFirst: 'off' } },
   { type: 'session.seen', body: { seq: 3 } },
 ];
-const change = fc.record({ id: fc.constantFrom('a', 'b'), some: fc.subarray([...drafts], { minLength: 1 }), fails: fc.boolean() });
+const oneAppend = fc.record({ id: fc.constantFrom('a', 'b'), some: fc.subarray([...drafts], { minLength: 1 }), fails: fc.boolean() });
 
 test('the row of a session that is kept in memory is the one in the database, also after a rollback', () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+    fc.property(fc.array(oneAppend, { maxLength: 12 }), (appends) => {
       const bench = new LogBench();
-      for (const { id, some, fails } of changes) {
+      for (const { id, some, fails } of appends) {
         try {
           bench.log.transact(() => {
             bench.log.append(id, bench.log.index.session(id) === null ? [created('Named'), ...some] : some);
