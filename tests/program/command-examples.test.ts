@@ -304,7 +304,10 @@ const forPrograms: readonly string[] = [
   'checkpoint.review fromSeq',
   'artifact.get length',
   'schedule.create enabled',
-  ...['name', 'prompt', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver'].map((name) => `schedule.update ${name}`),
+  'schedule.create task',
+  ...['name', 'prompt', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver', 'task', 'file'].map(
+    (name) => `schedule.update ${name}`,
+  ),
   'mcp.add enabled',
   'mcp.add timeoutMs',
   'mcp.add startMs',
