@@ -303,9 +303,9 @@ const forPrograms: readonly string[] = [
   'policy.explain sessionId',
   'checkpoint.review fromSeq',
   'artifact.get length',
-  'schedule.create enabled',
   'schedule.create task',
-  ...['name', 'prompt', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver', 'task', 'file'].map(
+  'schedule.create enabled',
+  ...['name', 'prompt', 'task', 'file', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver'].map(
     (name) => `schedule.update ${name}`,
   ),
   'mcp.add enabled',
