@@ -118,7 +118,6 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     memory: make(memory, options, hands.engine),
   };
   lifetimes.defer(() => endTurns(turns, hands.trees));
-  const { embeddings } = before.memory;
   const helping = make(helpers, { agents, prompt, remote: remoteCalls(base.config.a2a) });
   const skilled = make(skills, helping.queue);
   const signalled = make(signals);
@@ -136,7 +135,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     deadLetters: make(deadLetters),
     telegram: make(telegram, options.wait),
     usage: make(usage, (line) => safetyOf('app-log').redactJson(line).text),
-    openai: make(openai, { tokens: opened.tokens, agents, embeddings }),
+    openai: make(openai, { tokens: opened.tokens, agents, embeddings: before.memory.embeddings }),
     a2a: make(a2a, { tokens: opened.tokens, agents }),
     mcpDoor: make(mcpDoor, { tokens: opened.tokens, agents }),
     mcp: make(mcp, guard.secrets),
