@@ -122,7 +122,6 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     memory: make(memory, options, hands.engine),
   };
   lifetimes.defer(() => endTurns(turns, hands.trees, mayHaveStarted));
-  const { embeddings } = before.memory;
   const helping = make(helpers, { agents, prompt, remote: remoteCalls(base.config.a2a) });
   const skilled = make(skills, helping.queue, (shelf) => unneededOf(store.rows.of(skillStore), shelf));
   const signalled = make(signals);
@@ -141,7 +140,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     deadLetters: make(deadLetters),
     telegram: make(telegram, servers.questions, options.wait),
     usage: make(usage, (line) => safetyOf('app-log').redactJson(line).text),
-    openai: make(openai, { tokens: opened.tokens, agents, embeddings }),
+    openai: make(openai, { tokens: opened.tokens, agents, embeddings: before.memory.embeddings }),
     a2a: make(a2a, { tokens: opened.tokens, agents }),
     mcpDoor: make(mcpDoor, { tokens: opened.tokens, agents }),
     mcp: servers,

@@ -118,7 +118,7 @@ export function narrow(parent: TurnBounds, wanted: TurnBounds): TurnBounds {
   };
 }
 
-export function withoutPlan({ planFirst: _, ...bounds }: TurnBounds): TurnBounds {
+export function withoutPlan({ planFirst: _plan, ...bounds }: TurnBounds): TurnBounds {
   return bounds;
 }
 

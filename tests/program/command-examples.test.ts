@@ -304,8 +304,11 @@ const forPrograms: readonly string[] = [
   'policy.explain sessionId',
   'checkpoint.review fromSeq',
   'artifact.get length',
+  'schedule.create task',
   'schedule.create enabled',
-  ...['name', 'prompt', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver'].map((name) => `schedule.update ${name}`),
+  ...['name', 'prompt', 'task', 'file', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver'].map(
+    (name) => `schedule.update ${name}`,
+  ),
   'mcp.add enabled',
   'mcp.add timeoutMs',
   'mcp.add startMs',

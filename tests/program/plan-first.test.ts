@@ -28,7 +28,7 @@ const next = (step: number, text: string) => call('plan', { action: 'next', step
 const has = (name: string): boolean => existsSync(join(home.path, 'workspace', name));
 
 async function open(answers: readonly object[], config: ConfigInput = free): Promise<TrayClaw> {
-  const rules = answers.map((answer): Rule => ({ times: 1, answer: Array.isArray(answer) ? { calls: answer } : answer }) as Rule);
+  const rules = answers.map((said): Rule => ({ times: 1, answer: Array.isArray(said) ? { calls: said } : said }));
   model.script([...rules, { answer: { text: 'Done.' } }]);
   return home.open({ config: { ...config, ...model.config('openai') } });
 }

@@ -15,9 +15,9 @@ interface Waiting {
 
 export interface Answering<View> {
   /** Continues the run until it ends or waits again. */
-  again(): Promise<View>;
+  readonly again: () => Promise<View>;
   /** Records a person's verdict on what no call asks; absent where there is none. */
-  judge?(verdict: 'pass' | 'fail', note: string): Promise<unknown>;
+  readonly judge?: (verdict: 'pass' | 'fail', note: string) => Promise<unknown>;
 }
 
 const roundsMax = 1000;

@@ -10,6 +10,8 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 
 const STEPS_MAX = 20;
 const STEP_CHARS_MAX = 300;
+/** Shown with the question. */
+const meaning = 'A yes lets the agent begin. Each of its calls is then judged as usual.';
 
 const step = z.string().trim().min(1).max(STEP_CHARS_MAX);
 const planInput = z.discriminatedUnion('action', [
@@ -44,7 +46,7 @@ function createPlan(log: Log): ToolDefinition {
     timeoutMs: 5_000,
     facts: (args, { sessionId }) => {
       const refused = sessionId === undefined ? null : whyNot(log, sessionId, args);
-      const facts: CallFacts = { class: 'read', paths: [], command: null, hosts: [], approvesPlan: true };
+      const facts: CallFacts = { class: 'read', paths: [], command: null, hosts: [], approvesPlan: true, risks: [meaning] };
       return refused === null ? facts : { ...facts, refused };
     },
     summarize: (args) =>

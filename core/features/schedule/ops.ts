@@ -68,6 +68,6 @@ function whatIsAsked<T extends Asked>(work: Handled['work'], wish: T, caller: Ca
   return { ...withoutFile(wish), prompt: read.goal, task: read };
 }
 
-function withoutFile<T extends Asked>({ file: _, ...wish }: T): Omit<T, 'file'> {
+function withoutFile<T extends Asked>({ file: _file, ...wish }: T): Omit<T, 'file'> {
   return wish;
 }

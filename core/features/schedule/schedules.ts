@@ -45,7 +45,7 @@ export interface SchedulesDeps {
   readonly defaultAgentId: string;
   readonly approvalMs: number;
   /** Of what a due time started. */
-  statusOf(fired: ScheduleFired): string | null;
+  readonly statusOf: (fired: ScheduleFired) => string | null;
   /** Fails with not_found for an id no session has. */
   assertSession(sessionId: string): void;
 }

@@ -26,7 +26,7 @@ interface StartedBy {
   readonly by: string;
   readonly taskId?: string;
   /** In the transaction that begins it. */
-  alongside?(): void;
+  readonly alongside?: () => void;
 }
 
 const TITLE_CHARS_MAX = 60;

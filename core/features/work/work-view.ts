@@ -8,7 +8,7 @@ import { checksOf, describeCriterion, type WorkState, type WorkStep } from './fo
 interface ViewDeps {
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
   /** Null where it cannot be told. */
-  next(candidate: number | null): WorkStep | null;
+  readonly next: (candidate: number | null) => WorkStep | null;
 }
 
 export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): WorkView {

@@ -39,8 +39,8 @@ export const work = defineBuiltInFeature({
   name: 'work',
   migrations: workMigrations,
   rows: ({ db }) => workRows(db),
-  create: (given: Taken, rows: RunRows, strategies: () => readonly WorkStrategy[]) => {
-    const spine = { ...given, strategies };
+  create: (taken: Taken, rows: RunRows, strategies: () => readonly WorkStrategy[]) => {
+    const spine = { ...taken, strategies };
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
     const { facts, gate, workspaces } = spine;
     const desk = new WorkDesk({
@@ -80,7 +80,7 @@ function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, call
   return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
 }
 
-type Planning = Pick<Taken, 'workspaces'> & { strategies(): readonly WorkStrategy[] };
+type Planning = Pick<Taken, 'workspaces'> & { readonly strategies: () => readonly WorkStrategy[] };
 
 /** Fails with not_found. */
 function findStrategy(all: readonly WorkStrategy[], name: string): WorkStrategy {

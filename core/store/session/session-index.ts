@@ -95,7 +95,7 @@ function prepareAll(db: SqlDatabase) {
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
     pin: db.prepare('UPDATE sessions SET pinned = ? WHERE session_id = ?'),
     configure: db.prepare(
-      "UPDATE sessions SET agent_id = ?, model = ?, plan_first = nullif(coalesce(?, plan_first), 'off') WHERE session_id = ?",
+      "UPDATE sessions SET agent_id = @agentId, model = @model, plan_first = nullif(coalesce(@planFirst, plan_first), 'off') WHERE session_id = @sessionId",
     ),
     // Followers look from the end of the log: what came after the place is little.
     see: db.prepare(
@@ -247,7 +247,7 @@ export class SessionIndex {
     if (title !== null) this.#sql.rename.run(title, sessionId);
     if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
     if (pinned !== null) this.#sql.pin.run(pinned ? 1 : 0, sessionId);
-    if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, configured.planFirst ?? null, sessionId);
+    if (configured !== null) this.#sql.configure.run({ planFirst: null, ...configured, sessionId });
     // Recounts from that position, including this append.
     if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
     this.#update(sessionId, change);
