@@ -141,7 +141,7 @@ test(
     const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
     closing.push(server);
     const { ca, client } = certificates;
-  const { NatsGroup } = await loadGroup();
+    const { NatsGroup } = await loadGroup();
     const tls = { ca, cert: client.cert, key: client.key };
     const look = async (tried: object): Promise<string> => {
       const config = { servers: `127.0.0.1:${server.port}`, group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...tried };
