@@ -7,7 +7,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import { silentLogger } from '../../core/base/logger.ts';
-import { NatsGroup } from '../../core/features/a2a/nats-group.ts';
+import { loadGroup } from '../../core/features/a2a/a2a.ts';
 import { NatsIdentities, testCertificates } from '../doubles/nats/nats-identities.ts';
 import { NatsServer } from '../doubles/nats/nats-server.ts';
 import { needs } from '../needs.ts';
@@ -141,6 +141,7 @@ test(
     const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
     closing.push(server);
     const { ca, client } = certificates;
+    const { NatsGroup } = await loadGroup();
     const tls = { ca, cert: client.cert, key: client.key };
     const look = async (tried: object): Promise<string> => {
       const config = { servers: `127.0.0.1:${server.port}`, group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...tried };

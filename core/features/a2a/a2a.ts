@@ -48,6 +48,11 @@ interface Others {
   readonly agents: DoorAgents;
 }
 
+/** The connection to a group alone, for tests with a server that wants TLS and credentials. */
+export async function loadGroup(): Promise<{ readonly NatsGroup: typeof NatsGroup }> {
+  return import('./nats-group.ts');
+}
+
 export const a2a = defineBuiltInFeature({
   name: 'a2a',
   migrations: a2aMigrations,
