@@ -1,4 +1,4 @@
-// Reads the pack that a git server sends for one commit, in memory and by itself: there is no working tree, hook, filter, submodule or
+// Reads the pack that a git server sends for one commit, in memory: there is no working tree, hook, filter, submodule or
 // setting that could run anything. Every object is identified by the hash of its content, so the commit's id covers every file.
 
 import { createHash } from 'node:crypto';
