@@ -2,6 +2,7 @@
 // setting that could run anything. Every object is identified by the hash of its content, so the commit's id covers every file.
 
 import { createHash } from 'node:crypto';
+import { TextDecoder } from 'node:util';
 import { inflateSync, type InputType } from 'node:zlib';
 import { refusal } from './package-paths.ts';
 import type { ArchiveEntry } from './read-zip.ts';
