@@ -112,7 +112,7 @@ export const callFactsSchema = z.object({
   opens: z.object({ path: z.string(), identity: z.string() }).optional(),
   /** Why the gate denies it in any case, in a sentence. */
   refused: z.string().optional(),
-  /** What it does beyond what the skill declares under whose name it runs, in a sentence: no earlier permission covers it. */
+  /** The call exceeds the declaration of the skill whose script it runs: how, in a sentence. No earlier permission covers it. */
   beyond: z.string().optional(),
   /** It runs code as it comes from the network. */
   runsFetched: z.literal(true).optional(),
@@ -154,7 +154,7 @@ export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 's
 export const toolOutcomeSchema = z.enum(toolOutcomes);
 export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
 
-/** What a script may do at most, by what its skill declares. */
+/** The bounds of a script, from the declaration of its skill. */
 export interface ScriptBounds {
   readonly skill: string;
   readonly hosts: readonly string[];

@@ -73,6 +73,7 @@ const source = {
   commit: null,
   archiveSha256: hash,
   verified: 'The archive has the SHA-256 that the market publishes.',
+  signer: null,
 };
 const effect = { kind: 'host' as const, name: 'api.example.net', isDeclared: false, isFound: true };
 const danger = {

@@ -54,7 +54,7 @@ async function publish(from: TestHome, market: string, version: string): Promise
   await from.close(claw);
 }
 
-/** What is there by the files, by the lock and by the trust; fails where they differ. Right after a kill, staged files may wait to be removed. */
+/** The state by files, lock and trust; fails where they differ. Right after a kill, staged files may wait to be removed. */
 async function stateOf(home: TestHome, mayHaveStaged = false): Promise<State> {
   const claw = await home.open({});
   const skills = (await claw.op('skill.list', {})).skills.filter(({ origin }) => origin === 'workspace');

@@ -95,6 +95,7 @@ const ruleIdPins = [
   'command.allowed',
   'command.changed',
   'domain.allowed',
+  'skill.beyond',
   'write.workspace',
   'message.same-chat',
   'review.denied',

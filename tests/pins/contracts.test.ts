@@ -159,7 +159,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'rule.unpinned': 'a2e78d7de3aa13a2',
   ...featureEventPins,
   'skill.installing': '5d1b9ddf72646147',
-  'skill.installed': '8027488a2a9aa381',
+  'skill.installed': '8b2524cf961879a8',
   'skill.install_undone': '3a7d185eb1284f2f',
   'skill.pinned': 'da997543e8755d9e',
   'plan.approved': 'e1f5bc518303287d',

@@ -1,4 +1,4 @@
-// Signed skills through the whole program: the signature beside an archive is verified without a network, its publisher stays the same, and
+// Signed skills through the whole program: the signature next to an archive is verified without a network, its publisher stays the same, and
 // what does not hold is refused.
 
 import { createHash } from 'node:crypto';
@@ -37,7 +37,7 @@ afterEach(async () => {
 const open = (): Promise<TrayClaw> =>
   home.open({ config: { skills: { markets: [{ name: 'team', url: market }], trustRoots: [join(market, 'root.json')] } } });
 
-/** Publishes the version, with this signature beside it. */
+/** Publishes the version, with this signature next to it. */
 function publish(which: number, bundle: unknown): void {
   const bytes = Buffer.from(signed.archives[which] ?? '', 'base64');
   const path = `notes-${which}.zip`;

@@ -89,8 +89,16 @@ export const promptsConfigSchema = z
       z.strictObject({ url: z.url({ protocol: /^https?$/ }), sha256: onlyContent }),
       /** Its name and label in Langfuse, on the server of telemetry.langfuse. */
       z.strictObject({
-        langfuse: z.string().min(1).max(200),
-        label: z.string().min(1).max(100).default('production'),
+        langfuse: z.string().min(1).max(200).meta({
+          title: 'Langfuse prompt',
+          description: 'The name of a text prompt on the server of telemetry.langfuse, in place of an address.',
+        }),
+        label: z
+          .string()
+          .min(1)
+          .max(100)
+          .default('production')
+          .meta({ title: 'Langfuse label', description: 'The label of the version to take.' }),
         sha256: onlyContent,
       }),
     ]),

@@ -56,9 +56,10 @@ export async function collectReport(deps: CollectDeps, sessionId: string | null)
 function recentErrors({ log }: CollectDeps): unknown[] {
   const from = Math.max(0, log.lastSeq - EVENTS_READ);
   const { events } = log.reads.afterOfTypes(from, EVENTS_READ, ['turn.finished', 'model.failed', 'model.retried']);
-  const failed = events.flatMap(({ seq, type, atMs, body }) => {
-    const error = 'error' in body ? body.error : null;
-    return error === null ? [] : [{ seq, type, at: new Date(atMs).toISOString(), code: error.code }];
+  const failed = events.flatMap((event) => {
+    if (event.type !== 'turn.finished' && event.type !== 'model.failed' && event.type !== 'model.retried') return [];
+    const { seq, type, atMs, body } = event;
+    return body.error === null ? [] : [{ seq, type, at: new Date(atMs).toISOString(), code: body.error.code }];
   });
   return failed.slice(-ERRORS_MAX);
 }
@@ -97,10 +98,10 @@ function endOf(path: string): string {
 function cleanerOf({ safety, home, environment }: CollectDeps): (text: string) => string {
   const personal = new Redactor({ personal: ['card', 'iban', 'email', 'phone'] });
   const inJson = (path: string): string => JSON.stringify(path).slice(1, -1);
-  const places = [
+  const places: readonly (readonly [string, string])[] = [
     [inJson(home), '(data folder)'],
     [inJson(homedir()), '~'],
     ...[environment['USER'], environment['USERNAME'], environment['HOSTNAME']].flatMap((name) => (name !== undefined && name.length > 3 ? [[name, '(name)'] as const] : [])), // prettier-ignore
-  ] as const;
-  return (text) => places.reduce((so, [from, to]) => so.replaceAll(from, to), personal.redact(safety.redact(text).text).text);
+  ];
+  return (text) => places.reduce<string>((so, [from, to]) => so.replaceAll(from, to), personal.redact(safety.redact(text).text).text);
 }

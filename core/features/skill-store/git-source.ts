@@ -112,7 +112,7 @@ export class GitServer {
   }
 }
 
-/** What the source names is another commit now: that one, in words; null where it is the same. */
+/** The new commit of the source, in words; null where it is the installed one. */
 export async function newCommitOf(
   { ref, commit }: Pick<SkillSource, 'ref' | 'commit'>,
   web: StoreWeb,

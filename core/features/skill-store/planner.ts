@@ -91,7 +91,7 @@ export class Planner {
     if (before.content === prepared.inspected.sha256 && before.lock?.sha256 === before.content)
       return { name, version: stated, reason: 'Exactly these files are installed.' };
     const shown = planned(prepared, before, chain, wanted !== undefined && isExact(wanted.range));
-    return { shown, prepared, isWanted: wanted !== undefined };
+    return { shown, prepared, isWanted: wanted !== undefined && !this.#isUpdate };
   }
 
   async #want(ref: string, sha256: string | null): Promise<void> {

@@ -1,7 +1,8 @@
-// Reads the pack that a git server sends for one commit, in memory and by itself: there is no working tree, hook, filter, submodule or
+// Reads the pack that a git server sends for one commit, in memory: there is no working tree, hook, filter, submodule or
 // setting that could run anything. Every object is identified by the hash of its content, so the commit's id covers every file.
 
 import { createHash } from 'node:crypto';
+import { TextDecoder } from 'node:util';
 import { inflateSync, type InputType } from 'node:zlib';
 import { refusal } from './package-paths.ts';
 import type { ArchiveEntry } from './read-zip.ts';

@@ -1,4 +1,4 @@
-// Finds the Sigstore bundle beside an archive, `ARCHIVE.sigstore.json`, and says who signed. Decides nothing: the plan compares the signer with
+// Finds the Sigstore bundle next to an archive, `ARCHIVE.sigstore.json`, and says who signed. Decides nothing: the plan compares the signer with
 // the one of the installed version.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a script may do under the name of its skill: what the skill's head declares, and what the script's own text names beyond it. Reads
+// Computes the bounds of a script: the declarations in the head of its skill, and hosts that the script's text names in addition. Reads
 // files; decides nothing.
 
 import { closeSync, openSync, readSync } from 'node:fs';

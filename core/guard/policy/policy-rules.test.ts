@@ -95,6 +95,7 @@ const table: readonly (readonly [string, string, RuleInput])[] = [
   ['ask.exec', 'ask', input(npmTest('1'), { ...pre('bound'), staysInside: false })],
   ['taint.unseen', 'ask', input(npmTest('1'), { ...pre('first'), ...web })],
   ['domain.allowed', 'allow', input(fetchFrom('a.example'), { domainsAllowed: true })],
+  ['skill.beyond', 'ask', input({ ...fetchFrom('a.example'), beyond: 'It does more.' }, { domainsAllowed: true })],
   [
     'ask.network',
     'ask',

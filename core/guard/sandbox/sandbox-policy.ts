@@ -116,7 +116,7 @@ export function createPolicy(
   };
 }
 
-/** What both lists give, where each entry stands for all below it. */
+/** The intersection of two lists whose entries cover everything below them. */
 function inBoth(some: readonly string[], others: readonly string[], holds: (wide: string, narrow: string) => boolean): string[] {
   return [...some.filter((one) => others.some((other) => holds(other, one))), ...others.filter((one) => some.some((other) => other !== one && holds(other, one)))]; // prettier-ignore
 }
