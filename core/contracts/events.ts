@@ -30,7 +30,7 @@ import { routeNoteSchema } from './model-routes.ts';
 import { configuredSchema, turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
 import { healthEvents } from './features/health.ts';
-import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
+import { artifactRefSchema, callFactsSchema, idempotencySchema, lostCallSchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
 export const phaseSchema = z.enum(phases);
@@ -298,14 +298,7 @@ const bodies = {
     /** Files that held untrusted content and were rewritten from trusted content. */
     cleaned: z.array(z.string()).optional(),
   }),
-  'tool.outcome_unknown': z.object({
-    callId: z.string(),
-    tool: z.string(),
-    args: z.string(),
-    reason: z.string(),
-    /** The newest part of what the call had put out; missing where nothing was kept. */
-    output: z.string().optional(),
-  }),
+  'tool.outcome_unknown': lostCallSchema,
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 
   /** The state of the paths a call is about to write, kept for undo. `undoes`: the calls an undo is about to take back. */

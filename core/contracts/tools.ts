@@ -6,6 +6,15 @@ export const toolClasses = ['read', 'write', 'exec', 'network', 'message', 'spen
 export const toolClassSchema = z.enum(toolClasses);
 export type ToolClass = z.infer<typeof toolClassSchema>;
 
+export const lostCallSchema = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+  reason: z.string(),
+  /** The newest part of the output of the call; missing if none was kept. */
+  output: z.string().optional(),
+});
+
 /**
  * The handling of a crash in the middle of a call. pure: run it again. idempotent: run it again with the same key.
  * unsafe: never again on its own; a person says what happened.

@@ -61,6 +61,7 @@ test('the policy in force is shown, and a rule of it refuses', async () => {
   await window.conversation.getByText('It was refused.', { exact: true }).waitFor();
   expect(await window.host.readFile('archive/a.md')).toBe(null);
   await window.go('Approvals');
+  await window.page.getByRole('navigation', { name: 'Approval pages' }).getByRole('link', { name: 'Policy' }).click();
   await window.page.getByRole('list', { name: 'Policy rules' }).getByText('The archive is finished').waitFor();
   await window.page.getByText('git status').waitFor();
   await window.page.getByText('60 calls of exec a minute').waitFor();

@@ -12,7 +12,7 @@ import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
 import { contextOf, factsOf, parseOnce } from './call-facts.ts';
 import { afterChecks, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
-import type { HostedResult, LateCopiesPort, ParsedCall } from './ports.ts';
+import type { HostedResult, LastOutputPort, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
 /** How often a call that differs each time it is to run is judged again before it is refused. */
@@ -196,7 +196,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
-  const kept = call.idempotency === 'unsafe' ? (runner.deps.lastOutput?.begin(call.callId) ?? null) : null;
+  const kept = keepOutput(runner, call);
   const heard = new Set<string>();
   if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
   const watch = watchCopies(runner, facts);
@@ -215,9 +215,15 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
   finish(runner, call, result, isMarked);
-  kept?.end();
+  kept.end();
   if (parsed.tool.verify === undefined) runner.parsedCalls.delete(call.callId);
   crashPoints.reach('after-result');
+}
+
+/** The output of a call that is not run again is kept in case of a crash. */
+function keepOutput({ deps: { lastOutput } }: RunningTurn, call: CallState): ReturnType<LastOutputPort['begin']> {
+  const kept = call.idempotency === 'unsafe' ? lastOutput?.begin(call.callId) : undefined;
+  return kept ?? { push: () => undefined, end: () => undefined };
 }
 
 interface CopyWatch {
@@ -309,7 +315,7 @@ interface Listening {
   /** Null without listeners. */
   readonly output: LiveText | null;
   /** Takes the output over a crash. */
-  readonly kept?: { push(piece: string): void } | null;
+  readonly kept?: { push(piece: string): void };
   /** Takes the other conversations that the call is shown parts of. */
   readonly heard: Set<string>;
 }
