@@ -28,7 +28,10 @@ test.each([
   ['inside a comment, as a whole', 'mx.tray.example; dmarc=fail (x; dmarc=pass header.from=people.example ; y) header.from=evil.example'],
   ['after an escaped end of a comment', String.raw`mx.tray.example; dmarc=fail (x \); dmarc=pass header.from=people.example; y)`],
   ['inside a quoted address', 'mx.tray.example; spf=pass smtp.mailfrom="x; dmarc=pass header.from=people.example; y"@evil.example'],
-  ['after an escaped quote', String.raw`mx.tray.example; spf=pass smtp.mailfrom="x\" ; dmarc=pass header.from=people.example; y"@evil.example`],
+  [
+    'after an escaped quote',
+    String.raw`mx.tray.example; spf=pass smtp.mailfrom="x\" ; dmarc=pass header.from=people.example; y"@evil.example`,
+  ],
   ['that is none', 'mx.tray.example; none'],
   ['whose server has a longer name', 'mx.tray.example.evil.example; dmarc=pass header.from=people.example'],
 ])('a sender is not proven by a verdict %s', (_what, verdict) => {
