@@ -50,7 +50,7 @@ test('words are found in turns that are not loaded, by keyboard, and the focus c
   await expect.poll(() => isInView(page, last), patience).toBe(true);
   await page.keyboard.press('Enter');
   await expect.poll(() => isInView(page, 17), patience).toBe(true);
-  // The clock beside a message is not searched.
+  // The time next to a message is not searched.
   await expect.poll(marksHere, patience).toBe(3);
   await field.fill('nothing of the kind');
   await expect.poll(() => place.innerText(), patience).toBe('Nothing found');

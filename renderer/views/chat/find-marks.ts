@@ -23,7 +23,7 @@ function rangesOf(query: string, region: Element): Range[] {
   const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   if (words.length === 0) return [];
   const pattern = new RegExp(words.toSorted((a, b) => b.length - a.length).join('|'), 'giu');
-  // The clock beside a message is no word of it.
+  // The time next to a message is not part of its text.
   const texts = document.createTreeWalker(region, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
     return node.nodeName === 'TIME' ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
