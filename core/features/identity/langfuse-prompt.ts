@@ -5,7 +5,6 @@ import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { PromptsConfig } from '../../contracts/features/identity.ts';
-import type { TelemetryConfig } from '../../contracts/features/telemetry.ts';
 import { isSecretReference } from '../../contracts/secret-ref.ts';
 import { GuardedFetch, type FetchLimits } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
@@ -14,10 +13,17 @@ export type LangfuseSource = Extract<PromptsConfig[string], { readonly langfuse:
 
 const replySchema = z.object({ type: z.string().default('text'), prompt: z.unknown() });
 
+/** The part of telemetry.langfuse that is needed. */
+export interface LangfuseServer {
+  readonly baseUrl: string;
+  readonly publicKey: string;
+  readonly secretKey: string;
+}
+
 /** Fails with fetch_failed or invalid_config. */
 export async function langfusePrompt(
   { langfuse: name, label }: LangfuseSource,
-  server: TelemetryConfig['langfuse'],
+  server: LangfuseServer | undefined,
   ports: { readonly resolve: (reference: string) => Promise<string>; readonly limits: FetchLimits },
   signal: AbortSignal,
 ): Promise<string> {
