@@ -72,7 +72,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   const paths = [...packed.keys()];
   const foreign = paths.filter(
     (path) =>
-      !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|build\/tray-icons\/[\w/-]+\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg|txt)|node_modules\/.+|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/.test(
+      !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|build\/tray-icons\/[\w/-]+\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg|txt)|node_modules\/.+|skills\/[a-z0-9-]+\/(?:[\w./-]+\.(?:md|mjs)|evals\/cases\.yaml))$/.test(
         path,
       ),
   );
