@@ -102,11 +102,11 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   ]);
   const sizeBytes = [...packed.values()].reduce((sum, size) => sum + size, 0);
   process.stdout.write(`package for ${platform} ${arch}: ${paths.length} files, ${(sizeBytes / 1e6).toFixed(1)} MB before Electron\n`);
-  // Loaded when first used: the PDF reader and the vocabulary of a tokenizer, which are mostly data, and the clients of ssh, NATS, A2A, mail
-  // and Discord.
+  // Loaded when first used: the PDF reader and the vocabulary of a tokenizer, which are mostly data, and the clients of ssh, NATS, A2A, mail,
+  // Discord and signatures.
   const onDemand = [...packed]
     .filter(([path]) =>
-      /chunks\/(?:gpt-tokenizer|unpdf|ssh2|nats-group|peer-client|imapflow|nodemailer|discordjs-\w+|sapphire-async-queue)-/.test(path),
+      /chunks\/(?:gpt-tokenizer|unpdf|ssh2|nats-group|peer-client|imapflow|nodemailer|discordjs-\w+|sapphire-async-queue|sigstore)-/.test(path),
     )
     .reduce((sum, [, size]) => sum + size, 0);
   expect(sizeBytes - onDemand).toBeLessThan(16e6);

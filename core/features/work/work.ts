@@ -92,7 +92,7 @@ function findStrategy(all: readonly WorkStrategy[], name: string): WorkStrategy 
   });
 }
 
-interface Begun {
+export interface Begun {
   readonly taskId: string;
   readonly by: string;
   readonly bounds: TurnBounds;
