@@ -56,7 +56,13 @@ export function packedModules(platform) {
     '@anthropic-ai/sandbox-runtime': ['package.json', 'LICENSE', 'dist/**/*.js', '!dist/cli.js', 'vendor/java-proxy-agent/*.jar'],
     '@anthropic-ai/sandbox-runtime/node_modules/zod': ['package.json', 'LICENSE', 'v3/**/*.js'],
     '@pondwader/socks5-server': ['package.json', 'LICENSE', 'dist/*.js'],
-    'node-forge': ['package.json', 'LICENSE', 'lib/*.js'],
+    // Without its HTTP client for browsers, which nothing here requires.
+    'node-forge': [
+      'package.json',
+      'LICENSE',
+      'lib/*.js',
+      ...['form', 'http', 'index.all', 'socket', 'tlssocket', 'xhr'].map((name) => `!lib/${name}.js`),
+    ],
   };
 }
 
