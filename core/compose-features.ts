@@ -104,8 +104,6 @@ interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker' | 'pro
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
   const turns = new DeferredTurns();
-  // A look at every process of the machine is most of what ending costs; a throwaway folder without a call left none.
-  const mayHaveStarted = (): boolean => !store.storage.isThrowaway || hands.trees.hasStarted || store.log.index.hasCalls();
   const spine = spineOf(base, store, guard, { ...hands, turns });
   const { all, make } = makerOf(spine, store, base);
 
@@ -121,7 +119,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     engine: make(engine, hands.engine),
     memory: make(memory, options, hands.engine),
   };
-  lifetimes.defer(() => endTurns(turns, hands.trees, mayHaveStarted));
+  lifetimes.defer(() => endTurns(turns, hands.trees, store));
   const helping = make(helpers, { agents, prompt, remote: remoteCalls(base.config.a2a) });
   const skilled = make(skills, helping.queue, (shelf) => unneededOf(store.rows.of(skillStore), shelf));
   const signalled = make(signals);
@@ -168,11 +166,18 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     turns,
     agents,
     all,
+    ...gathered(all, options),
+    handlers: handlersOf(made),
+  };
+}
+
+/** What the features bring, and the host program. */
+function gathered(all: readonly Wing[], { channels = [] }: Base['options']) {
+  return {
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
-    channels: [...all.flatMap((wing) => wing.channels ?? []), ...(options.channels ?? [])],
-    handlers: handlersOf(made),
+    channels: [...all.flatMap((wing) => wing.channels ?? []), ...channels],
   };
 }
 
@@ -190,9 +195,10 @@ function makerOf(spine: Spine, { rows }: Store, { lifetimes }: Base) {
   return { all, make };
 }
 
-async function endTurns(turns: DeferredTurns, trees: ProcessTrees, mayHaveStarted: () => boolean): Promise<void> {
+async function endTurns(turns: DeferredTurns, trees: ProcessTrees, { storage, log }: Store): Promise<void> {
   await turns.dispose();
-  if (mayHaveStarted()) await trees.killAll();
+  // A look at every process of the machine is most of what ending costs; a throwaway folder without a call left none.
+  if (!storage.isThrowaway || trees.hasStarted || log.index.hasCalls()) await trees.killAll();
 }
 
 export type Features = ReturnType<typeof composeFeatures>;

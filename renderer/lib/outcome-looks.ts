@@ -1,7 +1,7 @@
 // The look of each state of a call in a line: an icon, a tone, and whether its word is visible or only for screen readers.
 
 import type { CallState } from '../../core/contracts/turn-view.ts';
-import type { IconName } from '../kit/icon.svelte';
+import type { IconName } from '../kit/icon-paths.ts';
 
 export interface OutcomeLook {
   readonly icon: IconName;

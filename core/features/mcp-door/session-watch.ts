@@ -44,6 +44,8 @@ export function watchSessions(server: McpServer, peer: Peer, { news, tellsAll }:
     return {};
   });
   const closed = protocol.onclose;
+  // The library has no other way to hear of it.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
   protocol.onclose = () => {
     end();
     closed?.();

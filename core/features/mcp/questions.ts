@@ -157,15 +157,19 @@ function wantedBy({ kind, isWhole, choices }: QuestionField, value: Content[stri
   const isOffered = (one: string): boolean => values.length === 0 || values.includes(one);
   switch (kind) {
     case 'yes':
-      return typeof value === 'boolean' ? null : 'true or false';
+      return unless(typeof value === 'boolean', 'true or false');
     case 'number':
-      return typeof value === 'number' && (!isWhole || Number.isInteger(value)) ? null : isWhole ? 'a whole number' : 'a number';
+      return unless(typeof value === 'number' && (!isWhole || Number.isInteger(value)), isWhole ? 'a whole number' : 'a number');
     case 'several':
-      return Array.isArray(value) && value.every(isOffered) ? null : `a list of ${values.join(', ') || 'texts'}`;
+      return unless(Array.isArray(value) && value.every(isOffered), `a list of ${values.join(', ') || 'texts'}`);
     case 'one':
     case 'text':
-      return typeof value === 'string' && isOffered(value) ? null : values.length === 0 ? 'a text' : `one of ${values.join(', ')}`;
+      return unless(typeof value === 'string' && isOffered(value), values.length === 0 ? 'a text' : `one of ${values.join(', ')}`);
   }
+}
+
+function unless(fits: boolean, wanted: string): string | null {
+  return fits ? null : wanted;
 }
 
 function unfit(what: string): AppError {

@@ -143,7 +143,7 @@ export class Sandbox implements CommandSandbox {
   #policy({ readFolders = [], workspace, bounds }: Pick<SandboxCommand, 'readFolders' | 'workspace' | 'bounds'> = {}): SandboxPolicy {
     const { config, facts, userHome, environment } = this.#options;
     const place = { facts, userHome, environment, ...(workspace === undefined ? {} : { workspace }) };
-    return createPolicy(config, place, bounds == null ? readFolders : [...readFolders, bounds.ownFolder], bounds ?? null);
+    return createPolicy(config, place, bounds ? [...readFolders, bounds.ownFolder] : readFolders, bounds ?? null);
   }
 
   async #confine(command: SandboxCommand, backend: SandboxBackend): Promise<WrappedCommand> {

@@ -15,7 +15,7 @@ export function wrapCommand(
   options: Omit<SandboxCommand, 'file' | 'args'>,
 ): Promise<WrappedCommand> {
   const { cwd, environment, sets, marker, attended, reads, needsWholeMachine, workspace, bounds, signal } = options;
-  const inWorkspace = { ...(workspace === undefined ? {} : { workspace }), ...(bounds == null ? {} : { bounds }) };
+  const inWorkspace = { ...(workspace === undefined ? {} : { workspace }), ...(bounds ? { bounds } : {}) };
   return sandbox.wrap({ ...plain, cwd, environment, sets, marker, attended, reads, needsWholeMachine, ...inWorkspace, signal });
 }
 

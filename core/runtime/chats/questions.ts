@@ -116,20 +116,19 @@ export class Questions {
    * a code holds once, for its person and chat.
    */
   async answerByCode(text: string, from: Omit<ButtonPress, 'data'>): Promise<string | null> {
-    const [line = '', word = '', code = '', more] = answerLine.exec(text) ?? [];
-    if (code === '') return null;
-    const question = this.#deps.store.questionByNonce(code.toUpperCase());
+    const said = readAnswerLine(text);
+    if (said === null) return null;
+    const question = this.#deps.store.questionByNonce(said.code);
     const asked = question === null ? null : this.asked(question);
     // A yes with a condition is none.
-    if (more !== undefined && more.trim() !== '' && asked?.wants === null) return null;
+    if (said.hasMore && asked?.wants === null) return null;
     if (this.#guesses.isReached(from.userId)) return 'Too many wrong codes. Answer at the computer, or wait an hour.';
     if (question === null || question.userId !== from.userId) {
       this.#guesses.count(from.userId);
       return 'That code belongs to nothing that is asked.';
     }
-    if (!/^(?:yes|approve)$/i.test(word)) return this.#answer(question, { key: declineKey }, from);
-    const words = more === undefined ? '' : `${more}\n${untilBlank(text.slice(line.length))}`.trim();
-    return this.#answer(question, words === '' ? {} : { words }, from);
+    if (!said.isYes) return this.#answer(question, { key: declineKey }, from);
+    return this.#answer(question, said.words === '' ? {} : { words: said.words }, from);
   }
 
   async #answer(question: QuestionRow, given: Given, { userId, chatId, waitedMs }: Omit<ButtonPress, 'data'>): Promise<string> {
@@ -228,6 +227,13 @@ function serverAnswer(question: McpQuestion, { key, words }: Given): OpParams<'m
 
 /** Only at the beginning: further down it may be a quotation of the question itself. */
 const answerLine = /^\s*(yes|no|approve|deny)[ \t:]+([A-Za-z0-9]{10})(?:[ \t.]*|[ \t]*:([^\r\n]*))(?:\r?\n|$)/i;
+
+function readAnswerLine(text: string) {
+  const [line = '', word = '', code = '', more] = answerLine.exec(text) ?? [];
+  if (code === '') return null;
+  const words = more === undefined ? '' : `${more}\n${untilBlank(text.slice(line.length))}`.trim();
+  return { code: code.toUpperCase(), isYes: /^(?:yes|approve)$/i.test(word), hasMore: (more ?? '').trim() !== '', words };
+}
 
 function codeWords(code: string, { wants }: Asked): string {
   const [only, ...others] = wants ?? [];

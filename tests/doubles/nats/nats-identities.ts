@@ -12,8 +12,18 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 const without = -1;
 const limits = {
-  ...{ subs: without, data: without, payload: without, imports: without, exports: without, wildcards: true, conn: without, leaf: without },
-  ...{ mem_storage: without, disk_storage: without, streams: without, consumer: without },
+  subs: without,
+  data: without,
+  payload: without,
+  imports: without,
+  exports: without,
+  wildcards: true,
+  conn: without,
+  leaf: without,
+  mem_storage: without,
+  disk_storage: without,
+  streams: without,
+  consumer: without,
 };
 
 function signed(by: KeyPair, of: KeyPair, name: string, nats: object): string {

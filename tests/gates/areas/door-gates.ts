@@ -343,15 +343,6 @@ export const doorGates: readonly Gate[] = [
     suites: ['core/features/a2a/peer-fetch.test.ts'],
   },
   {
-    name: 'door/mcp-watch',
-    prevents: 'a client learns when a conversation continues that it may not read',
-    file: 'core/features/mcp-door/serve.ts',
-    text: '(peer) => readable(peer, uri) !== null',
-    instead: '() => true',
-    suites: ['tests/program/mcp-door.test.ts'],
-    only: 'reads its own conversation',
-  },
-  {
     name: 'door/mcp-tool-scope',
     prevents: 'an MCP client runs tools it was not given',
     file: 'core/features/mcp-door/door-server.ts',

@@ -105,4 +105,13 @@ export const mcpGates: readonly Gate[] = [
     instead: 'const isOwn = url !== own;',
     suites: ['core/features/mcp/http-link.test.ts'],
   },
+  {
+    name: 'mcp/watch',
+    prevents: 'a client learns when a conversation continues that it may not read',
+    file: 'core/features/mcp-door/serve.ts',
+    text: '(peer) => readable(peer, uri) !== null',
+    instead: '() => true',
+    suites: ['tests/program/mcp-door.test.ts'],
+    only: 'reads its own conversation',
+  },
 ];

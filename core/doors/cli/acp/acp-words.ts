@@ -11,7 +11,7 @@ import type { McpQuestion } from '../../../contracts/features/mcp.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
 import type { OpParams } from '../../../contracts/ops.ts';
 import type { Approval, GrantScope } from '../../../contracts/policy.ts';
-import type { QuestionContent, QuickAnswer } from '../../../contracts/question-fields.ts';
+import type { QuickAnswer } from '../../../contracts/question-fields.ts';
 
 const kindsByClass: Readonly<Record<string, Acp.ToolKind>> = {
   read: 'read',
@@ -112,7 +112,7 @@ export function answerOf(answer: Acp.CreateElicitationResponse): Omit<OpParams<'
   if (answer.action === 'decline') return { action: 'decline' };
   if (answer.action !== 'accept') return null;
   const { content } = answer as Acp.ElicitationAcceptAction;
-  return { action: 'accept', ...(isPlainObject(content) ? { content: content as QuestionContent } : {}) };
+  return { action: 'accept', ...(isPlainObject(content) ? { content } : {}) };
 }
 
 export function questionOptions(quick: readonly QuickAnswer[]): Acp.PermissionOption[] {
