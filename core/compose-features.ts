@@ -171,7 +171,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   };
 }
 
-/** What the features bring, and the host program. */
+/** Parts of the features, and of the host program. */
 function gathered(all: readonly Wing[], { channels = [] }: Base['options']) {
   return {
     tools: all.flatMap((wing) => wing.tools ?? []),

@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { FactContext } from './contracts/tools.ts';
@@ -39,7 +39,7 @@ export function composeGuard(base: Base, store: Store) {
   const extraFolders = facts.extraFolders.map(realOf);
   const sandbox = lifetimes.add(
     new Sandbox({
-      config: readingSkills(config.sandbox),
+      config: readingProgram(config.sandbox),
       facts,
       environment,
       clock,
@@ -124,8 +124,9 @@ function total(sums: readonly HistorySum[]): HistorySum {
   }));
 }
 
-/** A confined command may read what came with the program. */
-function readingSkills(sandbox: Config['sandbox']): Config['sandbox'] {
-  const folder = bundledSkills();
-  return folder === null ? sandbox : { ...sandbox, files: { ...sandbox.files, read: [...sandbox.files.read, folder] } };
+/** A confined command may read what came with the program: its skills, and the Node that their scripts are run by. */
+function readingProgram(sandbox: Config['sandbox']): Config['sandbox'] {
+  const skills = bundledSkills();
+  const own = [dirname(process.execPath), ...(skills === null ? [] : [skills])];
+  return { ...sandbox, files: { ...sandbox.files, read: [...sandbox.files.read, ...own] } };
 }

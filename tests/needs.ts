@@ -39,7 +39,7 @@ const things = {
   'i2c and spi tools, and umockdev': () =>
     isLinux &&
     ['i2cdetect', 'i2ctransfer', 'spi-pipe', 'umockdev-wrapper'].every(isInstalled) &&
-    runs('/usr/bin/python3', '-c', 'import gi'),
+    runs('/usr/bin/python3', '-c', 'import gi; gi.require_version("UMockdev", "1.0")'),
   ripgrep: () => isInstalled('rg'),
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
   fish: () => isInstalled('fish'),

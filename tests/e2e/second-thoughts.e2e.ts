@@ -32,6 +32,7 @@ test('the button gets a second opinion, and the disagreement is shown', { timeou
   const window = await openWindow(browser, { replies, config });
   await window.send('How many people live in Berlin?');
   await window.conversation.getByText('Berlin has 3.7 million people.', { exact: true }).waitFor();
+  await window.details.click();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   const panel = window.page.getByRole('complementary', { name: 'Inspector' });
   await panel.getByRole('button', { name: 'Get a second opinion' }).click();

@@ -35,7 +35,7 @@ afterAll(() => stranger.dispose());
 test('the package holds programs, the window, skills and types, and nothing else', () => {
   const paths = [...filesBelow(stranger.installed).keys()];
   const wanted =
-    /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/index\.d\.ts|dist\/licenses\.txt|dist\/(?:chunks\/)?[\w.-]+\.js|dist\/renderer\/[\w./-]+\.(?:js|css|html|svg|woff2)|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/;
+    /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/index\.d\.ts|dist\/licenses\.txt|dist\/(?:chunks\/)?[\w.-]+\.js|dist\/renderer\/[\w./-]+\.(?:js|css|html|svg|woff2)|skills\/[a-z0-9-]+\/(?:[\w./-]+\.(?:md|mjs)|evals\/cases\.yaml))$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
   // The command line knows the flags of the desktop app, which it starts where Electron is there.
   expect(paths.filter((path) => /desktop(?!-flags)|preload|electron-updater|\.test\./.test(path))).toEqual([]);

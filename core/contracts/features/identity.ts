@@ -84,24 +84,22 @@ const onlyContent = z
 export const promptsConfigSchema = z
   .record(
     z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'must be a short name in small letters'),
-    z.union([
-      /** The source of new versions. */
-      z.strictObject({ url: z.url({ protocol: /^https?$/ }), sha256: onlyContent }),
-      /** Its name and label in Langfuse, on the server of telemetry.langfuse. */
-      z.strictObject({
-        langfuse: z.string().min(1).max(200).meta({
+    z
+      .strictObject({
+        /** The source of new versions: an address, or a prompt in Langfuse on the server of telemetry.langfuse. */
+        url: z.url({ protocol: /^https?$/ }).optional(),
+        langfuse: z.string().min(1).max(200).optional().meta({
           title: 'Langfuse prompt',
           description: 'The name of a text prompt on the server of telemetry.langfuse, in place of an address.',
         }),
-        label: z
-          .string()
-          .min(1)
-          .max(100)
-          .default('production')
-          .meta({ title: 'Langfuse label', description: 'The label of the version to take.' }),
+        label: z.string().min(1).max(100).optional().meta({
+          title: 'Langfuse label',
+          description: 'The label of the version to take; `production` unless told.',
+        }),
         sha256: onlyContent,
-      }),
-    ]),
+      })
+      .refine(({ url, langfuse }) => (url === undefined) !== (langfuse === undefined), 'needs either url or langfuse')
+      .refine(({ langfuse, label }) => label === undefined || langfuse !== undefined, 'label goes with langfuse'),
   )
   .default({});
 export type PromptsConfig = z.infer<typeof promptsConfigSchema>;

@@ -17,7 +17,7 @@ const reportOps = defineOps({
     commands: {
       'report make': {
         options: { sessionId: { flag: 'session', about: 'add the text of this conversation' }, '--yes': 'save it without asking' },
-        example: '',
+        example: '--yes',
       },
     },
   },

@@ -9,7 +9,7 @@ import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { IdentityBook } from './identity-book.ts';
 import { createIdentityOps } from './ops.ts';
-import { PromptBook, type PromptBookDeps } from './prompt-book.ts';
+import { langfuseLabel, PromptBook, type PromptBookDeps } from './prompt-book.ts';
 import { identityMigrations, IdentityRows } from './rows.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing' | 'secrets'>;
@@ -45,12 +45,11 @@ function createFetch({ safety: judge, config, secrets }: Taken): PromptBookDeps[
   const quick = Math.min(timeoutMs, 10_000);
   const limits = { connectMs: quick, headersMs: quick, idleMs: quick, totalMs: timeoutMs, bytesMax: PROMPT_BYTES_MAX };
   const http = new GuardedFetch({ judge, limits });
-  return async (source, signal) => {
-    if ('langfuse' in source) {
+  return async ({ url = '', langfuse: name, label = langfuseLabel }, signal) => {
+    if (name !== undefined) {
       const { langfusePrompt } = await import('./langfuse-prompt.ts');
-      return langfusePrompt(source, config.telemetry.langfuse, { resolve: (ref) => secrets.resolve(ref), limits }, signal);
+      return langfusePrompt({ name, label }, config.telemetry.langfuse, { resolve: (ref) => secrets.resolve(ref), limits }, signal);
     }
-    const { url } = source;
     const answer = await http.fetch({ url, headers: { accept: 'text/markdown, text/plain;q=0.9' } }, signal);
     if (answer.status === 200 && !answer.isCut && answer.redirectTo === null) return answer.body.toString('utf8');
     const what = answer.isCut ? 'gave too much' : answer.redirectTo === null ? `answered ${answer.status}` : 'leads to another host';

@@ -25,8 +25,8 @@ test('the text of the label is taken with the keys of the settings; anything els
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const ask = (langfuse: string, label = 'production', secret = 'sk'): Promise<string> =>
-    langfusePrompt({ langfuse, label }, { baseUrl, publicKey: 'pk', secretKey: 'env:KEY' }, { resolve: () => Promise.resolve(secret), limits }, AbortSignal.timeout(5_000)); // prettier-ignore
+  const ask = (name: string, label = 'production', secret = 'sk'): Promise<string> =>
+    langfusePrompt({ name, label }, { baseUrl, publicKey: 'pk', secretKey: 'env:KEY' }, { resolve: () => Promise.resolve(secret), limits }, AbortSignal.timeout(5_000)); // prettier-ignore
   expect(await ask('team/style')).toBe('Write short.');
   await expect(ask('team/style', 'staging')).rejects.toMatchObject({ code: 'fetch_failed' });
   await expect(ask('chat')).rejects.toMatchObject({ message: expect.stringContaining('messages') as string });

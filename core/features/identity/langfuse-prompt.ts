@@ -4,12 +4,14 @@
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { PromptsConfig } from '../../contracts/features/identity.ts';
 import { isSecretReference } from '../../contracts/secret-ref.ts';
 import { GuardedFetch, type FetchLimits } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
 
-export type LangfuseSource = Extract<PromptsConfig[string], { readonly langfuse: string }>;
+export interface LangfuseSource {
+  readonly name: string;
+  readonly label: string;
+}
 
 const replySchema = z.object({ type: z.string().default('text'), prompt: z.unknown() });
 
@@ -22,7 +24,7 @@ export interface LangfuseServer {
 
 /** Fails with fetch_failed or invalid_config. */
 export async function langfusePrompt(
-  { langfuse: name, label }: LangfuseSource,
+  { name, label }: LangfuseSource,
   server: LangfuseServer | undefined,
   ports: { readonly resolve: (reference: string) => Promise<string>; readonly limits: FetchLimits },
   signal: AbortSignal,

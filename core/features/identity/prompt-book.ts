@@ -194,10 +194,13 @@ export class PromptBook {
   }
 }
 
+export const langfuseLabel = 'production';
+
 /** Where new versions come from, for people. */
 function placeOf(source: PromptsConfig[string] | undefined): string | null {
   if (source === undefined) return null;
-  return 'url' in source ? source.url : `langfuse:${source.langfuse}@${source.label}`;
+  const { url, langfuse, label = langfuseLabel } = source;
+  return url ?? `langfuse:${langfuse ?? ''}@${label}`;
 }
 
 function problemOf(name: OwnPromptName, text: string): string | null {

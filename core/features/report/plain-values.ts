@@ -13,7 +13,7 @@ export function plainValue(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || depth > DEPTH_MAX) return '(left out)';
   if (Array.isArray(value)) return value.slice(0, ENTRIES_MAX).map((one) => plainValue(one, depth + 1));
   const entries = Object.entries(value).slice(0, ENTRIES_MAX);
-  const nameOf = (key: string, at: number): string => (/^[a-z][A-Za-z]{0,30}$/.test(key) ? key : `(name ${at + 1})`);
+  const nameOf = (key: string, at: number): string => (/^[a-z][A-Za-z]{0,30}(?:\d[A-Za-z]+)?$/.test(key) ? key : `(name ${at + 1})`);
   return Object.fromEntries(entries.map(([key, one], at) => [nameOf(key, at), plainValue(one, depth + 1)]));
 }
 

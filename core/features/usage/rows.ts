@@ -38,6 +38,8 @@ export class UsageRows {
   readonly #batch: UsageBatch;
   readonly #transact: (work: () => void) => void;
   #waiting: AnyEvent[] = [];
+  /** Events since the cursor, counted or not: what a start after a crash reads. */
+  #sinceCursor = 0;
   #seq = 0;
 
   constructor(db: SqlDatabase, { dayOf = localDay, transact = (work) => db.transaction(work)() }: UsageRowsOptions = {}) {
@@ -53,16 +55,27 @@ export class UsageRows {
       this.#seq = event.seq;
       if (isCounted(event)) this.#waiting.push(event);
     }
-    if (this.#waiting.length >= WAITING_MAX) this.settle();
+    this.#sinceCursor += events.length;
+    if (this.#sinceCursor >= WAITING_MAX) this.close();
+  }
+
+  /** Counts what waits, and moves the cursor past events that do not count as well: the next start reads none again. */
+  close(): void {
+    if (this.#sinceCursor > 0) this.#count();
   }
 
   /** Counts the waiting events. To be called before the rows are read. */
   settle(): void {
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting.length > 0) this.#count();
+  }
+
+  #count(): void {
     // An outer transaction may be rolled back; counted again, they change nothing.
     const isKept = this.#db.inTransaction;
     this.#transact(() => this.#apply(this.#waiting, this.#seq));
-    if (!isKept) this.#waiting = [];
+    if (isKept) return;
+    this.#waiting = [];
+    this.#sinceCursor = 0;
   }
 
   /** In the transaction that deletes a session or begins a fork: waiting events are counted before any leave the log or are copied. */

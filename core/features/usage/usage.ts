@@ -58,6 +58,7 @@ export const usage = defineBuiltInFeature({
       dispose: () => {
         stopTaking();
         writePackLog();
+        rows.close();
       },
     };
   },

@@ -35,7 +35,12 @@ const full = configSchema.parse({
   mcp: {
     servers: {
       files: { command: 'files', env: { KEY: ref('mcp-variable') } },
-      web: { url: 'http://127.0.0.1:1/mcp', headers: { Authorization: ref('mcp-header') } },
+      web: {
+        url: 'http://127.0.0.1:1/mcp',
+        headers: { Authorization: ref('mcp-header') },
+        clientId: 'known',
+        clientSecret: ref('mcp-client'),
+      },
     },
   },
   a2a: {
@@ -76,7 +81,20 @@ test('every place that takes a secret is found', () => {
   const nats = ['nats-pass', 'nats-token', 'nats-creds', 'nats-key'];
   const traces = ['trace-header', 'trace-public', 'trace-secret'];
   expect(secretRefsOf(full).sort()).toEqual(
-    [...providers, ...chats, 'hook', 'brave', 'embeddings', 'mcp-variable', 'mcp-header', 'peer', ...nats, ...traces, ...hands]
+    [
+      ...providers,
+      ...chats,
+      'hook',
+      'brave',
+      'embeddings',
+      'mcp-variable',
+      'mcp-header',
+      'mcp-client',
+      'peer',
+      ...nats,
+      ...traces,
+      ...hands,
+    ]
       .map(ref)
       .sort(),
   );

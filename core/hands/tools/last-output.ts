@@ -1,8 +1,9 @@
 // The output of running commands, kept in files next to the log, so that it survives a crash: the newest part, redacted, written now and
 // then. A call that ends has its output in its result, and its file is removed.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { errnoOf } from './errno.ts';
 
 interface RedactedStream {
@@ -63,7 +64,7 @@ export class LastOutput {
   /** False where the disk refuses: the command continues without it. */
   #write(callId: string, text: string): boolean {
     try {
-      mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+      makeFolders({ mkdirSync, statSync }, this.#options.folder);
       writeFileSync(this.#fileOf(callId), text, { mode: 0o600 });
       return true;
     } catch (cause) {

@@ -42,7 +42,10 @@ test('code of the first load uses no text that is loaded later, and no parser of
 });
 
 test('code that shows turns uses only texts that are loaded with it', () => {
-  const parts = globSync('views/chat/**/*.svelte', { cwd: folder, exclude: ['views/chat/side/**', 'views/chat/second-thoughts.svelte'] });
+  const parts = globSync('views/chat/**/*.svelte', {
+    cwd: folder,
+    exclude: ['views/chat/side/**', 'views/chat/second-thoughts.svelte', 'views/chat/plan-note.svelte'],
+  });
   const modules = reachOf(...parts, 'parts/command-palette.svelte', 'parts/key-sheet.svelte');
   expect(modules).toContain(join(folder, 'parts/approval-card.svelte'));
   expect(asks(later).test('const words = $derived(language.words.health);')).toBe(true);

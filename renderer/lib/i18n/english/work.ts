@@ -49,6 +49,7 @@ export const work = {
   budget: 'US dollars at most',
   noLimit: 'no limit',
   deliverables: 'Files it must deliver',
+  fileExample: 'report.md',
   folder: 'Folder',
   usualFolder: 'the usual workspace',
   start: 'Start',
