@@ -180,9 +180,10 @@ function matcherOf(denied: readonly string[]): (path: string) => boolean {
 
 /** Folders of the person's own programs on the PATH, each with the folder its libraries usually are in. */
 function programFolders({ environment, userHome }: PolicyPlace): string[] {
-  const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder) && isInside(folder, userHome));
-  // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.
+  const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder));
   return folders.flatMap((folder) => {
+    if (!isInside(folder, userHome)) return personalFolders.some((hidden) => folder !== hidden && isInside(folder, hidden)) ? [folder] : [];
+    // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.
     const above = dirname(folder);
     const isDeep = above.slice(userHome.length).split(sep).filter(Boolean).length >= 2;
     return folder.endsWith(`${sep}bin`) && isDeep ? [above] : folder === userHome ? [] : [folder];
