@@ -172,12 +172,12 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
 }
 
 /** Parts of the features, and of the host program. */
-function gathered(all: readonly Wing[], { channels = [] }: Base['options']) {
+function gathered(all: readonly Wing[], { channels: given = [] }: Base['options']) {
   return {
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
-    channels: [...all.flatMap((wing) => wing.channels ?? []), ...channels],
+    channels: [...all.flatMap((wing) => wing.channels ?? []), ...given],
   };
 }
 
