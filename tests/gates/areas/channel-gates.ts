@@ -62,7 +62,7 @@ export const channelGates: readonly Gate[] = [
     name: 'channels/answer-without-condition',
     prevents: 'a yes with a condition behind it approves',
     file: 'core/runtime/chats/questions.ts',
-    text: "if (said.hasMore && asked?.wants === null) return null;",
+    text: 'if (said.hasMore && asked?.wants === null) return null;',
     instead: '',
     suites: overMail,
     only: 'a wrong code decides nothing',
