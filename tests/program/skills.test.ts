@@ -12,6 +12,7 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ScriptedCall } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
+import { needs } from '../needs.ts';
 import { bodies, call, eventsOf, HelperRig } from './helper-rig.ts';
 import { contracts } from './skill-contracts.ts';
 
@@ -162,7 +163,9 @@ test('an untrusted skill marks the session, and its script is refused until trus
   expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
 });
 
-test('a script has what its skill declares: the rest asks by the name of the skill, or is not reached', { timeout: 60_000 }, async () => {
+const confined = { ...needs('bubblewrap, socat, ripgrep and bash'), timeout: 60_000 };
+
+test('a script has what its skill declares: the rest asks by the name of the skill, or is not reached', confined, async () => {
   const other = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-other-')));
   const script = (name: string, text: string, head: string): void => {
     put(`skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does a thing for a test.\nmetadata:\n${head}---\n\nRun run.mjs.\n`);

@@ -220,9 +220,13 @@ test('output beyond what is kept costs no memory', async () => {
     bench.artifacts.stored.clear();
     return process.resourceUsage().maxRSS * 1024;
   };
-  // The most memory ever held: 320 MB more of output may not show in it.
+  // The most memory ever held: 320 MB more of output may not show in it, or else 400 MB more: both would if it were kept, while a busy machine
+  // frees late only now and then.
+  const bytesMost = 160_000_000;
   const withLittle = await peakAfter(80_000_000);
-  expect((await peakAfter(400_000_000)) - withLittle).toBeLessThan(160_000_000);
+  const withMore = await peakAfter(400_000_000);
+  const grew = withMore - withLittle < bytesMost ? withMore - withLittle : (await peakAfter(800_000_000)) - withMore;
+  expect(grew).toBeLessThan(bytesMost);
 });
 
 test('live output arrives in few pieces and is complete', async () => {
