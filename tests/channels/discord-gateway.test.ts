@@ -1,6 +1,8 @@
 // The ways of Discord that no other channel has, over a strict double: sessions that are resumed, sends that are repeated under one nonce,
 // tokens and intents that are refused, presses of other people.
 
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { discordTokenVariable, startDiscordBench, type DiscordPerson } from '../doubles/discord/discord-bench.ts';
 import { DiscordDouble, type DoubleOptions } from '../doubles/discord/discord-double.ts';
@@ -24,6 +26,21 @@ test('a cut session is resumed, and brings what was written meanwhile', async ()
     await rig.running();
   }
   expect([double.identified.length, double.resumed]).toEqual([1, 2]);
+});
+
+test('a connection that fails after the channel was paused in the middle of it ends nothing', async () => {
+  const { double, rig } = await open();
+  const held: Socket[] = [];
+  double.held = held;
+  double.cut();
+  await until(() => held.length > 0, 'it connects again');
+  expect((await rig.claw.op('channel.pause', { channel: 'discord' })).channels[0]?.state).toBe('paused');
+  // Until the library has ended the connection.
+  await sleep(20);
+  for (const socket of held) socket.resetAndDestroy();
+  double.held = null;
+  await rig.claw.op('channel.resume', { channel: 'discord' });
+  await rig.running();
 });
 
 test('a send that is cut off is repeated, and arrives once', async () => {

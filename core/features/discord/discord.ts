@@ -3,7 +3,7 @@
 
 import { sleep } from '../../base/deferred.ts';
 import type { REST } from '@discordjs/rest';
-import type { SessionInfo, WebSocketManager } from '@discordjs/ws';
+import type { SessionInfo, SimpleShardingStrategy, WebSocketManager } from '@discordjs/ws';
 import type { APIInteraction, APIMessageComponentInteraction } from 'discord-api-types/v10';
 import { channelRulesSchema, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -64,7 +64,7 @@ class DiscordRun {
 
   async serve(signal: AbortSignal): Promise<void> {
     const { settings, secrets } = this.#deps;
-    const { rest, gateway } = await connect(settings, await secrets.resolve(settings.token));
+    const { rest, gateway, keepErrors } = await connect(settings, await secrets.resolve(settings.token));
     let fail = (_cause: unknown): void => undefined;
     const lost = new Promise<never>((_resolve, reject) => {
       fail = reject;
@@ -94,6 +94,7 @@ class DiscordRun {
       throw loginFailure(cause);
     } finally {
       if (signal.aborted) await whileReconnecting(gateway);
+      keepErrors();
       await gateway.destroy({ reason: 'closing' });
       rest.clearHashSweeper();
       rest.clearHandlerSweeper();
@@ -199,8 +200,11 @@ function isPress(interaction: APIInteraction): interaction is APIMessageComponen
 }
 
 /** Loaded when first used. The gateway resumes a cut connection without a gap. */
-async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promise<{ rest: REST; gateway: WebSocketManager }> {
-  const [{ REST: Rest }, { WebSocketManager: Manager }] = await Promise.all([import('@discordjs/rest'), import('@discordjs/ws')]);
+async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promise<Connected> {
+  const [{ REST: Rest }, { WebSocketManager: Manager, SimpleShardingStrategy: Strategy }] = await Promise.all([
+    import('@discordjs/rest'),
+    import('@discordjs/ws'),
+  ]);
   const rest = new Rest({
     version: '10',
     ...(apiRoot === undefined ? {} : { api: apiRoot.replace(/\/+$/, '') }),
@@ -215,6 +219,7 @@ async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promi
     (groups === 'off' ? 0 : GatewayIntentBits.Guilds | GatewayIntentBits.GuildMessages);
   // The library keeps sessions for the whole process, and a connection of before would take this one's session over.
   let session: SessionInfo | null = null;
+  let strategy: SimpleShardingStrategy | null = null;
   const gateway = new Manager({
     token,
     // The library's list is a value, and the library is loaded late.
@@ -222,12 +227,32 @@ async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promi
     intents,
     rest,
     shardCount: 1,
+    buildStrategy: (manager) => (strategy = new Strategy(manager)),
     retrieveSessionInfo: () => session,
     updateSessionInfo: (_shard, info) => {
       session = info;
     },
   });
-  return { rest, gateway };
+  return { rest, gateway, keepErrors: () => keepErrors(strategy) };
+}
+
+interface Connected {
+  readonly rest: REST;
+  readonly gateway: WebSocketManager;
+  keepErrors(): void;
+}
+
+/**
+ * The library drops its listener of errors when it is ended, also in the middle of connecting: the error that follows would end the whole
+ * program. It gives no other way to its connections.
+ */
+function keepErrors(strategy: SimpleShardingStrategy | null): void {
+  const { shards } = (strategy ?? { shards: new Map() }) as unknown as { readonly shards: ReadonlyMap<number, ShardInside> };
+  for (const { connection } of shards.values()) connection?.on('error', () => undefined);
+}
+
+interface ShardInside {
+  readonly connection: { on(event: 'error', listener: () => void): unknown } | null;
 }
 
 /** The library ends no connection that it is about to open again after a cut: it is ended once it is open. */

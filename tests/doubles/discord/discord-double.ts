@@ -2,7 +2,7 @@
 // test cannot pass with what the service would not take.
 
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import * as z from 'zod';
 import { botUser, DiscordChats } from './discord-chats.ts';
@@ -40,6 +40,8 @@ export class DiscordDouble {
   readonly chats: DiscordChats;
   readonly identified: number[] = [];
   resumed = 0;
+  /** Connections to the gateway that get no answer; null where each gets one. */
+  held: Socket[] | null = null;
   /** The next requests whose method and path begin so are cut: before anything is done, or after. */
   readonly faults: Fault[] = [];
   readonly #options: DoubleOptions;
@@ -54,7 +56,11 @@ export class DiscordDouble {
     this.#http = createServer((request, response) => {
       answerRest(this, request, response).catch(() => response.destroy());
     });
-    this.#gateway = new WebSocketServer({ server: this.#http });
+    this.#gateway = new WebSocketServer({ noServer: true });
+    this.#http.on('upgrade', (request, socket: Socket, head) => {
+      if (this.held !== null) this.held.push(socket);
+      else this.#gateway.handleUpgrade(request, socket, head, (client) => this.#gateway.emit('connection', client, request));
+    });
     this.#gateway.on('connection', (socket) => this.#accept(socket));
   }
 
@@ -78,6 +84,7 @@ export class DiscordDouble {
 
   async stop(): Promise<void> {
     for (const client of this.#gateway.clients) client.terminate();
+    for (const socket of this.held ?? []) socket.destroy();
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#gateway.close(resolve));
     await new Promise((resolve) => this.#http.close(resolve));
