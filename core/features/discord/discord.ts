@@ -233,20 +233,20 @@ async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promi
       session = info;
     },
   });
-  return { rest, gateway, keepErrors: () => keepErrors(strategy) };
+  return { rest, gateway, keepErrors: () => hearErrors(strategy) };
 }
 
 interface Connected {
   readonly rest: REST;
   readonly gateway: WebSocketManager;
-  keepErrors(): void;
+  readonly keepErrors: () => void;
 }
 
 /**
  * The library drops its listener of errors when it is ended, also in the middle of connecting: the error that follows would end the whole
  * program. It gives no other way to its connections.
  */
-function keepErrors(strategy: SimpleShardingStrategy | null): void {
+function hearErrors(strategy: SimpleShardingStrategy | null): void {
   const { shards } = (strategy ?? { shards: new Map() }) as unknown as { readonly shards: ReadonlyMap<number, ShardInside> };
   for (const { connection } of shards.values()) connection?.on('error', () => undefined);
 }
