@@ -331,6 +331,7 @@ export class App {
     const isFirst = state === 'online' && this.system.link === 'connecting';
     // The banner about the lost connection disappears silently.
     if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
+    if (state === 'online') this.notices.isOver('offline');
     this.system.link = state;
     if (state === 'reconnecting') for (const conversation of this.#conversations.values()) conversation.linkLost();
     if (state === 'unauthorized') this.#onUnauthorized();
