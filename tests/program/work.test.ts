@@ -167,6 +167,9 @@ test('a schedule starts a task with its criteria, once for a due time, within th
   ]);
   const { scheduleId } = added.json as { scheduleId: string };
   claw = await home.open({ config: { ...mayWrite, ...model.config('openai') } });
+  await expect(claw.op('schedule.update', { scheduleId, prompt: 'Something else', file })).rejects.toMatchObject({
+    code: 'invalid_params',
+  });
   const { turnId: taskId } = await claw.op('schedule.run', { scheduleId });
   // Its calls ask: grants and rules count for no unattended turn without `grants`.
   const asked = await claw.op('work.wait', { taskId });

@@ -28,7 +28,7 @@ export function createScheduleOps({ schedules, heartbeat, clockwork, fire, work 
     'schedule.get': ({ scheduleId, limit }) => schedules.get(scheduleId, limit),
     'schedule.create': (wish, caller) => {
       const asked = whatIsAsked(work, wish, caller);
-      if (asked === null) throw new AppError('invalid_params', 'Give either `prompt`, or `task` or `file`.');
+      if (asked === null) throw eitherOr();
       return schedules.create(asked, { by: caller.actor });
     },
     'schedule.update': ({ scheduleId, ...wish }, caller) =>
@@ -59,13 +59,17 @@ interface Asked {
   readonly file?: string | undefined;
 }
 
-/** With the prompt, or with the task and its goal as the prompt; null where nothing, or both, are named. */
+/** With the prompt, or with the task and its goal as the prompt; null where nothing is named. Fails with invalid_params where both are. */
 function whatIsAsked<T extends Asked>(work: Handled['work'], wish: T, caller: Caller): (Omit<T, 'file'> & { prompt: string }) | null {
   const { prompt, task, file } = wish;
   if (task === undefined && file === undefined) return prompt === undefined ? null : { ...withoutFile(wish), prompt };
   const read = work.read({ task, file }, caller);
-  if (prompt !== undefined && prompt !== read.goal) return null;
+  if (prompt !== undefined && prompt !== read.goal) throw eitherOr();
   return { ...withoutFile(wish), prompt: read.goal, task: read };
+}
+
+function eitherOr(): AppError {
+  return new AppError('invalid_params', 'Give either `prompt`, or `task` or `file`.');
 }
 
 function withoutFile<T extends Asked>({ file: _file, ...wish }: T): Omit<T, 'file'> {
