@@ -11,3 +11,8 @@ export const secretRefSchema = z.string().regex(pattern, secretRefWords);
 export function isSecretReference(value: string): boolean {
   return pattern.test(value);
 }
+
+/** The secret behind a reference; any other text is the value itself. */
+export async function resolvedValue(value: string, resolve: (reference: string) => Promise<string>): Promise<string> {
+  return isSecretReference(value) ? resolve(value) : value;
+}

@@ -35,6 +35,11 @@ export class OpFailure extends Error {
     this.hint = hint;
   }
 
+  /** Both in one text. */
+  get told(): string {
+    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
+  }
+
   static fromBody(body: ErrorBody): OpFailure {
     return new OpFailure(body.code, body.message, body.hint);
   }

@@ -74,12 +74,6 @@ const diffLineSchema = z.object({ kind: z.enum(['same', 'added', 'removed']), te
 export type VersionDiffLine = z.infer<typeof diffLineSchema>;
 const diffSchema = z.object({ from: z.number().int(), to: z.number().int(), lines: z.array(diffLineSchema) });
 
-/** Accepts only this content, without asking a person. */
-const onlyContent = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .optional();
-
 /** The part of config.yaml about prompt files. */
 export const promptsConfigSchema = z
   .record(
@@ -96,7 +90,11 @@ export const promptsConfigSchema = z
           title: 'Langfuse label',
           description: 'The label of the version to take; `production` unless told.',
         }),
-        sha256: onlyContent,
+        /** Accepts only this content, without asking a person. */
+        sha256: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/)
+          .optional(),
       })
       .refine(({ url, langfuse }) => (url === undefined) !== (langfuse === undefined), 'needs either url or langfuse')
       .refine(({ langfuse, label }) => label === undefined || langfuse !== undefined, 'label goes with langfuse'),

@@ -81,20 +81,27 @@ export class CommandContext {
 
   /** A command that is one operation and a way to show its result. Ctrl-C gives the operation up. */
   runOp<N extends OpName>(name: N, params: OpParams<N>, view: OpView<N>): Promise<number> {
-    return this.withClaw('any', async ({ claw }) => {
-      const gone = new AbortController();
-      const stopListening = this.io.onInterrupt(() => gone.abort());
-      try {
-        const result = await claw.op(name, params, { channel: 'cli', actor: 'cli', signal: gone.signal });
+    return this.withClaw('any', ({ claw }) =>
+      this.untilInterrupt(async (signal) => {
+        const result = await claw.op(name, params, { channel: 'cli', actor: 'cli', signal });
         this.output.result(view.json?.(result) ?? result, () => view.human(result, this.output.paint));
         return view.exitCode?.(result) ?? exitCodes.done;
-      } catch (cause) {
-        if (gone.signal.aborted) return exitCodes.interrupted;
-        throw cause;
-      } finally {
-        stopListening();
-      }
-    });
+      }),
+    );
+  }
+
+  /** Work that resolves to the exit code; Ctrl-C aborts its signal, and then that is the exit code. */
+  async untilInterrupt(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+    const gone = new AbortController();
+    const stopListening = this.io.onInterrupt(() => gone.abort());
+    try {
+      return await work(gone.signal);
+    } catch (cause) {
+      if (gone.signal.aborted) return exitCodes.interrupted;
+      throw cause;
+    } finally {
+      stopListening();
+    }
   }
 
   async readStdin(): Promise<string> {

@@ -219,7 +219,7 @@ async function chooseModel(line: Line): Promise<Outcome> {
 }
 
 async function planFirst({ deps, ops, values, caller, ...line }: Line): Promise<Outcome> {
-  const mode = planChoiceSchema.catch('whole').parse(values['mode'] ?? 'whole');
+  const mode = planChoiceSchema.catch('whole').parse(values['mode']);
   const isNew = line.sessionId === undefined || deps.log.index.session(line.sessionId) === null;
   const sessionId = isNew ? (await ops['session.create']({}, caller)).sessionId : (line.sessionId ?? '');
   await ops['session.configure']({ sessionId, planFirst: mode }, caller);

@@ -4,6 +4,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
+import { leftFolders } from '../../store/home/home.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { HostedClaw } from '../../contracts/claw.ts';
@@ -52,7 +53,7 @@ const references = /^(?:keychain|vault|env|file):/;
 const APPROVALS_MAX = 100;
 const FILES_MAX = 100;
 const FILE_CHARS_MAX = 20_000;
-const folderName = /^trayclaw-eval-(\d+)-/;
+const PREFIX = 'trayclaw-eval-';
 
 /** The hosts of one run. They share a template, so that a start makes no schema again. */
 export class CaseHosts {
@@ -67,8 +68,9 @@ export class CaseHosts {
   constructor(deps: CaseHostDeps) {
     this.#deps = deps;
     const temporary = realpathSync(deps.temporaryFolder);
-    removeLeftovers(temporary);
-    this.#root = mkdtempSync(join(temporary, `trayclaw-eval-${process.pid}-`));
+    // Of runs whose process was killed.
+    for (const folder of leftFolders(temporary, PREFIX)) rmSync(folder, { recursive: true, force: true });
+    this.#root = mkdtempSync(join(temporary, `${PREFIX}${process.pid}-`));
     this.#environment = { ...deps.environment };
   }
 
@@ -187,22 +189,6 @@ function writtenIn(folder: string, before: SuiteCase['files']): Outcome['files']
   const gone = Object.keys(before).filter((path) => !now.has(path));
   const written = [...now].filter(([path, text]) => before[path] !== text);
   return Object.fromEntries([...written, ...gone.map((path) => [path, null] as const)]);
-}
-
-/** Of runs whose process was killed. */
-function removeLeftovers(temporary: string): void {
-  for (const name of readdirSync(temporary)) {
-    const pid = Number(folderName.exec(name)?.[1]);
-    if (pid > 0 && !isRunning(pid)) rmSync(join(temporary, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** Approves calls of the tools that the case names and denies all others, because no person answers. */

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { isSecretReference } from '../../contracts/secret-ref.ts';
+import { resolvedValue } from '../../contracts/secret-ref.ts';
 import { GuardedFetch, type FetchLimits } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
 
@@ -34,8 +34,7 @@ export async function langfusePrompt(
       data: { hint: 'Set telemetry.langfuse in config.yaml.' },
     });
   const base = server.baseUrl.replace(/\/+$/, '');
-  const valueOf = (given: string): Promise<string> => (isSecretReference(given) ? ports.resolve(given) : Promise.resolve(given));
-  const pair = `${await valueOf(server.publicKey)}:${await valueOf(server.secretKey)}`;
+  const pair = `${await resolvedValue(server.publicKey, ports.resolve)}:${await resolvedValue(server.secretKey, ports.resolve)}`;
   const http = new GuardedFetch({ judge: new OneOriginCheck(base), limits: ports.limits });
   const url = `${base}/api/public/v2/prompts/${encodeURIComponent(name)}?label=${encodeURIComponent(label)}`;
   const headers = { accept: 'application/json', authorization: `Basic ${Buffer.from(pair).toString('base64')}` };

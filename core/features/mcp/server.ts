@@ -277,10 +277,10 @@ export class McpServer {
   }
 
   async #resolved(values: Readonly<Record<string, string>>): Promise<Record<string, string>> {
-    const { isSecretReference } = await import('../../contracts/secret-ref.ts');
+    const { resolvedValue } = await import('../../contracts/secret-ref.ts');
     const entries = Object.entries(values).map(async ([name, value]) => [
       name,
-      isSecretReference(value) ? await this.#deps.secrets.resolve(value) : value,
+      await resolvedValue(value, (reference) => this.#deps.secrets.resolve(reference)),
     ]);
     return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
   }

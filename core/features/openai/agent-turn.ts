@@ -139,7 +139,7 @@ async function waitFor({ claw, later, approvalMs }: AgentDeps, { asked, writer, 
 
 function approvalWaits(pending: NonNullable<AskResult['pending']>[number] | undefined, turnId: string): AppError {
   const { approvalId = '', summary = 'a call' } = pending ?? {};
-  const hint = `Approve or deny it in TrayClaw, or with: trayclaw approvals approve ${approvalId}. The turn goes on then; streaming requests wait for it.`;
+  const hint = `Approve or deny it in TrayClaw, or with: trayclaw approvals approve ${approvalId}. The turn then continues; a streaming request waits for it.`;
   return new AppError('denied', `The turn waits for the approval ${approvalId} (${summary}).`, { data: { approvalId, turnId, hint } });
 }
 

@@ -3,13 +3,14 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
-import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
+import type { Schedule, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { ScheduleBook } from './rows.ts';
 import type { Schedules } from './schedules.ts';
+import type { RecurringJob } from './tools.ts';
 
 interface Place {
   readonly sessionId: string;
@@ -20,15 +21,6 @@ interface Place {
 interface FollowUp {
   readonly prompt: string;
   readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
-}
-
-/** A job that comes again. */
-export interface Recurring {
-  readonly name?: string | undefined;
-  readonly prompt: string;
-  readonly when: ScheduleSpecInput;
-  readonly tools?: readonly string[] | undefined;
-  readonly usd?: number | undefined;
 }
 
 export interface AgendaDeps {
@@ -101,7 +93,7 @@ export class Agenda {
 
   /** The next times and the bounds, as a person is shown them. Fails as `repeat` does. */
   previewRecurring(
-    job: Recurring,
+    job: RecurringJob,
     place: Pick<Place, 'sessionId' | 'turnId'>,
   ): { readonly nextMs: readonly number[]; readonly bounds: JobBounds } {
     const { book, schedules } = this.#deps;
@@ -119,7 +111,7 @@ export class Agenda {
   }
 
   /** Fails with denied where it is too often or too many, or as a schedule does. */
-  repeat(job: Recurring, place: Place): { scheduleId: string; nextMs: readonly number[] } {
+  repeat(job: RecurringJob, place: Place): { scheduleId: string; nextMs: readonly number[] } {
     const { book, schedules } = this.#deps;
     const scheduleId = `sch_${place.idempotencyKey}`;
     if (book.find(scheduleId) !== null) return { scheduleId, nextMs: schedules.get(scheduleId).nextMs };

@@ -35,6 +35,7 @@ export interface AgendaPort {
   cancelFollowUp(scheduleId: string, place: AgendaPlace): void;
 }
 
+/** A job that comes again. */
 export interface RecurringJob {
   readonly name?: string | undefined;
   readonly prompt: string;

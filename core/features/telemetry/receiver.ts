@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { parseJson, isPlainObject } from '../../base/json.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
 import type { TelemetryConfig, TelemetryTarget } from '../../contracts/features/telemetry.ts';
-import { isSecretReference } from '../../contracts/secret-ref.ts';
+import { resolvedValue } from '../../contracts/secret-ref.ts';
 import { GuardedFetch, type FetchAnswer } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
 import { evaluation } from './conventions.ts';
@@ -38,7 +38,7 @@ const RETRY_AFTER_MAX_MS = 60 * 60_000;
 export function otlpReceiver(config: NonNullable<TelemetryConfig['otlp']>, { resource, resolve }: ReceiverDeps): Receiver {
   const headers = async (): Promise<Record<string, string>> =>
     Object.fromEntries(
-      await Promise.all(Object.entries(config.headers).map(async ([name, value]) => [name, await resolved(value, resolve)] as const)),
+      await Promise.all(Object.entries(config.headers).map(async ([name, value]) => [name, await resolvedValue(value, resolve)] as const)),
     );
   const { endpoint, metricsEndpoint } = config;
   return {
@@ -58,7 +58,7 @@ export function otlpReceiver(config: NonNullable<TelemetryConfig['otlp']>, { res
 export function langfuseReceiver(config: NonNullable<TelemetryConfig['langfuse']>, { resource, resolve }: ReceiverDeps): Receiver {
   const base = config.baseUrl.replace(/\/+$/, '');
   const headers = async (): Promise<Record<string, string>> => {
-    const pair = `${await resolved(config.publicKey, resolve)}:${await resolved(config.secretKey, resolve)}`;
+    const pair = `${await resolvedValue(config.publicKey, resolve)}:${await resolvedValue(config.secretKey, resolve)}`;
     return { authorization: `Basic ${Buffer.from(pair).toString('base64')}`, 'x-langfuse-ingestion-version': '4' };
   };
   return {
@@ -92,10 +92,6 @@ function scoreOf({ turnId, rootTurnId, spans: [turn] }: TurnTrace): object[] {
   if (turn.error === null) return [];
   const comment = turn.error.slice(0, 500);
   return [{ id: `${turnId}-success`, traceId: traceIdOf(rootTurnId), name: 'success', value: 0, dataType: 'BOOLEAN', comment }];
-}
-
-async function resolved(value: string, resolve: ReceiverDeps['resolve']): Promise<string> {
-  return isSecretReference(value) ? await resolve(value) : value;
 }
 
 async function post(url: string, body: object, headers: () => Promise<Record<string, string>>, signal: AbortSignal): Promise<Delivery> {

@@ -1,8 +1,9 @@
 // The private folder of this instance for its confined runs: created when first needed, removed at the end; a killed instance's folder is
 // removed by the next. Follows no link.
 
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { leftFolders } from '../../store/home/home.ts';
 
 const PREFIX = 'trayclaw-sandbox-';
 
@@ -57,19 +58,5 @@ function openFolders(top: string): void {
 
 /** Removes folders of this user whose process has ended. */
 function sweep(parent: string): void {
-  for (const name of readdirSync(parent)) {
-    const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
-    if (!Number.isInteger(pid) || isAlive(pid)) continue;
-    const stat = lstatSync(join(parent, name), { throwIfNoEntry: false });
-    if (stat?.isDirectory() === true && stat.uid === process.getuid?.()) removeFolder(join(parent, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (cause) {
-    // The process belongs to another user, but exists.
-    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
-  }
+  for (const folder of leftFolders(parent, PREFIX)) removeFolder(folder);
 }

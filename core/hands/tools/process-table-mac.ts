@@ -2,7 +2,7 @@
 
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { errnoOf } from './errno.ts';
+import { isRunning } from '../../store/home/home.ts';
 import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
 const OUTPUT_BYTES_MAX = 16_000_000;
@@ -18,7 +18,7 @@ export interface MacCalls {
   readonly isThere: (pid: number) => boolean;
 }
 
-export function createMacProcessTable({ ps, isThere }: MacCalls = { ps: runPs, isThere: hasProcess }): ProcessTable {
+export function createMacProcessTable({ ps, isThere }: MacCalls = { ps: runPs, isThere: isRunning }): ProcessTable {
   const statesOf = (pids: readonly number[]): ReadonlyMap<number, State> =>
     pids.length === 0 ? new Map() : parseStates(ps(['-o', 'pid=,stat=,lstart=', '-p', pids.join(',')]));
   return {
@@ -54,14 +54,6 @@ function runPs(args: readonly string[]): string {
   } catch {
     // ps answers with exit code 1 when there is no such process.
     return '';
-  }
-}
-
-function hasProcess(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (cause) {
-    return errnoOf(cause) === 'EPERM';
   }
 }
 

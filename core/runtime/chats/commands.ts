@@ -117,7 +117,7 @@ async function describeStatus({ claw, approvals, servers, names }: CommandDeps, 
         ? 'Nothing runs.'
         : `${running} at work.`,
     pending === 0 ? 'Nothing is waiting for you.' : `${pending} waiting for your decision: /approve, /deny.`,
-    ...(servers.list().length === 0 ? [] : [`An MCP server asks you something: /answer.`]),
+    ...(servers.list().length === 0 ? [] : ['An MCP server asks you something: /answer.']),
     `Today: ${today.turns} turns, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
     title === undefined ? 'Your next message begins a new conversation.' : `This conversation: ${title}`,
   ].join('\n');

@@ -87,8 +87,7 @@ export class SettingsForm {
       this.errors = without(this.errors, key);
       return true;
     } catch (cause) {
-      const { message, hint } = toOpFailure(cause);
-      this.errors = { ...this.errors, [key]: hint === undefined ? message : `${message} ${hint}` };
+      this.errors = { ...this.errors, [key]: toOpFailure(cause).told };
       return false;
     } finally {
       this.saving = null;

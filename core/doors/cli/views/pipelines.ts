@@ -25,27 +25,23 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
   const file = typeof given['output'] === 'string' ? resolve(context.io.cwd, given['output']) : null;
   return context.withClaw('live', async ({ claw }) => {
-    const gone = new AbortController();
     const over = new AbortController();
-    const stopListening = context.io.onInterrupt(() => gone.abort());
     const writing = new WrittenText(context);
     const stopDeltas = claw.onDelta((delta) => writing.take(delta));
     const telling = tellNodes(context, writing, claw.events({ after: 'latest', signal: over.signal }));
     try {
-      const caller = { ...cliCaller, signal: gone.signal };
-      const first = await claw.op('pipeline.run', params, caller);
-      const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId: first.pipelineId }, caller);
-      const view = await answerWaits(context, claw, first, { again });
-      if (file !== null && view.status === 'done') await writeFile(file, `${view.text}\n`);
-      context.output.result(view, () => (file === null ? describePipeline(view, context.program) : `Written to ${file}.`));
-      return exitCodeOf(view);
-    } catch (cause) {
-      if (gone.signal.aborted) return exitCodes.interrupted;
-      throw cause;
+      return await context.untilInterrupt(async (signal) => {
+        const caller = { ...cliCaller, signal };
+        const first = await claw.op('pipeline.run', params, caller);
+        const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId: first.pipelineId }, caller);
+        const view = await answerWaits(context, claw, first, { again });
+        if (file !== null && view.status === 'done') await writeFile(file, `${view.text}\n`);
+        context.output.result(view, () => (file === null ? describePipeline(view, context.program) : `Written to ${file}.`));
+        return exitCodeOf(view);
+      });
     } finally {
       over.abort();
       stopDeltas();
-      stopListening();
       await telling;
     }
   });

@@ -20,11 +20,9 @@ export const workViews: ViewsOf<'work'> = {
 
 /** A person at the terminal answers in place what it waits for. */
 function stayWith(context: CommandContext, start: (claw: Claw, caller: Caller) => Promise<WorkView>): Promise<number> {
-  return context.withClaw('live', async ({ claw }) => {
-    const gone = new AbortController();
-    const stopListening = context.io.onInterrupt(() => gone.abort());
-    const caller = { ...cliCaller, signal: gone.signal };
-    try {
+  return context.withClaw('live', ({ claw }) =>
+    context.untilInterrupt(async (signal) => {
+      const caller = { ...cliCaller, signal };
       const first = await start(claw, caller);
       const { taskId } = first;
       const view = await answerWaits(context, claw, first, {
@@ -36,13 +34,8 @@ function stayWith(context: CommandContext, start: (claw: Claw, caller: Caller) =
       });
       context.output.result(view, () => describeWork(view, context));
       return exitCodeOfWork(view);
-    } catch (cause) {
-      if (gone.signal.aborted) return exitCodes.interrupted;
-      throw cause;
-    } finally {
-      stopListening();
-    }
-  });
+    }),
+  );
 }
 
 const verdicts = { pass: 'PASS', fail: 'FAIL', error: 'ERROR', waiting: 'waits', unchecked: '-' } as const;
