@@ -18,7 +18,7 @@ export async function mcpServe(context: CommandContext, { http, scope }: Given):
   // It answers approvals.
   if (isInsideTool(context.io.env)) throw refusedInsideTool('mcp serve');
   if (http !== undefined) {
-    if (scope !== undefined) throw new AppError('invalid_params', 'With --http, the scopes of a client are those of its token.');
+    if (scope !== undefined) throw new AppError('invalid_params', 'With --http, each client uses the scopes of its own token.');
     context.output.note(`Clients connect to /mcp with a token of: ${context.program} doors token create --door mcp`);
     return serve(context, { port: http });
   }

@@ -94,7 +94,7 @@ function say(text: string): DemoStep {
 function createNotes(folder: string, listing: string): string {
   const lines = listing.split('\n').filter((line) => line.trim() !== '');
   const heading = folder === '.' ? 'this folder' : folder;
-  return `# Notes on ${heading}\n\nWritten by the offline demo (no language model). The listing had ${lines.length} lines:\n\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
+  return `# Notes on ${heading}\n\nWritten by the offline demo (no language model). The listing had ${lines.length} ${lines.length === 1 ? 'line' : 'lines'}:\n\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
 }
 
 function describeFile(file: string, content: string): string {
