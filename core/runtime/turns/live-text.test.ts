@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { DeltaNotice } from '../../contracts/events.ts';
 import { SafetyChecks } from '../../guard/safety/safety.ts';
 import { LiveText } from './live-text.ts';
+import { ownNow } from '../../../tests/own-clock.ts';
 
 class WatchedTurn {
   readonly safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
@@ -98,10 +99,10 @@ test('half a million unwatched pieces cost little, and a final secret is still f
   turn.safety.register('river-stone-4711', 'KEY');
   turn.isWatched = false;
   const live = new LiveText(turn, about);
-  const startedMs = performance.now();
+  const startedMs = ownNow();
   for (let piece = 0; piece < 500_000; piece++) live.push('and ');
   // Copying what is kept at each piece takes several seconds.
-  expect(performance.now() - startedMs).toBeLessThan(1_500);
+  expect(ownNow() - startedMs).toBeLessThan(1_500);
   live.push('it is river-');
   turn.isWatched = true;
   live.push('stone-4711.');

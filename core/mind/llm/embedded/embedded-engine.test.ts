@@ -15,6 +15,7 @@ import { EmbeddedEngine, type EngineTimes } from './embedded-engine.ts';
 import type { CompleteOrder } from './engine-messages.ts';
 import { installedEngine } from './engine-place.ts';
 import { startNodeChild } from './start-child.ts';
+import { createSharedClock } from '../../../../tests/own-clock.ts';
 
 const file = { file: 'model.gguf', contextTokens: 4_096, threads: 1 };
 const never = new AbortController().signal;
@@ -117,14 +118,16 @@ test('an answer streams piece by piece, and the next request reads only what is 
 test('a cancelled answer ends at once, its child is used again, and nothing is kept of it', async () => {
   const bench = open({ say: words }, { tokenMs: 5 });
   const controller = new AbortController();
+  let nowMs = performance.now;
   let cancelledMs = 0;
   const cut = bench.ask({}, controller.signal, (piece) => {
     if (!piece.includes('word5') || controller.signal.aborted) return;
-    cancelledMs = performance.now();
+    nowMs = createSharedClock();
+    cancelledMs = nowMs();
     controller.abort(new AppError('cancelled', 'Stopped.'));
   });
   expect(await failureOf(cut)).toMatchObject({ code: 'cancelled' });
-  expect(performance.now() - cancelledMs).toBeLessThan(200);
+  expect(nowMs() - cancelledMs).toBeLessThan(200);
   const [pid] = bench.engine.pids;
   expect(await bench.ask({ maxTokens: 3 })).toMatchObject({ finish: 'length', outputTokens: 3 });
   expect(bench.engine.pids).toEqual([pid]);
