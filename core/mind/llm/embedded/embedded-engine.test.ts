@@ -118,7 +118,7 @@ test('an answer streams piece by piece, and the next request reads only what is 
 test('a cancelled answer ends at once, its child is used again, and nothing is kept of it', async () => {
   const bench = open({ say: words }, { tokenMs: 5 });
   const controller = new AbortController();
-  let nowMs = performance.now;
+  let nowMs = (): number => performance.now();
   let cancelledMs = 0;
   const cut = bench.ask({}, controller.signal, (piece) => {
     if (!piece.includes('word5') || controller.signal.aborted) return;
