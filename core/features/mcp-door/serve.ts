@@ -21,7 +21,7 @@ import { createDoorServer } from './door-server.ts';
 import { McpHttp } from './http-transport.ts';
 import type { Peer, PeerMessage } from './peer.ts';
 import { readable, sessionUri } from './session-resources.ts';
-import { sessionsOf, type SessionNews } from './session-watch.ts';
+import { sessionsOf, type SessionNews } from './session-news.ts';
 import { roundsOf } from './turn-call.ts';
 
 export interface McpDoorDeps extends Pick<Spine, 'config' | 'log' | 'logger' | 'ids' | 'clock' | 'turns' | 'version'> {

@@ -2,19 +2,11 @@
 // here; later ones listen to a stream, which the official server keeps.
 
 import type { McpServer } from '@modelcontextprotocol/server';
-import type { AnyEvent } from '../../contracts/events.ts';
 import type { Peer } from './peer.ts';
+import type { SessionNews } from './session-news.ts';
 import { missing, readable, sessionUri } from './session-resources.ts';
 
-/** Calls the listener with each session that continues; the result ends it. */
-export type SessionNews = (listener: (sessionId: string) => void) => () => void;
-
 const WATCHED_MAX = 200;
-const steps: ReadonlySet<string> = new Set(['user.message', 'turn.finished']);
-
-export function sessionsOf(events: readonly AnyEvent[]): string[] {
-  return [...new Set(events.flatMap(({ type, sessionId }) => (steps.has(type) ? [sessionId] : [])))];
-}
 
 /** `tellsAll`: the official server knows who listens to what, and drops the rest. */
 export function watchSessions(server: McpServer, peer: Peer, { news, tellsAll }: { news: SessionNews; tellsAll: boolean }): void {

@@ -7,7 +7,7 @@ import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { Peer } from './peer.ts';
-import { sessionsOf, type SessionNews } from './session-watch.ts';
+import { sessionsOf, type SessionNews } from './session-news.ts';
 
 export interface StdioOptions {
   readonly claw: Claw;
