@@ -83,6 +83,23 @@ test('a host killed while an answer streams: after its restart every message and
   expect(window.incidents).toEqual([]);
 });
 
+test('an orderly restart: the open window follows by itself, with its draft, and says no longer that nothing responds', async () => {
+  const window = await openWindow(browser, { ownProcess: true, replies: [{ text: 'Before.' }, { text: 'After.' }] });
+  await window.send('One');
+  await window.conversation.getByText('Before.', { exact: true }).waitFor();
+  await window.message.fill('Half a thought');
+  await window.host.stop();
+  const notice = window.page.getByText('TrayClaw is not responding. Retrying…');
+  await notice.waitFor();
+  await window.host.start();
+  await notice.waitFor({ state: 'detached' });
+  expect(await window.message.inputValue()).toBe('Half a thought');
+  await window.send('Two');
+  await window.conversation.getByText('After.', { exact: true }).waitFor();
+  await expectSame(window);
+  expect(window.incidents).toEqual([]);
+});
+
 test('a host killed and back again and again: nothing is lost, nothing is there twice', async () => {
   const window = await openWindow(browser, {
     ownProcess: true,

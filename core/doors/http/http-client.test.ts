@@ -1,6 +1,7 @@
 // A client and a door over a real local socket: operations, events, deltas, reconnecting, and how an instance is found.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -277,6 +278,33 @@ test('an instance is found through its private file, serves on request, and leav
   await found?.claw.close();
   await instance.dispose();
   expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
+});
+
+test('an instance that follows within minutes continues with the token and the port, for the windows that are open', async () => {
+  const ended = join(folder, 'ended.json');
+  const first = await openInstance(folder);
+  const { url, token } = await first.serve();
+  await first.dispose();
+  expect(statSync(ended).mode & 0o777).toBe(0o600);
+  // One that serves no window passes it on.
+  await (await openInstance(folder)).dispose();
+  const second = await openInstance(folder);
+  expect([existsSync(ended), await second.serve()]).toEqual([false, { url, token }]);
+  await second.dispose();
+  const later = new Date(Date.now() - 601_000);
+  utimesSync(ended, later, later);
+  const third = await openInstance(folder);
+  expect(third.token).not.toBe(token);
+  await third.dispose();
+  // The port belongs to another program by now.
+  const taken = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+  await once(taken, 'listening');
+  writeFileSync(ended, JSON.stringify({ pid: 1, socketPath: '/gone', url, token, version: '9' }));
+  const fourth = await openInstance(folder);
+  const served = await fourth.serve();
+  expect([served.token === token, served.url === url]).toEqual([true, false]);
+  await fourth.dispose();
+  await new Promise((resolve) => taken.close(resolve));
 });
 
 test('what a killed instance left is no instance, and the next one takes its place', async () => {

@@ -30,7 +30,7 @@ export interface HttpDoorOptions {
   readonly claw: Claw;
   /** The doors for other programs. Each checks its own tokens, never the one below. */
   readonly routes?: readonly DoorRoute[];
-  /** The bearer token, 256 bits at random, new at each start that no crash came before. */
+  /** The bearer token, 256 bits at random; a restart keeps it for the windows that are open. */
   readonly token: string;
   readonly logger: Logger;
   readonly clock: Clock;

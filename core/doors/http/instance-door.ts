@@ -9,7 +9,7 @@ import type { AsyncLifetime } from '../../base/disposable.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http-door.ts';
-import { looseFolder, readInstanceFile, removeInstanceFile, writeInstanceFile } from '../../store/home/home.ts';
+import { earlierInstance, endInstanceFile, looseFolder, writeInstanceFile, type InstanceRecord } from '../../store/home/home.ts';
 
 /** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;
@@ -35,12 +35,16 @@ export class InstanceDoor implements AsyncLifetime {
   readonly #logger: Logger;
   readonly #door: HttpDoor;
   readonly #socketPath: string;
+  /** Where open windows look for the program. */
+  readonly #formerUrl: string | undefined;
   #listening: UrlListening | null = null;
   #isOpen = false;
 
   constructor(options: InstanceDoorOptions) {
     this.#options = options;
-    this.token = tokenOfCrashed(options.home) ?? randomBytes(32).toString('base64url');
+    const earlier = earlierInstance(options.home, options.clock.nowMs());
+    this.token = TOKEN_FORM.test(earlier?.token ?? '') ? (earlier?.token ?? '') : randomBytes(32).toString('base64url');
+    this.#formerUrl = earlier?.url;
     this.#logger = options.logger;
     this.#door = createHttpDoor({ ...options, token: this.token });
     this.#socketPath = socketPathFor(options.home, options.platform, options.temporaryFolder);
@@ -70,35 +74,43 @@ export class InstanceDoor implements AsyncLifetime {
 
   /** Serves the same operations and the window on 127.0.0.1. Fails with `port_in_use`. */
   async serve(port?: number): Promise<{ readonly url: string; readonly token: string }> {
-    this.#listening ??= await this.#door.listen(port === undefined ? {} : { port });
+    this.#listening ??= await (port === undefined ? this.#listenAnywhere() : this.#door.listen({ port }));
     this.#announce();
     return { url: this.#listening.url, token: this.token };
   }
 
+  async #listenAnywhere(): Promise<UrlListening> {
+    const [, port] = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(this.#formerUrl ?? '') ?? [];
+    if (port !== undefined) {
+      try {
+        return await this.#door.listen({ port: Number(port) });
+      } catch {
+        // Another program has it by now: open windows have to be opened again.
+      }
+    }
+    return this.#door.listen({});
+  }
+
   /** First removes the instance file, then closes. */
   async dispose(): Promise<void> {
-    if (this.#isOpen) removeInstanceFile(this.#options.home);
+    if (this.#isOpen) endInstanceFile(this.#options.home, this.#record(this.#formerUrl));
     await this.#door.close();
     if (this.#isOpen && this.#options.platform !== 'win32') rmSync(this.#socketPath, { force: true });
     this.#isOpen = false;
   }
 
   #announce(): void {
-    if (!this.#isOpen) return;
-    const { home, pid, version } = this.#options;
-    const url = this.#listening === null ? {} : { url: this.#listening.url };
-    writeInstanceFile(home, { pid, socketPath: this.#socketPath, ...url, token: this.token, version });
+    if (this.#isOpen) writeInstanceFile(this.#options.home, this.#record());
+  }
+
+  #record(elseUrl?: string): InstanceRecord {
+    const { pid, version } = this.#options;
+    return { pid, socketPath: this.#socketPath, url: this.#listening?.url ?? elseUrl, token: this.token, version };
   }
 }
 
-/**
- * Only a crash leaves an instance file, and only this person can read it: an open window continues with its token. After an orderly end the
- * token is another.
- */
-function tokenOfCrashed(home: string): string | null {
-  const token = readInstanceFile(home)?.token ?? '';
-  return /^[\w-]{43}$/.test(token) ? token : null;
-}
+/** 256 bits in base64url. */
+const TOKEN_FORM = /^[\w-]{43}$/;
 
 /** The folder keeps everyone else out, so the moment between bind and chmod is covered as well. */
 function prepareSocketFolder(socketPath: string): void {

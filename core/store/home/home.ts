@@ -5,5 +5,5 @@ export { resolveHome, type HomeSources } from './data-folder.ts';
 export { loadAddedPackage, type AddedPackage } from './added-packages.ts';
 export { isRunning, leftFolders } from './left-folders.ts';
 export { readBelow } from './read-below.ts';
-export { readInstanceFile, removeInstanceFile, writeInstanceFile, type InstanceRecord } from './instance-file.ts';
+export { earlierInstance, endInstanceFile, readInstanceFile, writeInstanceFile, type InstanceRecord } from './instance-file.ts';
 export { isOwnSocket, looseFolder } from './own-folder.ts';
