@@ -91,8 +91,12 @@ test('an orderly restart: the open window follows by itself, with its draft, and
   await window.host.stop();
   const notice = window.page.getByText('TrayClaw is not responding. Retrying…');
   await notice.waitFor();
+  await window.message.press('Enter');
+  const failed = window.page.getByText(/TrayClaw is not responding \(/);
+  await failed.waitFor();
   await window.host.start();
   await notice.waitFor({ state: 'detached' });
+  await failed.waitFor({ state: 'detached' });
   expect(await window.message.inputValue()).toBe('Half a thought');
   await window.send('Two');
   await window.conversation.getByText('After.', { exact: true }).waitFor();
