@@ -62,6 +62,7 @@ export type {
   PluginParts,
   PluginSpine,
 } from './contracts/plugin.ts';
+export type { EvalCases } from './contracts/features/evals.ts';
 export type { WorkedAttempt, WorkStrategy } from './contracts/work-strategy.ts';
 export { defineFeature } from './contracts/define-plugin.ts';
 export { createAgent } from './doors/library/library.ts';

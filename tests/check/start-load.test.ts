@@ -1,4 +1,4 @@
-// What a start of the program loads: libraries that only some features use are loaded with the first use of those.
+// The code that a start of the program loads. Libraries that only some features use are loaded when those are first used.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

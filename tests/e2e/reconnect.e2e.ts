@@ -83,7 +83,7 @@ test('a host killed while an answer streams: after its restart every message and
   expect(window.incidents).toEqual([]);
 });
 
-test('an orderly restart: the open window follows by itself, with its draft, and says no longer that nothing responds', async () => {
+test('after an orderly restart the open window continues with its draft, and the notices about the lost connection are gone', async () => {
   const window = await openWindow(browser, { ownProcess: true, replies: [{ text: 'Before.' }, { text: 'After.' }] });
   await window.send('One');
   await window.conversation.getByText('Before.', { exact: true }).waitFor();

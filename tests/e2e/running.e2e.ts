@@ -128,3 +128,32 @@ test('where a plan comes first a line says so, the card shows the plan, and a ye
   expect(await host.readFile('report.md')).toBe('x');
   expect(window.incidents).toEqual([]);
 });
+
+test('cases are run, stopped, and show what did not pass and what changed', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, {
+    files: {
+      'cases.yaml':
+        'tests:\n  - { input: Capital?, assert: [{ type: contains, value: Paris }] }\n  - { input: Sum?, assert: [{ type: contains, value: "42" }] }\n',
+    },
+    replies: [{ text: 'Paris.' }, { text: '42' }, { text: 'Rome.' }, { text: '42' }],
+  });
+  const { page, host } = window;
+  await page.goto(`${host.origin}/#/running/evals`);
+  await page.getByText('No cases have been run yet.').waitFor();
+  const { configured } = (await host.op('workspace.list', {})) as { configured: string };
+  const path = `${configured}/cases.yaml`;
+  const form = page.getByRole('form', { name: 'Run cases' });
+  await form.getByLabel('Cases').selectOption('A file or folder of mine');
+  await form.getByRole('textbox', { name: 'File or folder' }).fill(path);
+  await form.getByRole('button', { name: 'Run cases' }).click();
+  const cards = page.getByRole('article', { name: `Run of ${path}` });
+  await cards.getByText('2 of 2').waitFor();
+  await host.op('eval.run', { path, cache: false });
+  await expect.poll(() => cards.count()).toBe(2);
+  await cards.first().getByText('1 failed').waitFor();
+  await cards.first().getByText('What did not pass').click();
+  await cards.first().getByText('Worse: Capital?').waitFor();
+  await cards.first().getByText('Failed Capital?').waitFor();
+  await looksGood(page, 'evals');
+  expect(window.incidents).toEqual([]);
+});

@@ -34,7 +34,10 @@ await using model = await ScriptedModel.start([
   { results: 1, answer: { calls: [{ tool: 'touch', args: {} }] } },
   { results: 2, answer: { text: 'done' } },
 ]);
-const claw = await createTrayClaw({ home, config: model.config('openai'), tools: [effect('look', 'pure'), effect('touch', 'unsafe')] });
+// Upkeep waits for the disk as well, and begins in a quiet moment: by a clock that stands still there is none.
+const clock = { nowMs: () => Date.now(), monotonicMs: () => 0 };
+const tools = [effect('look', 'pure'), effect('touch', 'unsafe')];
+const claw = await createTrayClaw({ home, config: model.config('openai'), tools, clock });
 mark('begin');
 const { turnId } = await claw.op('message.send', { text: 'look and touch' });
 mark('accepted');

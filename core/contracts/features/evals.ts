@@ -152,8 +152,11 @@ export const evalRunSchema = z.object({
   path: z.string(),
   model: z.string(),
   startedAtMs: z.number().int(),
-  /** False for a run that was interrupted. */
+  /** False for a run that was interrupted, and for one under way. */
   finished: z.boolean(),
+  running: z.boolean(),
+  /** Cases times repeats. */
+  planned: z.number().int(),
   passed: z.number().int(),
   failed: z.number().int(),
   errors: z.number().int(),
@@ -184,6 +187,8 @@ export const evalOps = defineOps({
       /** Answers and judgements come from earlier runs alone; what is not there is an error. */
       replay: z.boolean().optional(),
       parallel: z.number().int().min(1).max(16).optional(),
+      /** Unless told otherwise, it answers at the end. */
+      wait: z.boolean().optional(),
     }),
     result: exportedRunSchema,
     about: 'run eval cases through the program in throwaway data folders, and grade them',
@@ -192,7 +197,7 @@ export const evalOps = defineOps({
     commands: {
       'eval run': {
         takes: ['path'],
-        words: { path: 'a YAML file of cases, a folder of them, or the folder of a public set' },
+        words: { path: 'a file of cases (YAML or TypeScript), a folder of them, or the folder of a public set' },
         paths: ['path'],
         options: {
           repeat: 'run each case so often',
@@ -211,9 +216,19 @@ export const evalOps = defineOps({
       },
     },
   },
+  /** Finished cases are kept: a new run takes them from the cache. */
+  'eval.stop': {
+    params: z.strictObject({ runId: evalRef }),
+    result: z.object({ runId: z.string(), stopped: z.boolean() }),
+    about: 'stop a run that is under way; finished cases are kept',
+    forPerson: true,
+    live: true,
+    shows: 'Stopped {runId}.',
+    commands: { 'eval stop': { takes: ['runId'], example: 'evl_01JD7Q' } },
+  },
   'eval.list': {
     params: z.strictObject({ limit: z.number().int().min(1).max(200).optional() }),
-    result: z.object({ runs: z.array(evalRunSchema.omit({ cases: true, rate: true })) }),
+    result: z.object({ runs: z.array(evalRunSchema.omit({ cases: true })) }),
     about: 'list the runs, the newest first',
     shows: {
       each: 'runs',

@@ -71,6 +71,12 @@ export class Output {
     if (!this.isQuiet) this.say(this.paintNote('dim', text));
   }
 
+  /** A line that is replaced by the next one and removed by null. Only on a terminal. */
+  progress(text: string | null): void {
+    if (this.isQuiet || !this.#io.stderrIsTty) return;
+    this.#io.stderr.write(`\r\u001B[2K${text === null ? '' : this.paintNote('dim', text)}`);
+  }
+
   failure(error: AppError): void {
     const { code, message, hint } = error;
     if (this.isJson) this.jsonLine({ error: { code, message, ...(hint === undefined ? {} : { hint }) } });

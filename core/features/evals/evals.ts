@@ -10,12 +10,13 @@ import { ownPromptNames, type PromptText } from '../../contracts/own-prompts.ts'
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { runSuite, type BenchDeps } from './bench.ts';
 import { CaseHosts, type CaseHostDeps, type StartProgram } from './case-host.ts';
+import { createRunCode } from './code-file.ts';
 import { draftCases } from './draft.ts';
 import { exportRun } from './exports.ts';
 import { EvalRows, evalMigrations, type EvalRunRow } from './rows.ts';
 import { compareRuns, rateOf } from './statistics.ts';
 import { ownSuites } from './own-suites.ts';
-import { casesOf, readSuite, type SuiteCase } from './suite-file.ts';
+import { casesOf, readSuite, type RunCode, type SuiteCase } from './suite-file.ts';
 
 type Taken = Pick<
   Spine,
@@ -29,6 +30,7 @@ type Taken = Pick<
   | 'log'
   | 'models'
   | 'panic'
+  | 'programs'
   | 'redactDeep'
   | 'secrets'
   | 'temporaryFolder'
@@ -49,6 +51,7 @@ export interface SkillAtHand {
 
 const PARALLEL = 4;
 const LIST_MAX = 20;
+const LIST_MOST = 200;
 const EVENTS_MAX = 200_000;
 const types = Object.keys(evalEvents) as EventType[];
 
@@ -57,39 +60,71 @@ export const evals = defineBuiltInFeature({
   migrations: evalMigrations,
   rows: ({ db }) => new EvalRows(db),
   create: (spine: Taken, rows: EvalRows, others: Others) => {
-    const running = new Set<Promise<unknown>>();
-    const get = (runId: string): EvalRun => readRun(spine.log, findRun(rows, runId));
+    const running = new Map<string, RunningEval>();
+    const read = (row: EvalRunRow): EvalRun => readRun(spine.log, row, running.has(row.runId));
+    const get = (runId: string): EvalRun => read(findRun(rows, runId));
     const exported = (run: EvalRun, format: 'text' | 'json' | 'junit' | 'markdown') => ({ ...run, exported: exportRun(run, format) });
+    /** Of runs that have ended nothing changes. */
+    const ended = new Map<string, Omit<EvalRun, 'cases'>>();
+    const listed = (row: EvalRunRow): Omit<EvalRun, 'cases'> => {
+      const known = ended.get(row.runId);
+      if (known !== undefined) return known;
+      const { cases: _cases, ...run } = read(row);
+      if (!run.running) ended.set(row.runId, run);
+      if (ended.size > LIST_MOST) ended.delete(ended.keys().next().value ?? '');
+      return run;
+    };
+    const begin = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<RunningEval> => {
+      const run = await beginEvals({ ...spine, ...others, rows, skill }, params, caller);
+      running.set(run.runId, run);
+      run.done.catch(() => undefined).finally(() => running.delete(run.runId));
+      return run;
+    };
     const runFor = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<EvalRun> => {
-      const run = runEvals({ ...spine, ...others, rows, skill }, params, caller);
-      running.add(run);
-      try {
-        return get(await run);
-      } finally {
-        running.delete(run);
-      }
+      const { runId, done } = await begin(params, skill, caller);
+      if (params.wait !== false) await done;
+      return get(runId);
     };
     const handlers: Pick<OpHandlers, keyof typeof evalOps> = {
       'eval.run': async (params, caller) => exported(await runFor(params, null, caller), 'text'),
-      'eval.list': ({ limit }) => ({ runs: rows.newest(limit ?? LIST_MAX).map((row) => readRun(spine.log, row)) }),
+      'eval.stop': async ({ runId }) => {
+        const { runId: id } = findRun(rows, runId);
+        const run = running.get(id);
+        run?.stop.abort(new AppError('cancelled', 'The run was stopped.'));
+        await run?.done.catch(() => undefined);
+        return { runId: id, stopped: run !== undefined };
+      },
+      'eval.list': ({ limit }) => ({ runs: rows.newest(limit ?? LIST_MAX).map(listed) }),
       'eval.get': ({ runId, format }) => exported(get(runId), format ?? 'text'),
       'eval.compare': ({ a, b }) => compareRuns(get(a), get(b)),
       'eval.draft': ({ sessionId }) => draftCases(spine.log, sessionId),
     };
-    return { handlers, runFor, daily: () => rows.prune(), dispose: async () => void (await Promise.allSettled(running)) };
+    const dispose = async (): Promise<void> => void (await Promise.allSettled([...running.values()].map(({ done }) => done)));
+    return { handlers, runFor, daily: () => rows.prune(), dispose };
   },
 });
 
-/** Fails with not_found, invalid_params or no_model before anything runs; then with over_budget or cancelled, and what was done is kept. */
-async function runEvals(
+interface RunningEval {
+  readonly runId: string;
+  readonly stop: AbortController;
+  /** Fails with over_budget, panic_engaged or cancelled; what was done is kept. */
+  readonly done: Promise<void>;
+}
+
+/** Fails with not_found, invalid_params or no_model before anything runs. */
+async function beginEvals(
   deps: Taken & Others & { readonly rows: EvalRows; readonly skill: SkillAtHand | null },
   params: OpParsed<'eval.run'>,
   caller: Caller,
-): Promise<string> {
+): Promise<RunningEval> {
   const { ids, log, panic, rows, clock, config, prompt, version } = deps;
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may run cases.');
   if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
-  const [path, suite] = suiteOf(params);
+  const stop = new AbortController();
+  // A caller that only starts it leaves it to itself.
+  const byCaller = caller.signal === undefined || params.wait === false ? [] : [caller.signal];
+  const signal = AbortSignal.any([deps.closing, panic.signal, stop.signal, ...byCaller]);
+  const [path, suite] = await suiteOf(params, createRunCode(deps, signal));
   const model = params.model ?? suite[0]?.model ?? deps.models.defaultRef();
   if (model === null)
     throw new AppError('no_model', 'There is no model to run the cases with.', { data: { hint: 'Name one: --model provider/name' } });
@@ -104,8 +139,6 @@ async function runEvals(
   const prompts = Object.fromEntries(ownPromptNames.map((name) => [name, prompt(name)]));
   const hostDeps: CaseHostDeps = { ...deps, skill: deps.skill?.folder, prompts, resolveSecret: (ref) => deps.secrets.resolve(ref) };
   const hosts = new CaseHosts(hostDeps);
-  const signals = [deps.closing, panic.signal, ...(caller.signal === undefined ? [] : [caller.signal])];
-  const signal = AbortSignal.any(signals);
   const { policy, limits, tools, sandbox, models } = config;
   const counted = { passed: 0, failed: 0, errors: 0 };
   const bench: BenchDeps = {
@@ -133,28 +166,23 @@ async function runEvals(
       log.append(sessionId, [{ type: 'eval.case_finished', body: { runId, ...spent, result } }]);
     },
   };
-  try {
-    await runSuite(bench, suite, {
-      sessionId,
-      model,
-      repeat,
-      parallel,
-      useCache: params.cache !== false,
-      isReplay: params.replay === true,
-      signal,
-    });
-  } finally {
-    hosts.dispose();
-  }
-  log.append(sessionId, [{ type: 'eval.finished', body: { runId, ...counted } }], true);
-  return runId;
+  const options = { sessionId, model, repeat, parallel, useCache: params.cache !== false, isReplay: params.replay === true, signal };
+  const run = async (): Promise<void> => {
+    try {
+      await runSuite(bench, suite, options);
+    } finally {
+      hosts.dispose();
+    }
+    log.append(sessionId, [{ type: 'eval.finished', body: { runId, ...counted } }], true);
+  };
+  return { runId, stop, done: run() };
 }
 
 /** Where the cases come from, and the cases. */
-function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>): readonly [string, SuiteCase[]] {
+async function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>, runCode: RunCode): Promise<readonly [string, SuiteCase[]]> {
   if ([path, suite, cases].filter((one) => one !== undefined).length !== 1)
     throw new AppError('invalid_params', 'A run takes one of path, suite and cases.');
-  if (path !== undefined) return [path, readSuite(path)];
+  if (path !== undefined) return [path, await readSuite(path, runCode)];
   if (suite !== undefined) return [`suite ${suite}`, casesOf(evalFileSchema.parse(ownSuites[suite]()), `the suite ${suite}`)];
   return ['cases of a program', casesOf(cases ?? { tests: [] }, process.cwd())];
 }
@@ -179,17 +207,20 @@ function findRun(rows: EvalRows, runId: string): EvalRunRow {
   return row;
 }
 
-function readRun(log: Spine['log'], { runId, sessionId, startedAtMs }: EvalRunRow): EvalRun {
+function readRun(log: Spine['log'], { runId, sessionId, startedAtMs }: EvalRunRow, running: boolean): EvalRun {
   const events = log.reads.slice(sessionId, { types, limit: EVENTS_MAX });
   const started = events.find((event) => event.type === 'eval.started');
+  const begun = started?.type === 'eval.started' ? started.body : null;
   const cases = events.flatMap((event) => (event.type === 'eval.case_finished' ? [event.body] : []));
   const count = (verdict: string): number => cases.filter(({ result }) => result.verdict === verdict).length;
   const results = cases.map(({ result }) => result);
   return {
     runId,
     startedAtMs,
-    path: started?.type === 'eval.started' ? started.body.path : '',
-    model: started?.type === 'eval.started' ? started.body.model : '',
+    path: begun?.path ?? '',
+    model: begun?.model ?? '',
+    running,
+    planned: (begun?.cases ?? 0) * (begun?.repeat ?? 1),
     finished: events.some(({ type }) => type === 'eval.finished'),
     passed: count('pass'),
     failed: count('fail'),

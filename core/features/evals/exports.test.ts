@@ -19,6 +19,8 @@ const run: EvalRun = {
   model: 'lab/m',
   startedAtMs: 0,
   finished: true,
+  running: false,
+  planned: 3,
   requests: 0,
   cached: 0,
   costUsd: null,

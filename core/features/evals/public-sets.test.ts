@@ -8,6 +8,8 @@ import { checkByRule } from './assertions.ts';
 import { declaredTool } from './declared-tool.ts';
 import { readSuite, type SuiteCase } from './suite-file.ts';
 
+const noCode = () => Promise.reject(new Error('there is no code here'));
+
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sets-'));
@@ -42,14 +44,14 @@ const area = {
 };
 const right = { sides: [[3, 4.5]], unit: ['', 'cm'], options: ['', { round: [2, 3] }] };
 
-test('the Berkeley leaderboard: right values, those that may be left out, irrelevance; parts of several turns are left out', () => {
+test('the Berkeley leaderboard: right values, those that may be left out, irrelevance; parts of several turns are left out', async () => {
   put({
     'BFCL_v4_multiple.json': [{ id: 'multiple_0', question: [[{ role: 'user', content: 'How large?' }]], function: [area] }],
     'possible_answer/BFCL_v4_multiple.json': [{ id: 'multiple_0', ground_truth: [{ 'shape.area': right }] }],
     'BFCL_v4_irrelevance.json': [{ id: 'irrelevance_0', question: [[{ role: 'user', content: 'Who is it?' }]], function: [area] }],
     'BFCL_v4_multi_turn_base.json': [{ id: 'multi_turn_0', question: [], other: true }],
   });
-  const [none, one, ...others] = readSuite(folder);
+  const [none, one, ...others] = await readSuite(folder, noCode);
   if (none === undefined || one === undefined) throw new Error('a case is missing');
   expect([none.name, one.name, others]).toEqual(['irrelevance_0', 'multiple_0', []]);
   expect([verdicts(none, []), verdicts(none, [['shape_area', {}]])]).toEqual([[true], [false]]);
@@ -73,7 +75,7 @@ test('the Berkeley leaderboard: right values, those that may be left out, irrele
   ]).toEqual([true, false, false, false]);
 });
 
-test('tau2: the request under the policy, the calls of the agent alone, and a rubric', () => {
+test('tau2: the request under the policy, the calls of the agent alone, and a rubric', async () => {
   const actions = [
     { name: 'find_user', arguments: { zip: '19122' } },
     { name: 'turn_on', arguments: {}, requestor: 'user' },
@@ -84,7 +86,7 @@ test('tau2: the request under the policy, the calls of the agent alone, and a ru
     'policy.md': 'Never refund.',
     'tasks.json': JSON.stringify([{ id: '0', user_scenario: { instructions }, evaluation_criteria: criteria }]),
   });
-  const [one] = readSuite(folder);
+  const [one] = await readSuite(folder, noCode);
   expect(one?.input).toMatch(/Never refund\.[\s\S]*Exchange my keyboard\.\nYou are Ada\./);
   expect(one?.asserts).toEqual([
     { type: 'tool', value: { name: 'find_user', args: { zip: '19122' } } },
@@ -92,7 +94,7 @@ test('tau2: the request under the policy, the calls of the agent alone, and a ru
   ]);
 });
 
-test('a damaged set is refused by name', () => {
+test('a damaged set is refused by name', async () => {
   put({ 'BFCL_v4_multiple.json': '{"id":', 'possible_answer/BFCL_v4_multiple.json': '' });
-  expect(() => readSuite(folder)).toThrow(/looks like a public set/);
+  await expect(readSuite(folder, noCode)).rejects.toThrow(/looks like a public set/);
 });

@@ -30,13 +30,17 @@ const WORKSPACE_FILES_MAX = 500;
 const WORKSPACE_BYTES_MAX = 5_000_000;
 const NAME_CHARS_MAX = 80;
 
+/** The value a program exports. Rejects where it cannot be run. */
+export type RunCode = (file: string) => Promise<unknown>;
+
 /** A file, a folder of files, or the folder of a public set. Fails with `not_found` or `invalid_params`. */
-export function readSuite(path: string): SuiteCase[] {
+export async function readSuite(path: string, runCode: RunCode): Promise<SuiteCase[]> {
   const set = readPublicSet(path);
   if (set !== null) return casesOf(set, path);
-  const cases = filesAt(path).flatMap((file) => casesOf(parseFile(file), file));
+  const cases: SuiteCase[] = [];
+  for (const file of filesAt(path)) cases.push(...casesOf(await parseFile(file, runCode), file));
   if (cases.length === 0)
-    throw new AppError('not_found', `There is no eval file in ${path}.`, { data: { hint: 'Files end in .yaml or .yml.' } });
+    throw new AppError('not_found', `There is no eval file in ${path}.`, { data: { hint: 'Files end in .yaml, .yml or .cases.ts.' } });
   return cases;
 }
 
@@ -44,7 +48,7 @@ function filesAt(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
     return readdirSync(path)
-      .filter((name) => /\.ya?ml$/.test(name))
+      .filter((name) => /\.(?:ya?ml|cases\.[cm]?[jt]s)$/.test(name))
       .sort()
       .map((name) => join(path, name));
   } catch {
@@ -84,11 +88,12 @@ export function casesOf(file: EvalFile, path: string): SuiteCase[] {
   });
 }
 
-function parseFile(path: string): EvalFile {
+async function parseFile(path: string, runCode: RunCode): Promise<EvalFile> {
   let given: unknown;
   try {
     if (statSync(path).size > FILE_BYTES_MAX) throw wrong(path, `it is larger than ${FILE_BYTES_MAX} bytes`);
-    given = parse(readFileSync(path, 'utf8'), { logLevel: 'silent' });
+    const isCode = /\.[cm]?[jt]s$/.test(path);
+    given = isCode ? await runCode(path) : parse(readFileSync(path, 'utf8'), { logLevel: 'silent' });
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     throw wrong(path, cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause));

@@ -25,8 +25,8 @@ const figures = `
 const order = `iif(by = 'day', key, NULL) DESC, sum(input_tokens + output_tokens) DESC, key`;
 
 const sums = (where: string, more = ''): string => `SELECT key, ${figures} FROM usage_sums WHERE by = @by AND day >= @day ${where} ${more}`;
-const latencies = (where: string): string =>
-  `SELECT what, bucket, sum(calls) AS calls FROM usage_latencies WHERE by = @by AND day >= @day ${where} GROUP BY what, bucket ORDER BY bucket`;
+/** Of the given keys, or of all. */
+const latencies = (where: string): string => `SELECT key, what, bucket, calls FROM usage_latencies WHERE by = @by AND day >= @day ${where}`;
 
 function prepareAll(db: SqlDatabase) {
   return {
@@ -47,8 +47,8 @@ function prepareAll(db: SqlDatabase) {
     ),
     rows: db.prepare(sums('', `GROUP BY key HAVING sum(turns) + sum(calls) > 0 ORDER BY ${order} LIMIT @limit`)),
     total: db.prepare(sums('')),
-    latenciesOf: db.prepare(latencies('AND key = @key')),
-    latencies: db.prepare(latencies('')),
+    latenciesOf: db.prepare(latencies('AND key IN (SELECT value FROM json_each(@keys))')).raw(),
+    latencies: db.prepare(latencies('')).raw(),
   };
 }
 
@@ -72,8 +72,10 @@ export class UsageReport {
   usage({ by = 'day', days = 30, limit = -1 }: OpParsed<'usage.get'>, nowMs: number): Pick<OpResult<'usage.get'>, 'rows' | 'today'> {
     const day = this.#dayOf(localDayStartMs(nowMs, days - 1));
     const rows = this.#settled.rows.all({ by, day, limit }) as Summed[];
+    const keys = JSON.stringify(rows.map(({ key }) => key));
+    const counted = Map.groupBy(this.#sql.latenciesOf.all({ by, day, keys }) as Counted[], ([key]) => key);
     return {
-      rows: rows.map((row) => ({ ...row, ...percentilesOf(this.#sql.latenciesOf.all({ by, day, key: row.key }) as Counted[]) })),
+      rows: rows.map((row) => ({ ...row, ...percentilesOf(counted.get(row.key) ?? []) })),
       today: this.#today(this.#dayOf(nowMs)),
     };
   }
@@ -112,21 +114,17 @@ export class UsageReport {
 const tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
 const nothingSummed: Summed = { key: '', turns: 0, modelCalls: 0, ...tokens, costUsd: 0, unknownCostCalls: 0 };
 
-interface Counted {
-  readonly what: 'took' | 'first_token';
-  readonly bucket: number;
-  readonly calls: number;
-}
+type Counted = readonly [key: string, what: 'took' | 'first_token', bucket: number, calls: number];
 
-/** Of counts in buckets, the smallest bucket first. Null where nothing was measured. */
+/** Of counts in buckets. Null where nothing was measured. */
 function percentilesOf(counted: readonly Counted[]): Latencies {
-  const of = (what: Counted['what']): Latencies['tookMs'] => {
-    const buckets = counted.filter((one) => one.what === what);
-    const total = buckets.reduce((sum, { calls }) => sum + calls, 0);
+  const of = (what: Counted[1]): Latencies['tookMs'] => {
+    const buckets = counted.filter((one) => one[1] === what).sort((a, b) => a[2] - b[2]);
+    const total = buckets.reduce((sum, [, , , calls]) => sum + calls, 0);
     if (total === 0) return null;
     const at = (share: number): number => {
       let passed = 0;
-      return middleOf(buckets.find(({ calls }) => (passed += calls) >= share * total)?.bucket ?? 0);
+      return middleOf(buckets.find(([, , , calls]) => (passed += calls) >= share * total)?.[2] ?? 0);
     };
     return { p50: at(0.5), p95: at(0.95) };
   };

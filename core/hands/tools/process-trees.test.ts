@@ -19,7 +19,7 @@ const started: { child: ChildProcess; instance: string }[] = [];
 function createTrees() {
   const instance = randomUUID();
   const trees = new ProcessTrees({
-    // What the stop takes is judged below, on a busy machine as well.
+    // Time in which other programs have the processors does not count.
     clock: { ...systemClock, monotonicMs: ownNow },
     logger: silentLogger,
     table,

@@ -79,7 +79,7 @@ export function endInstanceFile(home: string, record: InstanceRecord): void {
 /** A window that stays open longer than this without its program is no longer let in. */
 const RESTART_WITHIN_MS = 600_000;
 
-/** What the last instance was reached by, if it crashed or ended a short while ago: open windows continue with the next one. */
+/** The token and address of an instance that crashed or ended a short while ago: open windows continue with the next one. */
 export function earlierInstance(home: string, nowMs: number): Pick<InstanceRecord, 'token' | 'url'> | null {
   const crashed = readInstanceFile(home);
   if (crashed !== null) return crashed;

@@ -1,22 +1,62 @@
 // How runs of evals are shown. The texts come from the feature, so that every door says the same.
 
-import type { OpResult } from '../../../contracts/ops.ts';
+import type { AnyEvent } from '../../../contracts/events.ts';
+import type { OpParams, OpResult } from '../../../contracts/ops.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
 export const evalViews: ViewsOf<'eval'> = {
-  'eval.run': {
-    json: ({ exported: _shown, ...run }) => run,
-    show: ({ exported }) => exported,
-    exitCode: ({ failed, errors }) => (failed + errors === 0 ? exitCodes.done : exitCodes.failed),
-  },
+  'eval.run': { perform: runEvals },
   'eval.get': {
     json: ({ exported, ...run }, { format }) => (format === undefined ? run : { ...run, exported }),
     show: ({ exported }) => exported,
   },
   'eval.compare': { show: describeComparison, exitCode: ({ worse }) => (worse.length === 0 ? exitCodes.done : exitCodes.failed) },
 };
+
+async function runEvals(context: CommandContext, params: OpParams<'eval.run'>): Promise<number> {
+  const { output } = context;
+  return context.withClaw('live', async ({ claw }) => {
+    const over = new AbortController();
+    const telling = tellProgress(context, claw.events({ after: 'latest', signal: over.signal }));
+    try {
+      return await context.untilInterrupt(async (signal) => {
+        const { exported, ...run } = await claw.op('eval.run', params, { ...cliCaller, signal });
+        output.progress(null);
+        output.result(run, () => exported);
+        return run.failed + run.errors === 0 ? exitCodes.done : exitCodes.failed;
+      });
+    } finally {
+      over.abort();
+      await telling;
+    }
+  });
+}
+
+const BAR_CHARS = 20;
+
+/** A bar on a terminal, from the first case that ends. */
+async function tellProgress({ output }: CommandContext, events: AsyncIterable<AnyEvent>): Promise<void> {
+  let [runId, planned, done, bad] = ['', 0, 0, 0];
+  try {
+    for await (const event of events) {
+      if (event.type === 'eval.started' && runId === '') [runId, planned] = [event.body.runId, event.body.cases * event.body.repeat];
+      if (event.type !== 'eval.case_finished' || event.body.runId !== runId) continue;
+      done += 1;
+      if (event.body.result.verdict !== 'pass') bad += 1;
+      const full = Math.round((done / planned) * BAR_CHARS);
+      const bar = `${'#'.repeat(full)}${'.'.repeat(BAR_CHARS - full)}`;
+      output.progress(`[${bar}] ${done} of ${planned}${bad === 0 ? '' : `, ${bad} did not pass`}`);
+    }
+  } catch {
+    // A lost subscription costs the bar only; the result itself comes from the operation.
+  } finally {
+    output.progress(null);
+  }
+}
 
 function describeComparison({ better, worse, same, onlyOne, figures }: OpResult<'eval.compare'>): string {
   const shown = (value: number | null): string => (value === null ? 'unknown' : String(Math.round(value * 10_000) / 10_000));

@@ -4,6 +4,7 @@ import { activity } from './activity.ts';
 import { agents } from './agents.ts';
 import { appearance } from './appearance.ts';
 import { channels } from './channels.ts';
+import { evals } from './evals.ts';
 import { health } from './health.ts';
 import { memory } from './memory.ts';
 import { programs } from './programs.ts';
@@ -23,6 +24,7 @@ export const later = {
   agents,
   appearance,
   channels,
+  evals,
   health,
   memory,
   programs,

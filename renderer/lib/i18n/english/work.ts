@@ -3,7 +3,7 @@
 export const work = {
   pagesLabel: 'At work',
   now: 'Now',
-  pages: { tasks: 'Tasks', pipelines: 'Pipelines', compare: 'Compare' },
+  pages: { tasks: 'Tasks', pipelines: 'Pipelines', compare: 'Compare', evals: 'Evals' },
 
   tasksLead: 'A task says what is wanted and when it is done. Every criterion is checked, and you see the evidence.',
   newTask: 'New task',
