@@ -12,7 +12,7 @@ class LazyStatement {
   readonly #db: Database.Database;
   readonly #sql: string;
   #prepared: Database.Statement | null = null;
-  #isPlucked = false;
+  #form: 'pluck' | 'raw' | null = null;
 
   constructor(db: Database.Database, sql: string) {
     this.#db = db;
@@ -22,13 +22,21 @@ class LazyStatement {
   get #statement(): Database.Statement {
     if (this.#prepared !== null) return this.#prepared;
     const statement = this.#db.prepare(this.#sql);
-    if (this.#isPlucked) statement.pluck();
+    if (this.#form !== null) statement[this.#form]();
     return (this.#prepared = statement);
   }
 
   pluck(): this {
-    this.#isPlucked = true;
-    this.#prepared?.pluck();
+    return this.#give('pluck');
+  }
+
+  raw(): this {
+    return this.#give('raw');
+  }
+
+  #give(form: 'pluck' | 'raw'): this {
+    this.#form = form;
+    this.#prepared?.[form]();
     return this;
   }
 

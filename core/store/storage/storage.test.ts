@@ -245,6 +245,7 @@ test('a statement is prepared with its first use, and then as always', () => {
   storage.db.exec('CREATE TABLE later (n INTEGER)');
   storage.transact(() => [3, 1, 2].forEach((n) => storage.db.prepare('INSERT INTO later VALUES (?)').run(n)));
   expect([later.get(), [...later.iterate()].length, later.pluck().all()]).toEqual([{ n: 1 }, 3, [1, 2, 3]]);
+  expect([later.raw().get(), storage.db.prepare('SELECT n FROM later ORDER BY n').raw().get()]).toEqual([[1], [1]]);
 });
 
 test('a throwaway folder waits for no disk and can be opened again', () => {
