@@ -167,6 +167,8 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'ssh.hosts.NAME.passphrase': none('The passphrase of that key.'),
   'ssh.hosts.NAME.jump': text('The name of another of these machines, to go through.', 'none'),
   'browser.driver': text('What drives the browser; see [browser](../guide/browser.md).'),
+  'browser.pinchtab.baseUrl': text('The address of a PinchTab server, for the driver `pinchtab`.'),
+  'browser.pinchtab.token': none('Its token, by reference.'),
   'browser.executable': text('The program: a browser of the Chromium family.', 'the first that is found'),
   'browser.allowHosts': none('Hosts whose pages are read without asking. An address of this computer needs its port.'),
   'browser.passwords.NAME': none(

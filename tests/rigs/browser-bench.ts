@@ -90,7 +90,7 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
     say: async (args) => (await call(args)).forModel,
     dispose: async () => {
       closing.abort();
-      await wing.dispose();
+      await wing.dispose?.();
       await bench.dispose();
       await web.dispose();
     },

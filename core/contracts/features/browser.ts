@@ -8,7 +8,9 @@ const origin = z.string().regex(/^https?:\/\/[^/?#@\s]+$/, 'must be an origin su
 export function browserConfigSchema(secretRef: z.ZodType<string, string>) {
   return z
     .strictObject({
-      driver: z.literal('chromium').default('chromium'),
+      driver: z.enum(['chromium', 'pinchtab']).default('chromium'),
+      /** A PinchTab server that runs already, and its token. */
+      pinchtab: z.strictObject({ baseUrl: z.url().default('http://127.0.0.1:9867'), token: secretRef.optional() }).prefault({}),
       /** A browser of the Chromium family; the first that is found if absent. */
       executable: z.string().min(1).max(4096).optional(),
       /** Hosts whose pages may be read without asking; an address of this computer only with its port. */

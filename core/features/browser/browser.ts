@@ -9,6 +9,8 @@ import { childEnvironment, createCheckedPaths } from '../../hands/tools/tools.ts
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { BrowserHost, type BrowserHostDeps } from './browser-host.ts';
 import { findBrowser } from './launch.ts';
+import { PinchTab } from './pinchtab.ts';
+import { createPinchTabTool } from './pinchtab-tool.ts';
 import { createBrowserTool } from './tool.ts';
 
 type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'later' | 'logger' | 'panic' | 'secrets' | 'instanceMarker' | 'closing'>;
@@ -26,9 +28,19 @@ export const browser = defineBuiltInFeature({
     const allowDomains = [...policy.allowDomains, ...settings.allowHosts];
     const rules = new SafetyChecks({ policy: { allowDomains, denyDomains: policy.denyDomains } });
     const listed = domainSets(allowDomains);
+    const guard = { url: (url: string) => rules.url(url), isListed: (name: string) => listed.covers(name) };
+    const refusalOf = (url: string): string | null => {
+      const { decision, reason } = rules.url(url);
+      return decision === 'allow' ? null : reason;
+    };
+    const resolve = (ref: string): Promise<string> => secrets.resolve(ref);
+    if (settings.driver === 'pinchtab') {
+      const server = new PinchTab({ baseUrl: settings.pinchtab.baseUrl, token: settings.pinchtab.token, resolve });
+      return { tools: [createPinchTabTool({ server, guard, refusalOf, panic: spine.panic })] };
+    }
     const host = new BrowserHost({
       ...spine,
-      guard: { url: (url) => rules.url(url), isListed: (name) => listed.covers(name) },
+      guard,
       proxy: { judge: rules, ...ports },
       plan: (proxy, headless) => ({
         home,
@@ -41,12 +53,9 @@ export const browser = defineBuiltInFeature({
     });
     const tool = createBrowserTool({
       host,
-      refusalOf: (url) => {
-        const { decision, reason } = rules.url(url);
-        return decision === 'allow' ? null : reason;
-      },
+      refusalOf,
       passwordsOf: (origin) => settings.passwords[origin] ?? [],
-      resolve: (ref) => secrets.resolve(ref),
+      resolve,
       paths: createCheckedPaths(homedir()),
     });
     const check = (): Finding[] => {

@@ -135,7 +135,7 @@ function happened(host: BrowserHost): string[] {
   ];
 }
 
-function outlineFor(args: BrowserArgs, before: PageView | null, view: PageView, context: ToolContext): string {
+export function outlineFor(args: BrowserArgs, before: PageView | null, view: PageView, context: ToolContext): string {
   if (args.query !== undefined) return bounded(findInOutline(view.outline, args.query) || '(no line has these words)', view, context);
   const difference = args.action === 'snapshot' || args.action === 'open' ? null : differenceOf(before, view);
   if (difference === null || difference.length > DIFFERENCE_CHARS_MAX) return bounded(view.outline, view, context);
@@ -151,7 +151,7 @@ function bounded(text: string, view: PageView, { artifacts, callId, sessionId }:
   return `${text.slice(0, cut)}\n… ${left} more lines; use snapshot with a query, or artifact_read {"artifact":"${kept.sha256}"}`;
 }
 
-function told(lines: readonly string[], hosts: readonly string[], artifacts: readonly ArtifactRef[]): ToolResult {
+export function told(lines: readonly string[], hosts: readonly string[], artifacts: readonly ArtifactRef[]): ToolResult {
   return {
     forModel: lines.filter((line) => line !== '').join('\n'),
     untrusted: hosts.map((where) => ({ kind: 'web', where })),

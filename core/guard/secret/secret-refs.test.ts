@@ -53,7 +53,7 @@ const full = configSchema.parse({
       tls: { key: ref('nats-key') },
     },
   },
-  browser: { passwords: { 'https://example.org': [ref('page-password')] } },
+  browser: { passwords: { 'https://example.org': [ref('page-password')] }, pinchtab: { token: ref('pinchtab') } },
   ssh: { hosts: { box: { host: 'box', user: 'me', key: ref('ssh-key'), passphrase: ref('ssh-phrase') } } },
   telemetry: {
     otlp: { endpoint: 'http://127.0.0.1:1/v1/traces', headers: { authorization: ref('trace-header') } },
@@ -77,7 +77,7 @@ test('every place that takes a secret is found', () => {
     'sdk-option',
   ];
   const chats = ['telegram', 'discord', 'imap', 'smtp', 'secret-word'];
-  const hands = ['page-password', 'ssh-key', 'ssh-phrase'];
+  const hands = ['page-password', 'pinchtab', 'ssh-key', 'ssh-phrase'];
   const nats = ['nats-pass', 'nats-token', 'nats-creds', 'nats-key'];
   const traces = ['trace-header', 'trace-public', 'trace-secret'];
   expect(secretRefsOf(full).sort()).toEqual(

@@ -239,6 +239,8 @@ export const settingNames = {
     hooks: { title: 'Hooks', help: 'Programs of yours that run before and after what the agent does. They can deny, never allow.' },
     'ssh.hosts': { title: 'Machines', help: 'Remote machines that the agent may ask to use by ssh, each by a short name.' },
     'browser.driver': { title: 'Driver', help: 'What drives the browser.' },
+    'browser.pinchtab.baseUrl': { title: 'PinchTab address', help: 'A PinchTab server that you run, for the driver pinchtab.' },
+    'browser.pinchtab.token': { title: 'PinchTab token', help: 'By reference, such as keychain:pinchtab.' },
     'browser.executable': { title: 'Program', help: 'A browser of the Chromium family; the first that is found if empty.' },
     'browser.allowHosts': { title: 'Hosts', help: 'Pages of these hosts are read without asking. What has an effect asks in any case.' },
     'browser.passwords': { title: 'Passwords', help: 'References of passwords, by the only origin each may be typed into.' },
