@@ -29,7 +29,7 @@ export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 
 export const finishReasonSchema = z.enum(finishReasons);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
-/** An image a person attached; a model without vision gets a note about it. */
+/** An image that a person attached or a tool returned; a model without vision gets a note about it. */
 export interface ChatImage {
   readonly name: string;
   readonly mediaType: string;
@@ -45,7 +45,14 @@ export type ChatMessage =
       readonly text: string;
       readonly calls: readonly { readonly id: string; readonly tool: string; readonly args: string }[];
     }
-  | { readonly role: 'tool'; readonly id: string; readonly tool: string; readonly text: string; readonly isError: boolean };
+  | {
+      readonly role: 'tool';
+      readonly id: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly images?: readonly ChatImage[];
+    };
 
 export interface ToolSchema {
   readonly name: string;

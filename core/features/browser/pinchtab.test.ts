@@ -141,6 +141,6 @@ test('a server that is not there is named, with what to do', async () => {
 test('the panic stop closes the tab', async () => {
   await open();
   expect(double.tabs.size).toBe(1);
-  bench.panic.engage();
+  bench.panic.engage(0, 'test');
   await expect.poll(() => double.tabs.size).toBe(0);
 });

@@ -28,6 +28,17 @@ export function withFiles(text: string, files: readonly ArtifactRef[], read: Rea
   return { role: 'user', text: parts.join('\n\n'), ...(images.length === 0 ? {} : { images }) };
 }
 
+const PICTURES_MAX = 4;
+
+/** Pictures that a tool returned, for a model that sees. */
+export function picturesOf(files: readonly ArtifactRef[], read: ReadAttachment | undefined): ChatImage[] {
+  const pictures = files.filter(({ mediaType, sizeBytes }) => imageTypes.has(mediaType) && sizeBytes <= IMAGE_BYTES_MAX);
+  return pictures.slice(0, PICTURES_MAX).flatMap(({ name, mediaType, sha256 }) => {
+    const bytes = readSafely(read, sha256, IMAGE_BYTES_MAX);
+    return bytes === null ? [] : [{ name, mediaType, base64: Buffer.from(bytes).toString('base64') }];
+  });
+}
+
 /** The person's own text of a message with files: text in files selects nothing. */
 export function ownWords(text: string): string {
   return text.split(/\n\n\[?The person attached (?:the (?:file|image) )?"/, 1)[0] ?? '';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EventBodies, EventType } from '../../contracts/events.ts';
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
+import type { ArtifactRef } from '../../contracts/tools.ts';
 import { withFiles } from './attached-files.ts';
 import { builtInPrompt } from '../../contracts/own-prompts.ts';
 import { ContextPacker, createSystemPrompt, ownWords, Transcript, type TranscriptEvent } from './context.ts';
@@ -12,7 +13,7 @@ const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
 
 /** Grows a transcript event by event, as a turn does. */
 class Writer {
-  readonly transcript = new Transcript({ estimate });
+  readonly transcript = new Transcript({ estimate, readAttachment: () => Buffer.from('picture') });
   readonly events: TranscriptEvent[] = [];
 
   add<T extends EventType>(type: T, turnId: string, body: EventBodies[T]): this {
@@ -41,8 +42,8 @@ class Writer {
     return this.add('model.finished', turnId, { requestId: 'r', text, reasoning: '', calls, ...rest });
   }
 
-  result(turnId: string, callId: string, forModel = `result of ${callId}`): this {
-    const rest = { forUser: '', silent: false, isAsync: false, artifacts: [], tookMs: 1, resultHash: '' };
+  result(turnId: string, callId: string, forModel = `result of ${callId}`, artifacts: ArtifactRef[] = []): this {
+    const rest = { forUser: '', silent: false, isAsync: false, artifacts, tookMs: 1, resultHash: '' };
     return this.add('tool.finished', turnId, { callId, tool: 'look', outcome: 'ok', forModel, ...rest });
   }
 
@@ -286,4 +287,18 @@ test('in a message with files, the text of the person is distinguished', () => {
   const image = [{ sha256: 'a'.repeat(64), name: 'dot.png', mediaType: 'image/png', sizeBytes: 5 }];
   expect(ownWords((withFiles('see', image, () => Buffer.from('x')) as { text: string }).text)).toBe('see');
   expect(ownWords('The person attached nothing')).toBe('The person attached nothing');
+});
+
+test('pictures that tools return are seen, a bounded number of them, and other files are not', () => {
+  const file = (mediaType: string): ArtifactRef => ({ sha256: 'a'.repeat(64), name: 'page', mediaType, sizeBytes: 7 });
+  const writer = new Writer().user('t', 'go').start('t');
+  const picturesAt = (): number[] =>
+    writer.transcript.messages.flatMap((message, at) => (message.role === 'tool' && message.images !== undefined ? [at] : []));
+  writer.reply('t', '', ['text']).result('t', 'text', 'said', [file('text/plain')]);
+  expect(picturesAt()).toEqual([]);
+  for (let call = 0; call < 16; call++) writer.reply('t', '', [`c${call}`]).result('t', `c${call}`, 'took', [file('image/png')]);
+  expect(picturesAt()).toHaveLength(16);
+  writer.reply('t', '', ['last']).result('t', 'last', 'took', [file('image/png')]);
+  expect(picturesAt()).toEqual([writer.transcript.messages.length - 1]);
+  expect(writer.shown.filter((line) => line.includes('no longer shown'))).toHaveLength(16);
 });

@@ -292,7 +292,7 @@ export class MessageRows {
 
   #count(message: ChatMessage): number {
     let tokens = this.#counter.count(message.text) + MESSAGE_TOKENS;
-    if (message.role === 'user') tokens += (message.images?.length ?? 0) * IMAGE_TOKENS;
+    if ('images' in message) tokens += (message.images?.length ?? 0) * IMAGE_TOKENS;
     if (message.role === 'assistant') for (const call of message.calls) tokens += this.#counter.count(call.args) + MESSAGE_TOKENS;
     return tokens;
   }

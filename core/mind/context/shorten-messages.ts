@@ -15,7 +15,9 @@ const TEXT_KEPT_MIN = 200;
 export function cutMessage(message: ChatMessage, share: number): Shortened | null {
   if (message.role === 'tool') {
     const text = distillText(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
-    return { message: { ...message, text }, what: `result of ${message.tool}` };
+    const { images = [], ...rest } = message;
+    const note = images.length === 0 ? '' : '\n[Its pictures were left out: no room.]';
+    return { message: { ...rest, text: `${text}${note}` }, what: `result of ${message.tool}` };
   }
   if (message.role !== 'assistant') return null;
   const keep = (args: string): number => Math.max(TEXT_KEPT_MIN, Math.floor(args.length * share));
@@ -39,6 +41,10 @@ export function forceShorter(message: ChatMessage, keepChars: number): Shortened
     );
     if (text === message.text && calls.every((call, index) => call === message.calls[index])) return null;
     return { message: { ...message, text, calls }, what: 'an answer' };
+  }
+  if (message.role === 'tool' && (message.images ?? []).length > 0) {
+    const { images: _images, ...rest } = message;
+    return { message: { ...rest, text }, what: 'a result and its pictures' };
   }
   if (text === message.text) return null;
   const what = { user: 'words of the person', note: 'a note', tool: 'a result' }[message.role];

@@ -7,7 +7,7 @@ import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { timedOut } from '../../contracts/policy.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
-import { withFiles, type ReadAttachment } from './attached-files.ts';
+import { picturesOf, withFiles, type ReadAttachment } from './attached-files.ts';
 import { MessageRows, type HeldSummary, type Place } from './message-rows.ts';
 
 export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
@@ -30,6 +30,8 @@ const insteadOfIt = 'Do not try the same again; ask or find another way.';
 const noAnswer =
   'No answer came in time, so it was not done. Do not ask for it again now: continue without it, and say at the end what was left undone.';
 
+const PICTURES_HELD_MAX = 16;
+
 export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
   /** Redacts every text for the model, once. */
@@ -47,6 +49,8 @@ export class Transcript extends MessageRows {
   /** The arguments of open calls that the person changed. */
   readonly #edited = new Map<string, string>();
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
+  /** Pictures in results, since the last were left out. */
+  #pictures = 0;
   /** Messages that must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
   readonly #redact: (text: string) => Redacted;
@@ -159,7 +163,7 @@ export class Transcript extends MessageRows {
   #applyResult(event: TranscriptEvent): void {
     switch (event.type) {
       case 'tool.finished':
-        this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event);
+        this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event, event.body.artifacts);
         return;
       case 'tool.rejected':
         this.#pushResult(
@@ -186,7 +190,7 @@ export class Transcript extends MessageRows {
     else if (decision === 'deny') this.#pushResult(callId, by === timedOut ? noAnswer : saidNo(reason), true, event);
   }
 
-  #pushResult(callId: string, said: string, isError: boolean, place: Place): void {
+  #pushResult(callId: string, said: string, isError: boolean, place: Place, artifacts: readonly ArtifactRef[] = []): void {
     const edited = this.#edited.get(callId);
     this.#edited.delete(callId);
     const text = edited === undefined ? said : `The person changed this call. Its arguments were: ${edited}\nResult:\n${said}`;
@@ -199,8 +203,19 @@ export class Transcript extends MessageRows {
     const call = this.#open.get(callId);
     if (call === undefined) return;
     this.#open.delete(callId);
-    this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError }, { ...place, turnId: call.turnId });
+    const images = artifacts.length === 0 ? [] : picturesOf(artifacts, this.#readAttachment);
+    if (images.length > 0) this.#makeRoomFor(images.length);
+    const result = { role: 'tool', id: call.id, tool: call.tool, text, isError } as const;
+    this.#push(images.length === 0 ? result : { ...result, images }, { ...place, turnId: call.turnId });
     if (this.#open.size === 0) this.#releaseDeferred(place);
+  }
+
+  /** Vendors bound what a request holds: the earlier pictures of tools are left out together, so that the past changes rarely. */
+  #makeRoomFor(count: number): void {
+    this.#pictures += count;
+    if (this.#pictures <= PICTURES_HELD_MAX) return;
+    this.#pictures = count;
+    this.lookAgain(withoutPictures, stillRedacted);
   }
 
   #pushWhenClosed(message: ChatMessage, place: Place): void {
@@ -237,6 +252,12 @@ export class Transcript extends MessageRows {
   #push(unsafe: ChatMessage, place: Place): void {
     this.add(this.#withoutSecrets(unsafe), place);
   }
+}
+
+function withoutPictures(message: ChatMessage): Redacted<ChatMessage> {
+  if (message.role !== 'tool' || message.images === undefined) return stillRedacted(message);
+  const { images: _images, ...rest } = message;
+  return stillRedacted({ ...rest, text: `${rest.text}\n[Its pictures are no longer shown.]` });
 }
 
 function saidNo(reason: string | undefined): string {

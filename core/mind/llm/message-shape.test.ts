@@ -63,7 +63,17 @@ const anyMessage: fc.Arbitrary<ChatMessage> = fc.oneof(
       selector: ({ id }) => id,
     }),
   }),
-  fc.record({ role: fc.constant('tool' as const), id: anyId, tool: fc.constant('read'), text: anyText, isError: fc.boolean() }),
+  fc.record(
+    {
+      role: fc.constant('tool' as const),
+      id: anyId,
+      tool: fc.constant('read'),
+      text: anyText,
+      isError: fc.boolean(),
+      images: fc.constant([image]),
+    },
+    { requiredKeys: ['role', 'id', 'tool', 'text', 'isError'] },
+  ),
 );
 
 /** As in the program: each call has a unique id in the conversation. */
@@ -124,4 +134,17 @@ test('a conversation that ends with an answer asks to continue, in that request 
   expect(send().map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   messages.push({ role: 'user', text: 'what else?' });
   expect(JSON.stringify(send())).not.toContain('Go on.');
+});
+
+test.each(formats)('%s (%s) shows pictures of a result after the results, or says that there are some', (_vendor, modelId, format) => {
+  const calls = ['c1', 'c2'].map((id) => ({ id, tool: 'browser', args: '{}' }));
+  const messages: ChatMessage[] = [
+    { role: 'user', text: 'look' },
+    { role: 'assistant', text: '', calls },
+    { role: 'tool', id: 'c1', tool: 'browser', text: 'Took a picture.', isError: false, images: [image] },
+    { role: 'tool', id: 'c2', tool: 'browser', text: 'Done.', isError: false },
+  ];
+  const body = new RequestBodies(format).lease({ modelId, system: '', tools, messages }).bytes.toString('utf8');
+  const shown = body.includes('AAAA') ? body.indexOf('AAAA') : body.indexOf('browser returned the image');
+  expect(shown).toBeGreaterThan(body.indexOf('Done.'));
 });

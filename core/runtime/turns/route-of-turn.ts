@@ -79,7 +79,7 @@ function askOf(runner: RunningTurn, { model, tried, dead, seen }: TurnRoute): Ro
   return {
     tokens: deps.packer.sizeOf({ transcript, tools, workspace }),
     hasTools: tools.length > 0,
-    hasImages: () => transcript.messages.some((message) => message.role === 'user' && (message.images?.length ?? 0) > 0),
+    hasImages: () => transcript.messages.some((message) => 'images' in message && (message.images?.length ?? 0) > 0),
     isPrivate: () => isPrivate(runner, seen),
     usdLeft: () =>
       deps.budget.room?.({
