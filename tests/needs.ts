@@ -50,6 +50,7 @@ const things = {
     isLinux && existsSync('/usr/sbin/dovecot') && existsSync('/usr/lib/dovecot/imap') && runs('/usr/bin/python3', '-c', 'import aiosmtpd'),
   ngircd: () => isLinux && existsSync('/usr/sbin/ngircd'),
   'nats-server': () => isInstalled('nats-server'),
+  'maim and a virtual screen': () => isLinux && ['maim', 'Xvfb'].every(isInstalled),
   systemd: () => runs('systemd-analyze', '--version'),
 };
 

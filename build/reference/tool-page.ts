@@ -21,7 +21,11 @@ const config: ConfigInput = {
 };
 
 /** Tools that are listed only on a machine with what they use; left out everywhere, so that the page does not depend on the machine. */
-export const machineTools = createMachineTools(() => Promise.reject(new Error('No machine is touched here.')))
+export const machineTools = createMachineTools(() => Promise.reject(new Error('No machine is touched here.')), {
+  platform: 'linux',
+  environment: {},
+  find: () => null,
+})
   .map(({ name }) => name)
   .toSorted();
 
@@ -38,8 +42,8 @@ export async function toolPage(): Promise<string> {
   const body = [
     'The description of a tool is what the model reads. The class is the one the gate judges by unless the arguments say otherwise; see',
     '[approvals](../guide/approvals.md). Some tools are there only when they can work: `web_search` needs `web.search`, `knowledge_search`',
-    'needs a document, `message` needs a channel, and the tools that call agents need an agent to call. Not listed here, because they need a Linux',
-    `machine with systemd or with such a bus: ${machineTools.map(code).join(', ')}; see [remote machines](../guide/remote.md).`,
+    'needs a document, `message` needs a channel, and the tools that call agents need an agent to call. Not listed here, because they need a screen,',
+    `or a Linux machine with systemd or such a bus: ${machineTools.map(code).join(', ')}; see [remote machines](../guide/remote.md).`,
     '',
     ...tools.flatMap((tool) => [
       `## ${code(tool.name)}`,

@@ -319,6 +319,7 @@ const forPrograms: readonly string[] = [
   'activity.search toMs',
   'work.run task',
   'eval.run cases',
+  'eval.run wait',
 ];
 
 test('each parameter of an operation can be typed, but for those that are for programs', () => {

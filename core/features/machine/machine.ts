@@ -1,36 +1,48 @@
-// Services, logs and buses of this computer, as tools of the gate: systemd units, the journal, i2c and spi. Each is a known program with an
+// Services, logs, buses and the screen of this computer, as tools of the gate: systemd units, the journal, i2c, spi, pictures. Each is a known program with an
 // argument list made here; no shell reads anything.
 
 import { existsSync, readdirSync } from 'node:fs';
 import type { ToolDefinition } from '../../contracts/tools.ts';
-import type { ProgramEnd } from '../../hands/tools/tools.ts';
+import { findProgram, type ProgramEnd } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createI2c, createSpi } from './buses.ts';
 import type { KnownRun, RunKnown } from './run-known.ts';
+import { createScreenshot, type Desktop } from './screen.ts';
 import { createJournal, createSystemd } from './services.ts';
 
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
+/** A picture of several large screens. */
+const BINARY_BYTES_MAX = 50 * 1024 * 1024;
 
 export const machine = defineBuiltInFeature({
   name: 'machine',
-  create: ({ programs }: Pick<Spine, 'programs'>) => ({
-    tools: process.platform === 'linux' ? createMachineTools((known) => runKnown(programs, known)) : [],
-  }),
+  create: ({ programs, environment }: Pick<Spine, 'programs' | 'environment'>) => {
+    const run: RunKnown = (known) => runKnown(programs, known);
+    return { tools: createMachineTools(run, { platform: process.platform, environment, find: findProgram }) };
+  },
 });
 
 /** The gate has decided about the call, so it runs unconfined. */
 function runKnown(programs: Spine['programs'], { context, encoding = 'utf8', ...known }: KnownRun): Promise<ProgramEnd> {
   const { signal, workspace: cwd, processMarker: marker } = context;
-  const bounds = { signal, outputBytesMax: OUTPUT_BYTES_MAX, attended: true, withErrors: encoding === 'utf8' };
+  const bounds = {
+    signal,
+    outputBytesMax: encoding === 'hex' ? BINARY_BYTES_MAX : OUTPUT_BYTES_MAX,
+    attended: true,
+    withErrors: encoding === 'utf8',
+  };
   return programs.run({ ...known, ...bounds, input: known.input ?? '', encoding, cwd, marker });
 }
 
 /** A tool whose device or service this machine lacks is hidden from models; a person can still call it by name. */
-export function createMachineTools(run: RunKnown): ToolDefinition[] {
+export function createMachineTools(run: RunKnown, desktop: Desktop): ToolDefinition[] {
+  const screenshot = createScreenshot(run, desktop);
+  if (desktop.platform !== 'linux') return [screenshot];
   const hasSystemd = existsSync('/run/systemd/system');
   const devices = existsSync('/dev') ? readdirSync('/dev') : [];
   const shownIf = (isHere: boolean, tool: ToolDefinition): ToolDefinition => (isHere ? tool : { ...tool, isSearched: true });
   return [
+    screenshot,
     shownIf(hasSystemd, createSystemd(run)),
     shownIf(hasSystemd, createJournal(run)),
     shownIf(

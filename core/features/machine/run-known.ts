@@ -8,6 +8,7 @@ export interface KnownRun {
   readonly argv: readonly string[];
   readonly input?: Uint8Array;
   readonly encoding?: 'utf8' | 'hex';
+  readonly sets?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly context: Pick<ToolContext, 'signal' | 'workspace' | 'processMarker'>;
 }

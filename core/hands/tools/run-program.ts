@@ -31,6 +31,8 @@ export interface ProgramRun {
   readonly attended?: boolean;
   /** The folder it may change where it is confined; the configured workspace by default. */
   readonly workspace?: string;
+  /** Variables in addition to those of every command. */
+  readonly sets?: Readonly<Record<string, string>>;
   /** Its errors are part of the output as well. */
   readonly withErrors?: boolean;
   /** Of the output in the result. */
@@ -55,7 +57,7 @@ export async function runProgram(deps: ProgramDeps, run: ProgramRun): Promise<Pr
   const place = {
     cwd: run.cwd,
     environment,
-    sets: {},
+    sets: run.sets ?? {},
     marker: run.marker,
     attended: run.attended ?? false,
     reads: null,

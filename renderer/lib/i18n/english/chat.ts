@@ -128,6 +128,7 @@ export const chat = {
     run: { past: 'Ran', present: 'Running', base: 'run' },
     fetch: { past: 'Fetched', present: 'Fetching', base: 'fetch' },
     search_web: { past: 'Searched the web for', present: 'Searching the web for', base: 'search the web for' },
+    take_picture: { past: 'Took a picture of the', present: 'Taking a picture of the', base: 'take a picture of the' },
     use_service: { past: 'Used the service', present: 'Using the service', base: 'use the service' },
     read_log: { past: 'Read the log of', present: 'Reading the log of', base: 'read the log of' },
     use_bus: { past: 'Used a bus:', present: 'Using a bus:', base: 'use a bus:' },
