@@ -13,16 +13,16 @@ export const telegramLines: Pick<Lines, Extract<keyof Lines, `telegram.${string}
     body.problem === null ? line(words.channels.log.passed) : line(words.channels.log.notPassed, body.problem, 'bad'),
   'telegram.pairing_offered': ({ body }, { words }) => line(words.channels.log.offered(body.by)),
   'telegram.pairing_claimed': ({ body }, { words }) =>
-    line(words.channels.log.claimed(body.name), words.channels.telegramId(body.userId), 'wait'),
+    line(words.channels.log.claimed(body.name), words.channels.idThere(body.userId), 'wait'),
   'telegram.pairing_ended': ({ body }, { words }) => line(words.channels.log.ended[body.reason]),
   'telegram.paired': ({ body }, { words }) =>
-    line(words.channels.log.paired(body.name, body.by), words.channels.telegramId(body.userId), 'good'),
-  'telegram.revoked': ({ body }, { words }) => line(words.channels.log.revoked(body.by), words.channels.telegramId(body.userId)),
+    line(words.channels.log.paired(body.name, body.by), words.channels.idThere(body.userId), 'good'),
+  'telegram.revoked': ({ body }, { words }) => line(words.channels.log.revoked(body.by), words.channels.idThere(body.userId)),
   'telegram.paused': ({ body }, { words }) => line(words.channels.log.paused(body.by), '', 'wait'),
   'telegram.resumed': ({ body }, { words }) => line(words.channels.log.resumed(body.by)),
   'telegram.state_changed': ({ body }, { words }) =>
     line(words.channels.log.state[body.state], body.problem ?? '', body.problem === null ? 'plain' : 'bad'),
-  'telegram.asked': ({ body }, { words }) => line(words.channels.log.asked, words.channels.telegramId(body.userId), 'wait'),
+  'telegram.asked': ({ body }, { words }) => line(words.channels.log.asked, words.channels.idThere(body.userId), 'wait'),
   'telegram.preview_sent': (_event, { words }) => line(words.channels.log.preview),
-  'telegram.question_closed': ({ body }, { words }) => line(words.channels.log.closed, words.channels.telegramId(body.userId)),
+  'telegram.question_closed': ({ body }, { words }) => line(words.channels.log.closed, words.channels.idThere(body.userId)),
 };

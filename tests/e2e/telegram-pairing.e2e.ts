@@ -78,7 +78,7 @@ test('the sender of the code is shown by name and id, and is paired only by cons
   const code = await sendCode(window, person);
   const question = page.getByRole('group', { name: 'Is this you?' });
   await question.getByText('Ada').waitFor();
-  await question.getByText('Telegram id 4711').waitFor();
+  await question.getByText('Id 4711').waitFor();
   expect(await peopleOf(window)).toEqual([]);
   await looksGood(page, 'telegram-question');
   await question.getByRole('button', { name: 'Yes, pair' }).press('Enter');

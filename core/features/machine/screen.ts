@@ -26,7 +26,7 @@ export interface Desktop {
   readonly find: (program: string) => string | null;
 }
 
-/** A program and its arguments. `file` stands for the path that it writes to; without it the picture comes on standard output. */
+/** A program and its arguments. {file} is where it writes; a program without it prints the picture. */
 interface Taking {
   readonly argv: readonly string[];
   readonly install: string;

@@ -32,7 +32,7 @@ export const channels = {
   nobody: 'No one is paired yet. Messages from strangers are dropped.',
   pairedOn: (moment: string) => `paired ${moment}`,
   pair: 'Pair someone',
-  sendCode: (bot: string) => `Send this code to ${bot} in a private chat:`,
+  sendCode: (to: string) => `Send this code to ${to}, in a private chat:`,
   theBot: 'the bot',
   code: 'Code to send',
   codeHolds: (time: string) => `One use, for one person, until ${time}. Waiting for it…`,
@@ -41,7 +41,7 @@ export const channels = {
   codeWaits: (time: string) => `An earlier code is valid until ${time}.`,
   isThisYou: 'Is this you?',
   sentIt: 'The code was sent by:',
-  telegramId: (id: string) => `Telegram id ${id}`,
+  idThere: (id: string) => `Id ${id}`,
   chosenName: 'Anyone can choose any name; the id cannot be chosen.',
   confirm: 'Yes, pair',
   refuse: 'No, refuse',
@@ -77,6 +77,17 @@ export const channels = {
     asked: 'Approval requested on Telegram',
     preview: 'Answer shown in the chat while it is being written',
     closed: 'Approval in the chat closed',
+  },
+  /** Names of the other chat services that come with the program. */
+  names: { discord: 'Discord', email: 'Email' } as Readonly<Record<string, string>>,
+  theService: 'the agent there',
+  othersLead: 'Discord and email are set up in config.yaml, the services of plugins with the plugin. Each connects at the next start.',
+  serviceStates: {
+    starting: 'Connecting…',
+    running: (me: string | null) => (me === null ? 'Connected.' : `Connected as ${me}.`),
+    paused: 'Paused: nothing is fetched and nothing is sent.',
+    offline: 'It cannot be reached.',
+    refused: 'It rejects the sign-in.',
   },
   /** Of the other chat services, by name. */
   service: {
