@@ -85,7 +85,8 @@ export function earlierInstance(home: string, nowMs: number): Pick<InstanceRecor
   if (crashed !== null) return crashed;
   try {
     const agoMs = nowMs - lstatSync(endedFilePath(home)).mtimeMs;
-    return agoMs >= 0 && agoMs <= RESTART_WITHIN_MS ? readRecord(endedFilePath(home)) : null;
+    // The clock of the files is finer than the other: a moment ago may lie ahead.
+    return agoMs >= -1_000 && agoMs <= RESTART_WITHIN_MS ? readRecord(endedFilePath(home)) : null;
   } catch {
     return null; // There is none.
   }

@@ -61,12 +61,16 @@ SyslogFacility = local0
   }
 }
 
+/** A question is several lines, which come one after the other. */
+const NEW_WITHIN_MS = 5_000;
+
 class IrcPerson implements BenchPerson {
   id = '';
   readonly #port: number;
   readonly #nick: string;
   readonly #heard: string[] = [];
   #socket: Socket | null = null;
+  #answered = '';
 
   constructor(port: number, nick: string) {
     this.#port = port;
@@ -108,11 +112,13 @@ class IrcPerson implements BenchPerson {
     return this.#heard;
   }
 
-  /** The code is in a line after those that say what is asked. */
+  /** The code is in a line after those that say what is asked. Without a new question, the last answer is given again. */
   async answer(choice: 'yes' | 'no', more = ''): Promise<void> {
     const codes = (): string[] => this.#heard.flatMap((line) => /^ {4}yes (\w+)/.exec(line)?.[1] ?? []);
-    await until(() => codes().length > 0, 'there is a question with its code');
-    this.write(`${choice} ${codes().at(-1) ?? ''}${more}`);
+    const endMs = performance.now() + (this.#answered === '' ? Infinity : NEW_WITHIN_MS);
+    await until(() => (codes().at(-1) ?? '') !== this.#answered || performance.now() > endMs, 'there is a question with its code');
+    this.#answered = codes().at(-1) ?? '';
+    this.write(`${choice} ${this.#answered}${more}`);
   }
 
   choose(value: string): Promise<void> {
