@@ -113,7 +113,8 @@ test('as answers of an earlier conversation, many in one load', { timeout: 480_0
     await page
       .getByText(`Say ${some.at(-1)?.[0] ?? ''}`, { exact: true })
       .last()
-      .waitFor();
+      // Ten texts that are made to be slow; expectNoFreeze judges the speed of each.
+      .waitFor({ timeout: 120_000 });
     await expectTame(
       page,
       some.map(([name]) => name),
