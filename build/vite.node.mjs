@@ -157,7 +157,7 @@ const httpWithoutFetch = {
  * @param {object} module
  */
 function exportsOf(module) {
-  const names = Object.entries(Object.getOwnPropertyDescriptors(module)).filter(([, { get }]) => get === undefined);
+  const names = Object.entries(Object.getOwnPropertyDescriptors(module)).filter(([, descriptor]) => 'value' in descriptor);
   return `export const { ${names.map(([name]) => name).join(', ')}, globalAgent } = http;`;
 }
 

@@ -8,7 +8,7 @@ import * as z from 'zod';
 
 export interface PinchPage {
   readonly title: string;
-  readonly nodes: readonly Readonly<Record<string, unknown>>[];
+  readonly nodes: readonly (Readonly<Record<string, unknown>> & { readonly name?: string })[];
   /** By kind and name of the node: the address that an action leads to. */
   readonly leads?: Readonly<Record<string, string>>;
 }
@@ -171,7 +171,7 @@ export class PinchTabDouble {
     refs.clear();
     const seen = nodes.map((node, at) => {
       const ref = `e${this.#refs + at}`;
-      refs.set(ref, String(node['name'] ?? ''));
+      refs.set(ref, node.name ?? '');
       return { ref, depth: 0, nodeId: at, ...node };
     });
     this.#refs += nodes.length;

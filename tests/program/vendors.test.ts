@@ -36,6 +36,8 @@ const turns = (): readonly ScriptedCall[][] => [
   [call('web_search', { query: 'mills' })],
   // Closing starts no browser.
   [call('browser', { action: 'close', url: null, ref: null })],
+  // On a display only.
+  [call('screenshot', { of: null })],
   [call('http_request', { method: 'GET', url: `${web}/api`, headers: [{ key: 'accept', value: 'application/json' }] })],
   [call('session_search', { query: 'hello' })],
   [call('remember', { text: 'The person likes tea.', kind: null })],
@@ -50,8 +52,8 @@ const turns = (): readonly ScriptedCall[][] => [
   [call('message', { text: 'half done' })],
 ];
 
-/** Calls that are made well and fail at what they are about. */
-const fruitless = new Set(['artifact_read', 'spawn_cancel', 'message']);
+/** Calls that are made well and fail at what they are about, or may. */
+const fruitless = new Set(['artifact_read', 'spawn_cancel', 'message', 'screenshot']);
 
 const models: Readonly<Record<Vendor, string>> = {
   openai: 'gpt-5.6',

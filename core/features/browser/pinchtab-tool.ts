@@ -100,28 +100,31 @@ class PinchTabSession {
     const { server } = this.#deps;
     const { signal } = context;
     if (args.action === 'close') return this.#close(args.tab);
-    if (args.action === 'open') {
-      this.#guard.allow(hosts);
-      const isFirst = this.#tabId === null;
-      this.#tabId = await server.open(args.url ?? '', this.#tabId, signal);
-      if (isFirst) this.#deps.panic.signal.addEventListener('abort', () => void this.#close().catch(() => undefined), { once: true });
-      return this.#report(`Opened ${(args.url ?? '').slice(0, 200)}.`, args, context);
-    }
+    if (args.action === 'open') return this.#open(args, hosts, context);
     const tabId = this.#tabId;
     if (tabId === null) throw new AppError('tool_failed', 'No page is open; open one.');
     if (args.action === 'tabs') return this.#tabs(args, context);
-    if (args.action === 'screenshot') {
-      const bytes = await server.picture(tabId, signal);
-      const { callId, sessionId, artifacts } = context;
-      const kept = artifacts.put(bytes, { name: 'page.png', mediaType: 'image/png', callId, sessionId });
-      return told(['Took a picture of the page.'], this.view?.hosts ?? [], [kept]);
-    }
+    if (args.action === 'screenshot') return this.#picture(tabId, context);
     if (args.action === 'wait') await server.wait(tabId, waitOf(args), signal);
     else if (args.action === 'back') await server.back(tabId, signal);
     else for (const action of actionsOf(args)) await server.act(tabId, action, signal);
     if (acting.has(args.action)) await sleep(SETTLE_MS, signal);
     const did = acting.has(args.action) || args.action === 'scroll';
     return this.#report(did ? `Did: ${describeAction(args, this.view)}.` : '', args, context);
+  }
+
+  async #open(args: BrowserArgs, hosts: readonly string[], context: ToolContext): Promise<ToolResult> {
+    this.#guard.allow(hosts);
+    const isFirst = this.#tabId === null;
+    this.#tabId = await this.#deps.server.open(args.url ?? '', this.#tabId, context.signal);
+    if (isFirst) this.#deps.panic.signal.addEventListener('abort', () => void this.#close().catch(() => undefined), { once: true });
+    return this.#report(`Opened ${(args.url ?? '').slice(0, 200)}.`, args, context);
+  }
+
+  async #picture(tabId: string, { signal, callId, sessionId, artifacts }: ToolContext): Promise<ToolResult> {
+    const bytes = await this.#deps.server.picture(tabId, signal);
+    const kept = artifacts.put(bytes, { name: 'page.png', mediaType: 'image/png', callId, sessionId });
+    return told(['Took a picture of the page.'], this.view?.hosts ?? [], [kept]);
   }
 
   async #report(said: string, args: BrowserArgs, context: ToolContext): Promise<ToolResult> {

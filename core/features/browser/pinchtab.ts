@@ -56,6 +56,8 @@ const refusals: Readonly<Record<string, string>> = {
   navigation_changed: 'The page changed meanwhile; take a snapshot.',
 };
 
+type Route = readonly ['GET' | 'POST', string];
+
 export class PinchTab {
   readonly #deps: PinchTabDeps;
   readonly #base: string;
@@ -70,41 +72,41 @@ export class PinchTab {
   /** In a new tab where none is given. */
   async open(url: string, tabId: string | null, signal: AbortSignal): Promise<string> {
     const place = tabId === null ? { newTab: true } : { tabId };
-    return (await this.#call('POST', '/navigate', { url, ...place }, openedSchema, signal)).tabId;
+    return (await this.#call(['POST', '/navigate'], { url, ...place }, openedSchema, signal)).tabId;
   }
 
   async view(tabId: string, signal: AbortSignal): Promise<PageView> {
     const path = `/snapshot?filter=all&format=json&tabId=${encodeURIComponent(tabId)}`;
-    return viewOf(await this.#call('GET', path, null, snapshotSchema, signal));
+    return viewOf(await this.#call(['GET', path], null, snapshotSchema, signal));
   }
 
   /** An action as PinchTab names it. */
   act(tabId: string, action: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
-    return this.#call('POST', '/action', { ...action, tabId }, z.unknown(), signal);
+    return this.#call(['POST', '/action'], { ...action, tabId }, z.unknown(), signal);
   }
 
   wait(tabId: string, until: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
-    return this.#call('POST', '/wait', { ...until, tabId }, z.unknown(), signal);
+    return this.#call(['POST', '/wait'], { ...until, tabId }, z.unknown(), signal);
   }
 
   back(tabId: string, signal: AbortSignal): Promise<unknown> {
-    return this.#call('POST', `/back?tabId=${encodeURIComponent(tabId)}`, {}, z.unknown(), signal);
+    return this.#call(['POST', `/back?tabId=${encodeURIComponent(tabId)}`], {}, z.unknown(), signal);
   }
 
   async tabs(signal: AbortSignal): Promise<readonly { readonly id: string; readonly url: string }[]> {
-    return (await this.#call('GET', '/tabs', null, tabsSchema, signal)).tabs;
+    return (await this.#call(['GET', '/tabs'], null, tabsSchema, signal)).tabs;
   }
 
   async picture(tabId: string, signal: AbortSignal): Promise<Buffer> {
     const path = `/screenshot?format=png&tabId=${encodeURIComponent(tabId)}`;
-    return Buffer.from((await this.#call('GET', path, null, imageSchema, signal)).base64, 'base64');
+    return Buffer.from((await this.#call(['GET', path], null, imageSchema, signal)).base64, 'base64');
   }
 
   close(tabId: string, signal: AbortSignal): Promise<unknown> {
-    return this.#call('POST', `/tabs/${encodeURIComponent(tabId)}/close`, {}, z.unknown(), signal);
+    return this.#call(['POST', `/tabs/${encodeURIComponent(tabId)}/close`], {}, z.unknown(), signal);
   }
 
-  async #call<T>(method: 'GET' | 'POST', path: string, body: object | null, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
+  async #call<T>([method, path]: Route, body: object | null, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
     const { token, resolve } = this.#deps;
     const headers = {
       accept: 'application/json',

@@ -120,10 +120,10 @@ async function beginEvals(
   const { ids, log, panic, rows, clock, config, prompt, version } = deps;
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may run cases.');
   if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
-  const stop = new AbortController();
+  const stopping = new AbortController();
   // A caller that only starts it leaves it to itself.
   const byCaller = caller.signal === undefined || params.wait === false ? [] : [caller.signal];
-  const signal = AbortSignal.any([deps.closing, panic.signal, stop.signal, ...byCaller]);
+  const signal = AbortSignal.any([deps.closing, panic.signal, stopping.signal, ...byCaller]);
   const [path, suite] = await suiteOf(params, createRunCode(deps, signal));
   const model = params.model ?? suite[0]?.model ?? deps.models.defaultRef();
   if (model === null)
@@ -175,7 +175,7 @@ async function beginEvals(
     }
     log.append(sessionId, [{ type: 'eval.finished', body: { runId, ...counted } }], true);
   };
-  return { runId, stop, done: run() };
+  return { runId, stop: stopping, done: run() };
 }
 
 /** Where the cases come from, and the cases. */

@@ -47,11 +47,16 @@ export function takingOf(of: Of, { platform, environment, find }: Desktop): Taki
     return of === 'window'
       ? null
       : { argv: ['powershell', '-NoProfile', '-NonInteractive', '-Command', windowsScript], install: 'PowerShell' };
-  if ((environment['WAYLAND_DISPLAY'] ?? '') !== '') {
-    if (of === 'window' || find('grim') === null) return find('gnome-screenshot') === null ? null : gnome(of);
-    return { argv: ['grim', '-'], install: 'grim' };
-  }
-  if ((environment['DISPLAY'] ?? '') === '') return null;
+  if ((environment['WAYLAND_DISPLAY'] ?? '') !== '') return onWayland(of, find);
+  return (environment['DISPLAY'] ?? '') === '' ? null : onX11(of, find);
+}
+
+function onWayland(of: Of, find: Desktop['find']): Taking | null {
+  if (of === 'screen' && find('grim') !== null) return { argv: ['grim', '-'], install: 'grim' };
+  return find('gnome-screenshot') === null ? null : gnome(of);
+}
+
+function onX11(of: Of, find: Desktop['find']): Taking {
   if (find('maim') !== null) return { argv: of === 'window' ? ['maim', '-s', '-t', '9999999'] : ['maim'], install: 'maim' };
   if (find('gnome-screenshot') !== null) return gnome(of);
   return { argv: ['import', ...(of === 'window' ? [] : ['-window', 'root']), 'png:-'], install: 'imagemagick' };

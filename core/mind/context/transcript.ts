@@ -32,6 +32,11 @@ const noAnswer =
 
 const PICTURES_HELD_MAX = 16;
 
+interface CallResult {
+  readonly callId: string;
+  readonly artifacts?: readonly ArtifactRef[];
+}
+
 export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
   /** Redacts every text for the model, once. */
@@ -163,18 +168,18 @@ export class Transcript extends MessageRows {
   #applyResult(event: TranscriptEvent): void {
     switch (event.type) {
       case 'tool.finished':
-        this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event, event.body.artifacts);
+        this.#pushResult(event.body, event.body.forModel, event.body.outcome !== 'ok', event);
         return;
       case 'tool.rejected':
         this.#pushResult(
-          event.body.callId,
+          event.body,
           `${event.body.error.message}${event.body.error.hint === undefined ? '' : ` ${event.body.error.hint}`}`,
           true,
           event,
         );
         return;
       case 'policy.decided':
-        if (event.body.decision === 'deny') this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event);
+        if (event.body.decision === 'deny') this.#pushResult(event.body, `Not allowed: ${event.body.reason}`, true, event);
         return;
       case 'approval.decided':
         this.#applyAnswer(event);
@@ -187,10 +192,10 @@ export class Transcript extends MessageRows {
   #applyAnswer(event: Extract<TranscriptEvent, { type: 'approval.decided' }>): void {
     const { callId, decision, by, reason, edited } = event.body;
     if (edited !== undefined) this.#edited.set(callId, edited.args);
-    else if (decision === 'deny') this.#pushResult(callId, by === timedOut ? noAnswer : saidNo(reason), true, event);
+    else if (decision === 'deny') this.#pushResult({ callId }, by === timedOut ? noAnswer : saidNo(reason), true, event);
   }
 
-  #pushResult(callId: string, said: string, isError: boolean, place: Place, artifacts: readonly ArtifactRef[] = []): void {
+  #pushResult({ callId, artifacts = [] }: CallResult, said: string, isError: boolean, place: Place): void {
     const edited = this.#edited.get(callId);
     this.#edited.delete(callId);
     const text = edited === undefined ? said : `The person changed this call. Its arguments were: ${edited}\nResult:\n${said}`;

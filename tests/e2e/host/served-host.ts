@@ -1,6 +1,6 @@
 // The real server with a scripted model behind it, each host on a separate folder that is deleted with it.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -39,7 +39,9 @@ export async function startServedHost(options: HostOptions = {}, givenPort?: num
       isOn = false;
       await server.stop(signal);
     },
-    start: async () => {
+    start: async ({ later = false } = {}) => {
+      const longAgo = new Date(Date.now() - 3_600_000);
+      if (later) utimesSync(join(home, 'ended.json'), longAgo, longAgo);
       server = await begin();
       isOn = true;
     },

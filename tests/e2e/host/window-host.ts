@@ -34,8 +34,8 @@ export interface WindowHost {
   writeFile(path: string, text: string): Promise<void>;
   /** Ends the process, orderly unless told otherwise. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Starts it again on the same folder and port. */
-  start(): Promise<void>;
+  /** Starts it again on the same folder and port; `later`: so long after its end that the token is another. */
+  start(when?: { readonly later?: boolean }): Promise<void>;
   /** An operation through another door: its result. */
   op(name: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 // Words of the conversation: turns, calls, what the model saw, what was undone.
 
 import type { BudgetLimitScope, BudgetScope } from '../../../../core/contracts/policy.ts';
+import { verbs } from './verbs.ts';
 
 const counted = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`;
 
@@ -117,45 +118,7 @@ export const chat = {
       (refused === 0 ? '.' : `, ${refused} refused.`),
   },
 
-  verbs: {
-    read: { past: 'Read', present: 'Reading', base: 'read' },
-    write: { past: 'Wrote', present: 'Writing', base: 'write' },
-    edit: { past: 'Edited', present: 'Editing', base: 'edit' },
-    append: { past: 'Appended to', present: 'Appending to', base: 'append to' },
-    list: { past: 'Listed', present: 'Listing', base: 'list' },
-    look_for: { past: 'Looked for', present: 'Looking for', base: 'look for' },
-    search_for: { past: 'Searched for', present: 'Searching for', base: 'search for' },
-    run: { past: 'Ran', present: 'Running', base: 'run' },
-    fetch: { past: 'Fetched', present: 'Fetching', base: 'fetch' },
-    search_web: { past: 'Searched the web for', present: 'Searching the web for', base: 'search the web for' },
-    take_picture: { past: 'Took a picture of the', present: 'Taking a picture of the', base: 'take a picture of the' },
-    use_service: { past: 'Used the service', present: 'Using the service', base: 'use the service' },
-    read_log: { past: 'Read the log of', present: 'Reading the log of', base: 'read the log of' },
-    use_bus: { past: 'Used a bus:', present: 'Using a bus:', base: 'use a bus:' },
-    browse: { past: 'Used the browser:', present: 'Using the browser:', base: 'use the browser:' },
-    request: { past: 'Requested', present: 'Requesting', base: 'request' },
-    read_artifact: { past: 'Read artifact', present: 'Reading artifact', base: 'read artifact' },
-    search_sessions: { past: 'Searched sessions for', present: 'Searching sessions for', base: 'search sessions for' },
-    calculate: { past: 'Calculated', present: 'Calculating', base: 'calculate' },
-    send: { past: 'Sent', present: 'Sending', base: 'send' },
-    ask_helper: { past: 'Asked a subagent:', present: 'Asking a subagent:', base: 'ask a subagent:' },
-    start_helper: { past: 'Started a subagent:', present: 'Starting a subagent:', base: 'start a subagent:' },
-    look_at_helpers: { past: 'Checked subagents', present: 'Checking subagents', base: 'check subagents' },
-    end_helper: { past: 'Stopped a subagent:', present: 'Stopping a subagent:', base: 'stop a subagent:' },
-    remember: { past: 'Remembered', present: 'Remembering', base: 'remember' },
-    search_memory: { past: 'Searched memory for', present: 'Searching memory for', base: 'search memory for' },
-    search_documents: {
-      past: 'Searched documents for',
-      present: 'Searching documents for',
-      base: 'search documents for',
-    },
-    use_skills: { past: 'Used skills:', present: 'Using skills:', base: 'use skills:' },
-    use_tasks: { past: 'Used the task list:', present: 'Using the task list:', base: 'use the task list:' },
-    propose_plan: { past: 'Proposed a plan:', present: 'Proposing a plan:', base: 'propose a plan:' },
-    use_schedule: { past: 'Used the schedule:', present: 'Using the schedule:', base: 'use the schedule:' },
-    git_worktree: { past: 'Changed the git worktree', present: 'Changing the git worktree', base: 'change the git worktree' },
-    open_folder: { past: 'Opened the folder', present: 'Opening the folder', base: 'open the folder' },
-  },
+  verbs,
   wantsTo: (base: string) => `Wants to ${base}`,
   didNot: (base: string) => `Did not ${base}`,
   mayHave: (base: string) => `May have tried to ${base}`,
