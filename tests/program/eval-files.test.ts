@@ -1,7 +1,6 @@
 // Evals over the whole program: cases that a TypeScript file gives, and runs that are started, watched and stopped.
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -10,6 +9,7 @@ import type { TrayClaw } from '../../core/index.ts';
 import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
 import { eachTest } from '../faults/home-and-model.ts';
 import type { TestHome } from '../faults/test-home.ts';
+import { evalLeftovers } from './eval-leftovers.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
@@ -21,7 +21,6 @@ function open(rules: readonly Rule[]): Promise<TrayClaw> {
   return home.open({ config: { ...model.config('openai'), sandbox: { mode: 'off' } } });
 }
 
-const leftovers = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('trayclaw-eval-'));
 const paris: Rule = { answer: { text: 'Paris is the capital.' } };
 
 test('cases in TypeScript are data that a confined process gives; one that cannot be run is named with its reason', async () => {
@@ -41,6 +40,7 @@ test('cases in TypeScript are data that a confined process gives; one that canno
      export default { tests: capitals.map((of): Named & { assert: object[] } => ({ input: 'Capital of ' + of + '?', assert: [{ type: 'contains', value: 'Paris' }] })) };`,
   );
   const run = await claw.op('eval.run', { path });
+  expect([run.finished, run.running]).toEqual([true, false]);
   expect(run.cases.map(({ name, verdict }) => [name, verdict])).toEqual([
     ['Capital of France?', 'pass'],
     ['Capital of Italy?', 'pass'],
@@ -67,11 +67,12 @@ test('a run that is only started shows how far it is, and is stopped with what i
   writeFileSync(path, stringify({ tests }));
   const started = await claw.op('eval.run', { path, wait: false, parallel: 1 });
   expect([started.running, started.planned, started.finished]).toEqual([true, 3, false]);
+  expect(started.exported).toContain('It is still running.');
   const now = async () => (await claw.op('eval.list', {})).runs[0];
   await expect.poll(async () => (await now())?.passed).toBe(1);
   expect(await claw.op('eval.stop', { runId: 'last' })).toEqual({ runId: started.runId, stopped: true });
   held.resolve();
   expect(await now()).toMatchObject({ running: false, finished: false, passed: 1, planned: 3 });
   expect(await claw.op('eval.stop', { runId: 'last' })).toMatchObject({ stopped: false });
-  expect(leftovers()).toEqual([]);
+  expect(evalLeftovers()).toEqual([]);
 });

@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
@@ -18,6 +18,7 @@ import type { TestHome } from '../faults/test-home.ts';
 import { createRandom } from '../fuzz/random.ts';
 import { cliFile } from '../program-file.ts';
 import { soak } from '../soak.ts';
+import { evalLeftovers } from './eval-leftovers.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
@@ -41,7 +42,6 @@ type Run = OpResult<'eval.run'>;
 const figures = ({ passed, failed, errors, requests, cached }: Run): number[] => [passed, failed, errors, requests, cached];
 const isJudge = (request: unknown): boolean => JSON.stringify(request).includes('You check a piece of work');
 const judgement = (met: boolean, quote: string) => ({ text: JSON.stringify({ points: [{ met, quote, why: 'So.' }] }) });
-const leftovers = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('trayclaw-eval-'));
 
 const answers: Rule[] = [
   { when: isJudge, answer: judgement(true, 'Paris') },
@@ -100,7 +100,7 @@ test('cases are graded by rule and by a judge, and a second run makes no request
   expect([figures(again), model.requests.length]).toEqual([[3, 1, 0, 0, 4], asked]);
   expect(await claw.op('eval.compare', { a: first.runId, b: again.runId })).toMatchObject({ better: [], worse: [], same: 4 });
   // Nothing of it happened in the person's own folder, and nothing is left of the throwaway ones.
-  expect([existsSync(join(home.workspace, 'a.txt')), leftovers()]).toEqual([false, []]);
+  expect([existsSync(join(home.workspace, 'a.txt')), evalLeftovers()]).toEqual([false, []]);
   const { rows } = await claw.op('usage.get', { by: 'model' });
   expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).toBeGreaterThan(0);
   await home.close(claw);
@@ -310,7 +310,7 @@ test('a run that is killed again and again loses no case and asks for none twice
   const { runs } = await claw.op('eval.list', {});
   expect(runs.map(({ finished }) => finished)).toEqual([true, ...Array.from({ length: Math.min(kills, 19) }, () => false)]);
   // Only what was under way at a kill was asked for again.
-  expect([model.requests.length <= count + kills * 4, run.cached > 0 || kills === 1, leftovers()]).toEqual([true, true, []]);
+  expect([model.requests.length <= count + kills * 4, run.cached > 0 || kills === 1, evalLeftovers()]).toEqual([true, true, []]);
   await home.close(claw);
 });
 

@@ -75,9 +75,11 @@ export const evals = defineBuiltInFeature({
       return run;
     };
     const begin = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<RunningEval> => {
-      const run = await beginEvals({ ...spine, ...others, rows, skill }, params, caller);
-      running.set(run.runId, run);
-      run.done.catch(() => undefined).finally(() => running.delete(run.runId));
+      const { runId, stop, done } = await beginEvals({ ...spine, ...others, rows, skill }, params, caller);
+      // Who waits for the end finds it ended.
+      const run = { runId, stop, done: done.finally(() => running.delete(runId)) };
+      running.set(runId, run);
+      run.done.catch(() => undefined);
       return run;
     };
     const runFor = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<EvalRun> => {
