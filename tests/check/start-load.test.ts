@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { externalPackages } from '../../build/vite.node.mjs';
 import { projectRoot } from './fixture-tree.ts';
+import { staticImportsOf } from './imports-of.ts';
 
 const library = join(projectRoot, 'dist/index.js');
 
@@ -16,7 +17,7 @@ test('every library of the first load is used by each start', () => {
   const read = (file: string): void => {
     if (files.has(file)) return;
     files.add(file);
-    for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(/(?:^|[;}])(?:import|export)\b[^"'`;()]*"([^"]+)"/gm)) {
+    for (const specifier of staticImportsOf(readFileSync(file, 'utf8'))) {
       if (specifier.startsWith('.')) read(join(dirname(file), specifier));
       else if (!specifier.startsWith('node:')) packages.add(specifier);
     }

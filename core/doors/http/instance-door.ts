@@ -42,9 +42,9 @@ export class InstanceDoor implements AsyncLifetime {
 
   constructor(options: InstanceDoorOptions) {
     this.#options = options;
-    const earlier = earlierInstance(options.home, options.clock.nowMs());
-    this.token = TOKEN_FORM.test(earlier?.token ?? '') ? (earlier?.token ?? '') : randomBytes(32).toString('base64url');
-    this.#formerUrl = earlier?.url;
+    const { token = '', url } = earlierInstance(options.home, options.clock.nowMs()) ?? {};
+    this.token = TOKEN_FORM.test(token) ? token : randomBytes(32).toString('base64url');
+    this.#formerUrl = url;
     this.#logger = options.logger;
     this.#door = createHttpDoor({ ...options, token: this.token });
     this.#socketPath = socketPathFor(options.home, options.platform, options.temporaryFolder);

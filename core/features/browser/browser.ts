@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import { unwell, well, type Finding } from '../../contracts/health.ts';
 import { domainSets, SafetyChecks } from '../../guard/safety/safety.ts';
-import { childEnvironment, createCheckedPaths } from '../../hands/tools/tools.ts';
+import { childEnvironment, createCheckedPaths, screenVariables } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { BrowserHost, type BrowserHostDeps } from './browser-host.ts';
 import { findBrowser } from './launch.ts';
@@ -48,7 +48,7 @@ export const browser = defineBuiltInFeature({
         profile: join(home, 'browser'),
         proxy,
         headless: headless && settings.headless,
-        environment: { ...shownOn(environment), ...childEnvironment(environment, instanceMarker, process.platform) },
+        environment: { ...screenVariables(environment), ...childEnvironment(environment, instanceMarker, process.platform) },
       }),
     });
     const tool = createBrowserTool({
@@ -82,10 +82,4 @@ function browserOf(given: string | undefined, environment: Spine['environment'])
   throw new AppError('tool_failed', given === undefined ? 'No browser was found on this computer.' : `There is no browser at ${given}.`, {
     data: { hint: 'Install Chrome, Chromium, Edge or Brave, or name one in browser.executable.' },
   });
-}
-
-/** Where a window can be shown. */
-function shownOn(environment: Spine['environment']): Record<string, string> {
-  const names = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR', 'XDG_SESSION_TYPE'];
-  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
 }

@@ -119,7 +119,7 @@ test('its refusals are sentences with what to do', async () => {
     return bench.say({ action: 'wait', ms: 1 });
   };
   expect(await refuse(401, 'bad_token')).toContain('does not know the token in browser.pinchtab.token');
-  expect(await refuse(503, 'token_required')).toContain('has no token of its own');
+  expect(await refuse(503, 'token_required')).toContain('No token is set in PinchTab, so it refuses every request.');
   expect(await refuse(423, 'tab_locked')).toContain('Another program has locked this tab.');
   expect(await refuse(409, 'tab_paused_handoff')).toContain('A person works in this tab');
   expect(await refuse(418, 'teapot')).toContain('PinchTab refused: refused');

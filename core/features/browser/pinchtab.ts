@@ -42,7 +42,7 @@ const errorSchema = z.object({ error: z.string().optional(), detail: z.string().
 
 /** Explains its refusals, by code, to the agent and the person. */
 const refusals: Readonly<Record<string, string>> = {
-  token_required: 'PinchTab has no token of its own and answers nobody. Give it one, and name it in browser.pinchtab.token.',
+  token_required: 'No token is set in PinchTab, so it refuses every request. Set one there, and name it in browser.pinchtab.token.',
   missing_token: 'PinchTab wants a token: name it in browser.pinchtab.token.',
   bad_token: 'PinchTab does not know the token in browser.pinchtab.token.',
   idpi_domain_blocked: "PinchTab's own rules block this page. A person can add its host to the allowed domains there.",

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
-import { defineTool } from '../../hands/tools/tools.ts';
+import { defineTool, screenVariables } from '../../hands/tools/tools.ts';
 import { endOf, type RunKnown } from './run-known.ts';
 
 const SCREEN_MS = 20_000;
@@ -116,10 +116,10 @@ interface Asked {
   readonly desktop: Desktop;
 }
 
-/** The variables that lead a program to the screen. */
+/** GNOME's program asks the shell for the picture, over the bus. */
 function whereShown({ environment }: Desktop): Record<string, string> {
-  const names = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR', 'XDG_SESSION_TYPE', 'DBUS_SESSION_BUS_ADDRESS'];
-  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+  const { DBUS_SESSION_BUS_ADDRESS: bus } = environment;
+  return { ...screenVariables(environment), ...(bus === undefined ? {} : { DBUS_SESSION_BUS_ADDRESS: bus }) };
 }
 
 async function take(run: RunKnown, { argv, install }: Taking, { of, context, desktop }: Asked): Promise<Buffer> {

@@ -31,6 +31,12 @@ export function childEnvironment(
   return { ...child, ...search, ...marker };
 }
 
+/** The variables that lead a program to the screen; no command has them, only programs that show or take something there. */
+export function screenVariables(environment: Environment): Record<string, string> {
+  const names = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR', 'XDG_SESSION_TYPE'];
+  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+}
+
 function isPassed(name: string, platform: NodeJS.Platform): boolean {
   if (platform === 'win32') return passedOnWindows.has(name.toUpperCase());
   return passed.has(name) || name.startsWith('LC_');

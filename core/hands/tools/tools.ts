@@ -31,7 +31,7 @@ export { createOpenWorkspace } from './open-workspace.ts';
 export { isOwnData, protectionOf } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
-export { childEnvironment, instanceMarkerOf } from './child-environment.ts';
+export { childEnvironment, instanceMarkerOf, screenVariables } from './child-environment.ts';
 export { findProgram } from './find-program.ts';
 export { newWalkReport, walkFiles } from './folder-walk.ts';
 export { Programs, type AskProgram } from './programs.ts';
