@@ -21,7 +21,10 @@ beforeAll(() => {
 afterAll(() => rig.dispose());
 
 function trapsSprung(workspace: string): string[] {
-  return readdirSync(workspace, { recursive: true, encoding: 'utf8' }).filter((name) => /(?:^|\/)PWNED$/.test(name));
+  // With their types, because names alone are looked for behind links as well, and a link of this tree leads back into it.
+  return readdirSync(workspace, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name === 'PWNED')
+    .map(({ parentPath }) => parentPath);
 }
 
 /** One list for all lines of the corpus a judge gets wrong. */

@@ -37,6 +37,8 @@ interface OpenTurn {
   readonly seq: number;
   readonly sessionId: string;
   readonly status: string;
+  /** An event after the start told the status. */
+  readonly isTold: boolean;
   readonly startedAtMs: number;
   readonly day: string;
 }
@@ -137,7 +139,10 @@ export class UsageBatch {
     try {
       for (const event of events) this.#apply(event);
       for (const call of this.#openCalls.values()) this.#sql.putCall.run({ ...call, ...notEnded });
-      for (const turn of this.#openTurns.values()) this.#putTurn({ ...turn, ...notFinished });
+      for (const turn of this.#openTurns.values()) {
+        // The start may be counted already, and not what followed it.
+        if (!this.#putTurn({ ...turn, ...notFinished }) && turn.isTold) this.#sql.setStatus.run(turn);
+      }
       this.#sum();
     } finally {
       this.#openCalls.clear();
@@ -191,7 +196,7 @@ export class UsageBatch {
       case 'turn.resumed': {
         const status = event.type === 'turn.waiting' ? 'waiting' : 'running';
         if (open === undefined) this.#sql.setStatus.run({ turnId, status });
-        else this.#openTurns.set(turnId, { ...open, status });
+        else this.#openTurns.set(turnId, { ...open, status, isTold: true });
         return;
       }
       case 'turn.finished':
@@ -203,7 +208,7 @@ export class UsageBatch {
   }
 
   #turnOf({ seq, sessionId, atMs }: AnyEvent, turnId: string): OpenTurn {
-    return { turnId, seq, sessionId, status: 'running', startedAtMs: atMs, day: this.#dayOf(atMs) };
+    return { turnId, seq, sessionId, status: 'running', isTold: false, startedAtMs: atMs, day: this.#dayOf(atMs) };
   }
 
   #turnEnded(

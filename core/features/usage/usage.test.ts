@@ -79,6 +79,16 @@ test('a rebuild gives the same rows, and keeps what deleted sessions spent', () 
   expect(report.spentSince({ sinceMs: 0 }).usd).toBe(3);
 });
 
+test('a wait is not lost when the start of its turn is counted again with it', () => {
+  const { take, dump } = openUsage();
+  const log = new UsageLog();
+  log.turn('t1');
+  take(log.events);
+  log.add('turn.waiting', { approvalIds: [], callIds: [] }, 's1', 't1');
+  take(log.events);
+  expect(JSON.stringify(dump())).toContain('waiting');
+});
+
 test('the copy of a call in a fork costs nothing', () => {
   const { report, take, dump } = openUsage();
   const log = new UsageLog();
