@@ -20,8 +20,8 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function clientOf(origin: string): HttpClient {
-  return new HttpClient({ origin, token: 'secret', random: () => 0.5, firstWaitMs: 1, waitMsMax: 4 });
+function clientOf(origin: string, onRenewed: (token: string) => void = () => undefined): HttpClient {
+  return new HttpClient({ origin, token: 'secret', onRenewed, random: () => 0.5, firstWaitMs: 1, waitMsMax: 4 });
 }
 
 interface Followed {
@@ -115,13 +115,37 @@ test('a stream that comes back without a known place says that events may be mis
 });
 
 test('a refused token ends the stream for good', async () => {
-  let asked = 0;
-  const origin = await serve((_request, response) => {
-    asked += 1;
+  const asked: (string | undefined)[] = [];
+  const origin = await serve((request, response) => {
+    asked.push(request.url);
     response.writeHead(401).end();
   });
   const followed = follow(clientOf(origin), 0);
   await followed.until(() => followed.states.length === 1);
   expect(followed.states).toEqual([['unauthorized', false]]);
-  expect(asked).toBe(1);
+  expect(asked).toEqual(['/api/events?after=0', '/api/renew']);
+});
+
+test('after a restart the token is traded once for the new one, and stream and operations go on with it', async () => {
+  const asked: string[] = [];
+  const origin = await serve((request, response) => {
+    const url = request.url ?? '';
+    asked.push(url);
+    const isOld = request.headers.authorization === 'Bearer secret';
+    if (url === '/api/renew' && isOld) response.end('{"ok":true,"result":{"token":"next"}}');
+    else if (isOld) response.writeHead(401).end('{"ok":false,"error":{"code":"unauthorized","message":"No."}}');
+    else if (url.startsWith('/api/events')) response.writeHead(200).write(event(5));
+    else response.end('{"ok":true,"result":{"names":["a"]}}');
+  });
+  const renewed: string[] = [];
+  const client = clientOf(origin, (token) => renewed.push(token));
+  const followed = follow(client, 4);
+  expect(await Promise.all([client.op('secret.list', {}), client.op('secret.list', {})])).toEqual([{ names: ['a'] }, { names: ['a'] }]);
+  await followed.until(() => followed.events.length === 1);
+  expect(followed.states).toEqual([
+    ['connecting', false],
+    ['online', false],
+  ]);
+  expect(renewed).toEqual(['next']);
+  expect(asked.filter((url) => url === '/api/renew')).toHaveLength(1);
 });

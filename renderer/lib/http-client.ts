@@ -1,5 +1,5 @@
 // The op client over loopback HTTP: POST per operation, one fetch-streamed event stream that resumes where it stopped.
-// Holds the access token in memory only; never puts it into an address.
+// Holds the access token in memory only; never puts it into an address. After a restart it trades its token for the new one.
 
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
@@ -12,6 +12,8 @@ export interface HttpClientOptions {
   /** Scheme, host and port, without a path. */
   readonly origin: string;
   readonly token: string;
+  /** The program was restarted and this is the token now. */
+  readonly onRenewed?: (token: string) => void;
   readonly fetch?: typeof globalThis.fetch;
   /** Between 0 and 1; spreads reconnects. */
   readonly random?: () => number;
@@ -25,7 +27,9 @@ type StreamEnd = 'closed' | 'lost' | 'unauthorized';
 
 export class HttpClient implements OpClient {
   readonly #origin: string;
-  readonly #token: string;
+  readonly #onRenewed: (token: string) => void;
+  #token: string;
+  #renewing: Promise<boolean> | null = null;
   readonly #fetch: typeof globalThis.fetch;
   readonly #random: () => number;
   readonly #firstWaitMs: number;
@@ -35,6 +39,7 @@ export class HttpClient implements OpClient {
   constructor(options: HttpClientOptions) {
     this.#origin = options.origin;
     this.#token = options.token;
+    this.#onRenewed = options.onRenewed ?? (() => undefined);
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#random = options.random ?? Math.random;
     this.#firstWaitMs = options.firstWaitMs ?? 250;
@@ -43,7 +48,9 @@ export class HttpClient implements OpClient {
   }
 
   async op<N extends OpName>(name: N, params: OpParams<N>, signal?: AbortSignal): Promise<OpResult<N>> {
-    const response = await this.#post(`/api/ops/${name}`, params, signal);
+    const used = this.#token;
+    let response = await this.#post(`/api/ops/${name}`, params, signal);
+    if (response.status === 401 && (await this.#renew(used))) response = await this.#post(`/api/ops/${name}`, params, signal);
     const parsed = parseJson(await response.text());
     if (!parsed.ok || !isPlainObject(parsed.value)) {
       throw new OpFailure('internal', `The host answered ${name} with something that is not JSON (HTTP ${response.status}).`);
@@ -59,6 +66,26 @@ export class HttpClient implements OpClient {
     const ending = new AbortController();
     void this.#follow(after, handlers, ending.signal);
     return () => ending.abort();
+  }
+
+  /** Whether there is another token than the one that was refused. Asked once for all who meet the refusal. */
+  async #renew(refused: string): Promise<boolean> {
+    if (this.#token !== refused) return true;
+    this.#renewing ??= this.#askForNewToken().finally(() => {
+      this.#renewing = null;
+    });
+    return this.#renewing;
+  }
+
+  async #askForNewToken(): Promise<boolean> {
+    const response = await this.#post('/api/renew', {}).catch(() => null);
+    const parsed = response?.ok === true ? parseJson(await response.text().catch(() => '')) : null;
+    const result = parsed?.ok === true && isPlainObject(parsed.value) ? parsed.value['result'] : null;
+    const token = isPlainObject(result) ? result['token'] : null;
+    if (typeof token !== 'string') return false;
+    this.#token = token;
+    this.#onRenewed(token);
+    return true;
   }
 
   async #post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
@@ -112,13 +139,14 @@ export class HttpClient implements OpClient {
     const stop = (): void => attempt.abort();
     signal.addEventListener('abort', stop, { once: true });
     let silence = setTimeout(stop, this.#silenceMsMax);
+    const used = this.#token;
     try {
       const response = await this.#fetch(`${this.#origin}/api/events?after=${after}`, {
         headers: { authorization: `Bearer ${this.#token}`, accept: 'text/event-stream' },
         cache: 'no-store',
         signal: attempt.signal,
       });
-      if (response.status === 401 || response.status === 403) return 'unauthorized';
+      if (response.status === 401 || response.status === 403) return (await this.#renew(used)) ? 'lost' : 'unauthorized';
       if (!response.ok || response.body === null) return 'lost';
       on.opened();
       const parser = new EventStreamParser({

@@ -83,24 +83,31 @@ test('a host killed while an answer streams: after its restart every message and
   expect(window.incidents).toEqual([]);
 });
 
-test('after an orderly restart the open window continues with its draft, and the notices about the lost connection are gone', async () => {
-  const window = await openWindow(browser, { ownProcess: true, replies: [{ text: 'Before.' }, { text: 'After.' }] });
-  await window.send('One');
-  await window.conversation.getByText('Before.', { exact: true }).waitFor();
-  await window.message.fill('Half a thought');
+test('an orderly restart: the window goes on by itself, with its session, its place in it and what was typed', async () => {
+  const window = await openWindow(browser, { historyTurns: 30 });
+  const { page, conversation, message } = window;
+  await page.getByRole('link', { name: /Earlier work/ }).click();
+  await conversation.getByText('Answer 30.').waitFor();
+  await message.fill('Half a thought');
+  await conversation.getByText('Question 24').scrollIntoViewIfNeeded();
+  const place = (): Promise<number> => conversation.evaluate((log) => log.scrollTop);
+  const before = await place();
+  const address = page.url();
+  const token = window.host.token;
   await window.host.stop();
-  const notice = window.page.getByText('TrayClaw is not responding. Retrying…');
-  await notice.waitFor();
-  await window.message.press('Enter');
-  const failed = window.page.getByText(/TrayClaw is not responding \(/);
-  await failed.waitFor();
+  await page.getByText('TrayClaw is not responding. Retrying…').waitFor();
+  // What was asked in between failed with a notice, which is gone as soon as it is not true any more.
+  await page.getByRole('button', { name: 'Panic stop' }).click();
+  await page.getByText(/^TrayClaw is not responding \(/).waitFor();
   await window.host.start();
-  await notice.waitFor({ state: 'detached' });
-  await failed.waitFor({ state: 'detached' });
-  expect(await window.message.inputValue()).toBe('Half a thought');
-  await window.send('Two');
-  await window.conversation.getByText('After.', { exact: true }).waitFor();
-  await expectSame(window);
+  await expect.poll(() => page.getByText('TrayClaw is not responding').count(), { timeout: 15_000 }).toBe(0);
+  expect(window.host.token).not.toBe(token);
+  expect([page.url(), await message.inputValue(), await place()]).toEqual([address, 'Half a thought', before]);
+  await message.press('Enter');
+  await conversation.getByText('Done.', { exact: true }).waitFor();
+  // The tab has the new token: it is still there when the page is loaded again.
+  await page.reload();
+  await conversation.getByText('Half a thought').waitFor();
   expect(window.incidents).toEqual([]);
 });
 

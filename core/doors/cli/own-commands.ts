@@ -113,7 +113,7 @@ function deciding(): Entry[] {
 }
 
 function running(): Entry[] {
-  const port = { '--port <n>': 'the port of the window; a free one at each start when left out' };
+  const port = { '--port <n>': 'the port of the window; that of the run before, or a free one, when left out' };
   return [
     own('setup', {
       about: 'choose a model: a key from the environment or a pasted one, a local server, or the offline demo',

@@ -1,13 +1,12 @@
 // A client and a door over a real local socket: operations, events, deltas, reconnecting, and how an instance is found.
 
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
-import { systemClock } from '../../base/clock.ts';
+import { ManualClock, systemClock, type Clock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -254,8 +253,8 @@ test('an instance that has ended is an expected failure, and its events end', as
   expect(await take(events, 1)).toEqual([]);
 });
 
-const openInstance = async (home: string): Promise<InstanceDoor> => {
-  const options = { logger: silentLogger, clock: systemClock, assetsFolder: null, version: '9', platform: process.platform } as const;
+const openInstance = async (home: string, clock: Clock = systemClock): Promise<InstanceDoor> => {
+  const options = { logger: silentLogger, clock, assetsFolder: null, version: '9', platform: process.platform } as const;
   const instance = new InstanceDoor({ home, claw, pid: 4242, temporaryFolder: folder, ...options });
   await instance.open();
   return instance;
@@ -280,33 +279,6 @@ test('an instance is found through its private file, serves on request, and leav
   expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
 });
 
-test('an instance that follows within minutes continues with the token and the port, for the windows that are open', async () => {
-  const ended = join(folder, 'ended.json');
-  const first = await openInstance(folder);
-  const { url, token } = await first.serve();
-  await first.dispose();
-  expect(statSync(ended).mode & 0o777).toBe(0o600);
-  // One that serves no window passes it on.
-  await (await openInstance(folder)).dispose();
-  const second = await openInstance(folder);
-  expect([existsSync(ended), await second.serve()]).toEqual([false, { url, token }]);
-  await second.dispose();
-  const later = new Date(Date.now() - 601_000);
-  utimesSync(ended, later, later);
-  const third = await openInstance(folder);
-  expect(third.token).not.toBe(token);
-  await third.dispose();
-  // The port belongs to another program by now.
-  const taken = createServer().listen(Number(new URL(url).port), '127.0.0.1');
-  await once(taken, 'listening');
-  writeFileSync(ended, JSON.stringify({ pid: 1, socketPath: '/gone', url, token, version: '9' }));
-  const fourth = await openInstance(folder);
-  const served = await fourth.serve();
-  expect([served.token === token, served.url === url]).toEqual([true, false]);
-  await fourth.dispose();
-  await new Promise((resolve) => taken.close(resolve));
-});
-
 test('what a killed instance left is no instance, and the next one takes its place', async () => {
   const first = await openInstance(folder);
   const left = readFileSync(join(folder, 'instance.json'), 'utf8');
@@ -318,6 +290,42 @@ test('what a killed instance left is no instance, and the next one takes its pla
   const second = await openInstance(folder);
   expect((await findInstance(folder))?.record.token).toBe(second.token);
   await second.dispose();
+});
+
+test('for ten minutes after an orderly end, the token of that run gets the one of the next, and opens nothing else', async () => {
+  const clock = new ManualClock();
+  const ask = async (url: string, token: string, path: string): Promise<readonly [number, unknown]> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}/api/${path}`, { method: 'POST', headers, body: '{}' });
+    return [response.status, ((await response.json()) as { readonly result?: unknown }).result];
+  };
+  const run = async (): Promise<{ readonly url: string; readonly token: string; readonly instance: InstanceDoor }> => {
+    const instance = await openInstance(folder, clock);
+    return { instance, ...(await instance.serve()) };
+  };
+  const first = await run();
+  await first.instance.dispose();
+  const second = await run();
+  expect([second.url, second.token === first.token]).toEqual([first.url, false]);
+  expect(await ask(second.url, first.token, 'renew')).toEqual([200, { token: second.token }]);
+  expect(await ask(second.url, second.token, 'ops/panic.status')).toMatchObject([200, { engaged: false }]);
+  expect(await ask(second.url, first.token, 'ops/panic.status')).toEqual([401, undefined]);
+  expect(await ask(second.url, 'another', 'renew')).toEqual([401, undefined]);
+  clock.advance(600_001);
+  expect(await ask(second.url, first.token, 'renew')).toEqual([401, undefined]);
+  await second.instance.dispose();
+  const third = await run();
+  expect((await ask(third.url, first.token, 'renew'))[0]).toBe(401);
+  expect((await ask(third.url, second.token, 'renew'))[0]).toBe(200);
+  await third.instance.dispose();
+  clock.advance(600_001);
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(Number(new URL(first.url).port), '127.0.0.1', resolve));
+  const late = await run();
+  expect(late.url).not.toBe(first.url);
+  expect((await ask(late.url, third.token, 'renew'))[0]).toBe(401);
+  await late.instance.dispose();
+  await new Promise((resolve) => taken.close(resolve));
 });
 
 test('nothing is trusted that does not answer as an instance', async () => {

@@ -17,10 +17,12 @@ import { refusePlace, type Place } from './request-gate.ts';
 import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
 import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from './reply.ts';
 import { StrangerLimit } from './stranger-limit.ts';
-import { TokenCheck, type TokenVerdict } from './token-check.ts';
+import { TokenCheck, type EarlierToken, type TokenVerdict } from './token-check.ts';
 
 /** The build names these files by a hash of what is in them, so that a browser may keep them, and the compiled code with them. */
 const namedByContent = '/assets/';
+/** Where an open window trades the token of the run before for the one of this run. */
+const renewPath = '/api/renew';
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionsMax = 256;
@@ -32,6 +34,7 @@ export interface HttpDoorOptions {
   readonly routes?: readonly DoorRoute[];
   /** The bearer token, 256 bits at random; a restart keeps it for the windows that are open. */
   readonly token: string;
+  readonly earlierToken?: EarlierToken | null;
   readonly logger: Logger;
   readonly clock: Clock;
   /** The built window, or null to serve the API only. */
@@ -49,6 +52,7 @@ export interface HttpDoorOptions {
 export interface DoorChecks {
   refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
   judgeToken(header: string | undefined): TokenVerdict;
+  isEarlier(header: string | undefined): boolean;
 }
 
 export interface UrlListening {
@@ -90,8 +94,12 @@ class NodeHttpDoor implements HttpDoor {
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#api = new ApiRoutes(options);
-    const tokens = new TokenCheck(options.token, options.clock);
-    const checks: DoorChecks = { refusePlace, judgeToken: (header) => tokens.judge(header) };
+    const tokens = new TokenCheck(options.token, options.clock, options.earlierToken);
+    const checks: DoorChecks = {
+      refusePlace,
+      judgeToken: (header) => tokens.judge(header),
+      isEarlier: (header) => tokens.isEarlier(header),
+    };
     this.#checks = options.replaceChecks?.(checks) ?? checks;
     this.#rates = new RequestRateLimit(options.requestRates ?? defaultRequestRates, options.clock);
   }
@@ -185,7 +193,11 @@ class NodeHttpDoor implements HttpDoor {
   }
 
   async #answerApi(exchange: Parameters<ApiRoutes['handle']>[0]): Promise<void> {
-    const { request, response, path } = exchange;
+    const { request, response, path, channel } = exchange;
+    // Only the window: a command line reads the token of the running instance from its file.
+    const isRenewal = path === renewPath && request.method === 'POST' && channel === 'http';
+    if (isRenewal && this.#checks.isEarlier(request.headers.authorization))
+      return sendJson(response, 200, { ok: true, result: { token: this.#options.token } });
     const refused = this.#refuseToken(request) ?? this.#refuseRate(request, path);
     return refused === null ? this.#api.handle(exchange) : sendRefusal(request, response, refused);
   }

@@ -9,12 +9,24 @@ import type { AsyncLifetime } from '../../base/disposable.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http-door.ts';
-import { earlierInstance, endInstanceFile, looseFolder, writeInstanceFile, type InstanceRecord } from '../../store/home/home.ts';
+import {
+  looseFolder,
+  readInstanceFile,
+  removeInstanceFile,
+  takeEndedFile,
+  writeEndedFile,
+  writeInstanceFile,
+  type EndedRecord,
+  type InstanceRecord,
+} from '../../store/home/home.ts';
+import { digestOf, type EarlierToken } from './token-check.ts';
 
 /** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;
+/** So long after an orderly end an open window gets the token of the next run. A later start, and a later window, begin anew. */
+const renewWithinMs = 600_000;
 
-export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token'> {
+export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'earlierToken'> {
   readonly home: string;
   readonly pid: number;
   readonly platform: NodeJS.Platform;
@@ -35,18 +47,19 @@ export class InstanceDoor implements AsyncLifetime {
   readonly #logger: Logger;
   readonly #door: HttpDoor;
   readonly #socketPath: string;
-  /** Where open windows look for the program. */
-  readonly #formerUrl: string | undefined;
+  /** Where the windows of the run before look for this one. */
+  readonly #earlierPort: number | null;
   #listening: UrlListening | null = null;
   #isOpen = false;
 
   constructor(options: InstanceDoorOptions) {
     this.#options = options;
-    const { token = '', url } = earlierInstance(options.home, options.clock.nowMs()) ?? {};
-    this.token = TOKEN_FORM.test(token) ? token : randomBytes(32).toString('base64url');
-    this.#formerUrl = url;
+    const crashed = readInstanceFile(options.home);
+    const ended = takeEndedFile(options.home);
+    this.token = tokenIn(crashed) ?? randomBytes(32).toString('base64url');
+    this.#earlierPort = portIn(crashed) ?? ended?.port ?? null;
     this.#logger = options.logger;
-    this.#door = createHttpDoor({ ...options, token: this.token });
+    this.#door = createHttpDoor({ ...options, token: this.token, earlierToken: earlierTokenIn(ended) });
     this.#socketPath = socketPathFor(options.home, options.platform, options.temporaryFolder);
   }
 
@@ -74,43 +87,54 @@ export class InstanceDoor implements AsyncLifetime {
 
   /** Serves the same operations and the window on 127.0.0.1. Fails with `port_in_use`. */
   async serve(port?: number): Promise<{ readonly url: string; readonly token: string }> {
-    this.#listening ??= await (port === undefined ? this.#listenAnywhere() : this.#door.listen({ port }));
+    this.#listening ??= await this.#listen(port);
     this.#announce();
     return { url: this.#listening.url, token: this.token };
   }
 
-  async #listenAnywhere(): Promise<UrlListening> {
-    const [, port] = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(this.#formerUrl ?? '') ?? [];
-    if (port !== undefined) {
-      try {
-        return await this.#door.listen({ port: Number(port) });
-      } catch {
-        // Another program has it by now: open windows have to be opened again.
-      }
-    }
-    return this.#door.listen({});
+  /** Without a port of its own: that of the run before, or a free one. */
+  async #listen(port: number | undefined): Promise<UrlListening> {
+    if (port !== undefined) return this.#door.listen({ port });
+    if (this.#earlierPort === null) return this.#door.listen({});
+    return this.#door.listen({ port: this.#earlierPort }).catch(() => this.#door.listen({}));
   }
 
   /** First removes the instance file, then closes. */
   async dispose(): Promise<void> {
-    if (this.#isOpen) endInstanceFile(this.#options.home, this.#record(this.#formerUrl));
+    const { home, clock } = this.#options;
+    if (this.#isOpen) removeInstanceFile(home);
+    if (this.#isOpen && this.#listening !== null)
+      writeEndedFile(home, { tokenDigest: digestOf(this.token).toString('hex'), port: this.#listening.port, endedAtMs: clock.nowMs() });
     await this.#door.close();
     if (this.#isOpen && this.#options.platform !== 'win32') rmSync(this.#socketPath, { force: true });
     this.#isOpen = false;
   }
 
   #announce(): void {
-    if (this.#isOpen) writeInstanceFile(this.#options.home, this.#record());
-  }
-
-  #record(elseUrl?: string): InstanceRecord {
-    const { pid, version } = this.#options;
-    return { pid, socketPath: this.#socketPath, url: this.#listening?.url ?? elseUrl, token: this.token, version };
+    if (!this.#isOpen) return;
+    const { home, pid, version } = this.#options;
+    const url = this.#listening === null ? {} : { url: this.#listening.url };
+    writeInstanceFile(home, { pid, socketPath: this.#socketPath, ...url, token: this.token, version });
   }
 }
 
-/** 256 bits in base64url. */
-const TOKEN_FORM = /^[\w-]{43}$/;
+/**
+ * Only a crash leaves an instance file, and only this person can read it: an open window continues with its token. After an orderly end the
+ * token is another, and an open window trades its own for it.
+ */
+function tokenIn(crashed: InstanceRecord | null): string | null {
+  const token = crashed?.token ?? '';
+  return /^[\w-]{43}$/.test(token) ? token : null;
+}
+
+function portIn(crashed: InstanceRecord | null): number | null {
+  const port = Number(/^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(crashed?.url ?? '')?.[1] ?? 0);
+  return port > 0 && port < 65_536 ? port : null;
+}
+
+function earlierTokenIn(ended: EndedRecord | null): EarlierToken | null {
+  return ended === null ? null : { digest: ended.tokenDigest, untilMs: ended.endedAtMs + renewWithinMs };
+}
 
 /** The folder keeps everyone else out, so the moment between bind and chmod is covered as well. */
 function prepareSocketFolder(socketPath: string): void {

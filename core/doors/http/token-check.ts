@@ -11,13 +11,30 @@ export type TokenVerdict =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'locked'; readonly retryAfterSeconds: number };
 
+/** The token of the run before, as its digest: it opens nothing, but an open window may trade it for the new one until then. */
+export interface EarlierToken {
+  readonly digest: string;
+  readonly untilMs: number;
+}
+
 export class TokenCheck {
   readonly #digest: Buffer;
+  readonly #earlier: EarlierToken | null;
+  readonly #clock: Clock;
   readonly #guesses: GuessLimit;
 
-  constructor(token: string, clock: Clock) {
+  constructor(token: string, clock: Clock, earlier: EarlierToken | null = null) {
     this.#digest = digestOf(token);
+    this.#earlier = earlier;
+    this.#clock = clock;
     this.#guesses = new GuessLimit(clock);
+  }
+
+  /** Whether the header has the token of the run before, and in time. */
+  isEarlier(header: string | undefined): boolean {
+    const given = bearerIn(header);
+    if (given === null || this.#earlier === null || this.#clock.nowMs() > this.#earlier.untilMs) return false;
+    return timingSafeEqual(digestOf(given), Buffer.from(this.#earlier.digest, 'hex'));
   }
 
   /** Judges the Authorization header. A missing one is wrong but is no guess, so it does not count towards the lockout. */
@@ -29,6 +46,6 @@ export class TokenCheck {
   }
 }
 
-function digestOf(text: string): Buffer {
+export function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -19,7 +19,7 @@ const DISK_WARN_BYTES = 500 * 1024 * 1024;
 const CLOCK_SLACK_MS = 300_000;
 const NEWEST_LOOKED_AT = 200;
 /** Files that hold what opens everything else. */
-const privateFiles = ['secrets.vault', 'instance.json', 'ended.json'] as const;
+const privateFiles = ['secrets.vault', 'instance.json'] as const;
 const othersMay = 0o077;
 
 export function machineChecks(deps: Checked): HealthSource {

@@ -5,5 +5,13 @@ export { resolveHome, type HomeSources } from './data-folder.ts';
 export { loadAddedPackage, type AddedPackage } from './added-packages.ts';
 export { isRunning, leftFolders } from './left-folders.ts';
 export { readBelow } from './read-below.ts';
-export { earlierInstance, endInstanceFile, readInstanceFile, writeInstanceFile, type InstanceRecord } from './instance-file.ts';
+export {
+  readInstanceFile,
+  removeInstanceFile,
+  takeEndedFile,
+  writeEndedFile,
+  writeInstanceFile,
+  type EndedRecord,
+  type InstanceRecord,
+} from './instance-file.ts';
 export { isOwnSocket, looseFolder } from './own-folder.ts';

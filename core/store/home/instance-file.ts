@@ -1,9 +1,9 @@
-// instance.json in the data folder: how another process finds the one that owns it. After an orderly end, ended.json instead: how open
-// windows find the next one. Private to the person (0600), replaced atomically.
+// instance.json in the data folder: how another process finds the one that owns it. Private to the person (0600), replaced atomically. What an
+// orderly end leaves in its place, ended.json, has no secret in it.
 
 import * as nodeFs from 'node:fs';
-import { lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
 import { renameOver } from '../../base/rename-over.ts';
@@ -17,25 +17,17 @@ export interface InstanceRecord {
 }
 
 const FILE_BYTES_MAX = 100_000;
-const temporaryName = /^(?:instance|ended)\.json\.\d+\.tmp$/;
+const temporaryName = /^instance\.json\.\d+\.tmp$/;
 
 export function instanceFilePath(home: string): string {
   return join(home, 'instance.json');
 }
 
-function endedFilePath(home: string): string {
-  return join(home, 'ended.json');
-}
-
 /** Null when there is no readable file: then no instance is running as far as this file can tell. */
 export function readInstanceFile(home: string): InstanceRecord | null {
-  return readRecord(instanceFilePath(home));
-}
-
-function readRecord(path: string): InstanceRecord | null {
   let read: PlainFile;
   try {
-    read = readPlainFile(nodeFs, path, FILE_BYTES_MAX);
+    read = readPlainFile(nodeFs, instanceFilePath(home), FILE_BYTES_MAX);
   } catch {
     // Missing is the usual case; an unreadable one is met again, with its reason, when the store is opened.
     return null;
@@ -57,37 +49,52 @@ function isText(value: unknown): value is string {
 }
 
 export function writeInstanceFile(home: string, record: InstanceRecord): void {
-  replaceFile(instanceFilePath(home), record);
-  rmSync(endedFilePath(home), { force: true });
-}
-
-function replaceFile(path: string, record: InstanceRecord): void {
-  const temporary = `${path}.${record.pid}.tmp`;
+  const temporary = `${instanceFilePath(home)}.${record.pid}.tmp`;
   // Also what processes left that ended in the middle: only the owner of the data folder writes here.
-  const folder = dirname(path);
-  for (const name of readdirSync(folder)) if (temporaryName.test(name)) rmSync(join(folder, name), { force: true });
+  for (const name of readdirSync(home)) if (temporaryName.test(name)) rmSync(join(home, name), { force: true });
   writeFileSync(temporary, JSON.stringify(record) + '\n', { mode: 0o600, flag: 'wx' });
-  renameOver({ renameSync }, temporary, path);
+  renameOver({ renameSync }, temporary, instanceFilePath(home));
 }
 
-/** At an orderly end. */
-export function endInstanceFile(home: string, record: InstanceRecord): void {
+export function removeInstanceFile(home: string): void {
   rmSync(instanceFilePath(home), { force: true });
-  replaceFile(endedFilePath(home), record);
 }
 
-/** A window that stays open longer than this without its program is no longer let in. */
-const RESTART_WITHIN_MS = 600_000;
+/** What an orderly end leaves for the next start: which address and token its windows still have. */
+export interface EndedRecord {
+  /** SHA-256 in hex. */
+  readonly tokenDigest: string;
+  readonly port: number;
+  readonly endedAtMs: number;
+}
 
-/** The token and address of an instance that crashed or ended a short while ago: open windows continue with the next one. */
-export function earlierInstance(home: string, nowMs: number): Pick<InstanceRecord, 'token' | 'url'> | null {
-  const crashed = readInstanceFile(home);
-  if (crashed !== null) return crashed;
+export function writeEndedFile(home: string, record: EndedRecord): void {
+  const path = endedFilePath(home);
+  rmSync(path, { force: true });
+  writeFileSync(path, JSON.stringify(record) + '\n', { mode: 0o600, flag: 'wx' });
+}
+
+/** Reads it and takes it away, so that it serves one start. Null when there is none that can be read. */
+export function takeEndedFile(home: string): EndedRecord | null {
+  let read: PlainFile;
   try {
-    const agoMs = nowMs - lstatSync(endedFilePath(home)).mtimeMs;
-    // The clock of the files is finer than the other: a moment ago may lie ahead.
-    return agoMs >= -1_000 && agoMs <= RESTART_WITHIN_MS ? readRecord(endedFilePath(home)) : null;
+    read = readPlainFile(nodeFs, endedFilePath(home), FILE_BYTES_MAX);
+    rmSync(endedFilePath(home), { force: true });
   } catch {
-    return null; // There is none.
+    // Missing is the usual case.
+    return null;
   }
+  const parsed = parseJson(read.kind === 'text' ? read.text : '');
+  if (!parsed.ok || !isPlainObject(parsed.value)) return null;
+  const { tokenDigest, port, endedAtMs } = parsed.value;
+  const isWhole = typeof tokenDigest === 'string' && /^[0-9a-f]{64}$/.test(tokenDigest) && typeof endedAtMs === 'number';
+  return isWhole && isPort(port) ? { tokenDigest, port, endedAtMs } : null;
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 65_536;
+}
+
+function endedFilePath(home: string): string {
+  return join(home, 'ended.json');
 }

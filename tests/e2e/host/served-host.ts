@@ -1,6 +1,6 @@
 // The real server with a scripted model behind it, each host on a separate folder that is deleted with it.
 
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -40,8 +40,7 @@ export async function startServedHost(options: HostOptions = {}, givenPort?: num
       await server.stop(signal);
     },
     start: async ({ later = false } = {}) => {
-      const longAgo = new Date(Date.now() - 3_600_000);
-      if (later) utimesSync(join(home, 'ended.json'), longAgo, longAgo);
+      if (later) makeLongAgo(join(home, 'ended.json'));
       server = await begin();
       isOn = true;
     },
@@ -52,6 +51,11 @@ export async function startServedHost(options: HostOptions = {}, givenPort?: num
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+function makeLongAgo(endedFile: string): void {
+  const ended = JSON.parse(readFileSync(endedFile, 'utf8')) as object;
+  writeFileSync(endedFile, JSON.stringify({ ...ended, endedAtMs: Date.now() - 3_600_000 }));
 }
 
 const demoConfig: ConfigInput = { models: { default: 'demo/offline' } };
