@@ -126,7 +126,7 @@ test('a refused token ends the stream for good', async () => {
   expect(asked).toEqual(['/api/events?after=0', '/api/renew']);
 });
 
-test('after a restart the token is traded once for the new one, and stream and operations go on with it', async () => {
+test('after a restart the token is traded once for the new one, and the stream and operations continue', async () => {
   const asked: string[] = [];
   const origin = await serve((request, response) => {
     const url = request.url ?? '';

@@ -83,7 +83,7 @@ test('a host killed while an answer streams: after its restart every message and
   expect(window.incidents).toEqual([]);
 });
 
-test('an orderly restart: the window goes on by itself, with its session, its place in it and what was typed', async () => {
+test('an open window continues after an orderly restart, with its session, its scroll position and its draft', async () => {
   const window = await openWindow(browser, { historyTurns: 30 });
   const { page, conversation, message } = window;
   await page.getByRole('link', { name: /Earlier work/ }).click();
@@ -96,7 +96,7 @@ test('an orderly restart: the window goes on by itself, with its session, its pl
   const token = window.host.token;
   await window.host.stop();
   await page.getByText('TrayClaw is not responding. Retrying…').waitFor();
-  // What was asked in between failed with a notice, which is gone as soon as it is not true any more.
+  // An operation that fails in between shows a notice. It disappears once the program responds.
   await page.getByRole('button', { name: 'Panic stop' }).click();
   await page.getByText(/^TrayClaw is not responding \(/).waitFor();
   await window.host.start();

@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rig.dispose());
 
 function trapsSprung(workspace: string): string[] {
-  // With their types, because names alone are looked for behind links as well, and a link of this tree leads back into it.
+  // Without types, Node follows links, and a link of this tree leads back into it.
   return readdirSync(workspace, { recursive: true, withFileTypes: true })
     .filter(({ name }) => name === 'PWNED')
     .map(({ parentPath }) => parentPath);

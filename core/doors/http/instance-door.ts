@@ -23,7 +23,7 @@ import { digestOf, type EarlierToken } from './token-check.ts';
 
 /** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;
-/** So long after an orderly end an open window gets the token of the next run. A later start, and a later window, begin anew. */
+/** An open window gets the token of the next run only within this time after an orderly end. */
 const renewWithinMs = 600_000;
 
 export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'earlierToken'> {
@@ -92,7 +92,7 @@ export class InstanceDoor implements AsyncLifetime {
     return { url: this.#listening.url, token: this.token };
   }
 
-  /** Without a port of its own: that of the run before, or a free one. */
+  /** Without a given port it takes that of the run before, where open windows look for it, or any free one if another program has it. */
   async #listen(port: number | undefined): Promise<UrlListening> {
     if (port !== undefined) return this.#door.listen({ port });
     if (this.#earlierPort === null) return this.#door.listen({});

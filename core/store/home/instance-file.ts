@@ -1,5 +1,5 @@
-// instance.json in the data folder: how another process finds the one that owns it. Private to the person (0600), replaced atomically. What an
-// orderly end leaves in its place, ended.json, has no secret in it.
+// instance.json in the data folder: how another process finds the one that owns it. Private to the person (0600), replaced atomically.
+// An orderly end leaves ended.json in its place, which holds no secret.
 
 import * as nodeFs from 'node:fs';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ export function removeInstanceFile(home: string): void {
   rmSync(instanceFilePath(home), { force: true });
 }
 
-/** What an orderly end leaves for the next start: which address and token its windows still have. */
+/** The port and the token that windows still have after an orderly end. The next start reads it. */
 export interface EndedRecord {
   /** SHA-256 in hex. */
   readonly tokenDigest: string;
