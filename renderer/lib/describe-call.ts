@@ -16,7 +16,8 @@ export interface CallLine {
 export interface DescribedCall {
   readonly tool: string;
   readonly args: string;
-  readonly state: CallState;
+  /** `decided`: only what was asked for, whatever became of it. */
+  readonly state: CallState | 'decided';
 }
 
 /** `look`: the tool's own wording of its calls; null if it has none. */
@@ -38,9 +39,10 @@ function isKnown(verb: string, { verbs }: ChatWords): verb is keyof ChatWords['v
   return Object.hasOwn(verbs, verb);
 }
 
-function verbFor(verb: keyof ChatWords['verbs'], state: CallState, words: ChatWords): string {
+function verbFor(verb: keyof ChatWords['verbs'], state: DescribedCall['state'], words: ChatWords): string {
   const { past, present, base } = words.verbs[verb];
   if (state === 'ok') return past;
+  if (state === 'decided') return base;
   if (state === 'running') return present;
   if (state === 'waiting' || state === 'proposed') return words.wantsTo(base);
   if (state === 'denied' || state === 'skipped') return words.didNot(base);

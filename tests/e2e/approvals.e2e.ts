@@ -39,6 +39,7 @@ test('a wider scope is chosen by keyboard, covers what it says, is listed with i
   await window.conversation.getByText('Three.', { exact: true }).waitFor();
 
   await window.go('Approvals');
+  await page.getByRole('list', { name: 'History' }).getByRole('link', { name: 'write notes/a.md' }).waitFor();
   const grants = page.getByRole('list', { name: 'Grants' });
   await grants.getByText(/used 2 times/).waitFor();
   await grants.getByRole('button', { name: 'Past calls: write files under notes/' }).click();

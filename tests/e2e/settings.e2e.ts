@@ -179,6 +179,21 @@ test('times and sizes are edited in units people use', async () => {
   expect(window.incidents).toEqual([]);
 });
 
+test('keys are set by pressing them', async () => {
+  const window = await openSettings('desktop');
+  const row = rowOf(window, 'desktop.panicKeys');
+  const field = row.getByRole('textbox');
+  await field.press('Control+Alt+K');
+  expect(await field.inputValue()).toBe('Control+Alt+K');
+  await field.press('Enter');
+  await row.getByText('changed', { exact: true }).waitFor();
+  expect((await fileOf(window))['desktop']).toEqual({ panicKeys: 'Control+Alt+K' });
+  await field.fill('');
+  await field.press('Enter');
+  await expect.poll(async () => (await fileOf(window))['desktop']).toEqual({ panicKeys: '' });
+  expect(window.incidents).toEqual([]);
+});
+
 test('settings are found by what they say; a channel has its panel and no fields', async () => {
   const window = await openSettings('channels');
   const { page } = window;

@@ -58,6 +58,20 @@ test('one call needs no plan, and a plan is there again after a reload', async (
   expect(await window.page.getByRole('list', { name: 'Plan' }).getByRole('listitem').count()).toBe(2);
 });
 
+test('a long turn that has ended shows its failed calls alone, and all of it once it is opened', async () => {
+  const names = ['a.md', 'b.md', 'c.md', 'notes.md'];
+  const single = names.map((name) => ({ calls: [read(name)] }));
+  const both = { calls: [read('list.md'), read('missing.md')] };
+  const files = Object.fromEntries([...names, 'list.md'].map((name) => [name, name]));
+  const window = await openWindow(browser, { files, replies: [...single, both, { text: 'Read.' }] });
+  await window.send('Read everything');
+  await window.conversation.getByText('Read.', { exact: true }).waitFor();
+  const work = window.page.getByRole('list', { name: 'Work' }).getByRole('listitem');
+  await expect.poll(() => work.allInnerTexts()).toEqual([expect.stringContaining('Tried to read missing.md')]);
+  await window.page.getByRole('button', { name: /^5 steps/ }).click();
+  await expect.poll(() => work.getByRole('button', { expanded: false }).count()).toBe(6);
+});
+
 test('a turn shows its phase, time, calls and share of the context, and its cost once it is over', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(2_000), pieceChars: 10, delayMs: 40 }],

@@ -16,6 +16,8 @@ export type Control =
   | { readonly kind: 'switch' }
   | { readonly kind: 'number'; readonly range: Range; readonly unit: Unit | null }
   | { readonly kind: 'text'; readonly isLong: boolean }
+  /** A combination of keys that works in any program. */
+  | { readonly kind: 'keys' }
   | { readonly kind: 'choice'; readonly options: readonly Option[] }
   | { readonly kind: 'choices'; readonly options: readonly string[] }
   | { readonly kind: 'list' }
@@ -62,7 +64,7 @@ export function controlOf(schema: Schema, name: string): Control {
     case 'number':
       return { kind: 'number', range: rangeOf(schema), unit: unitOf(name) };
     case 'string':
-      return { kind: 'text', isLong: longTexts.has(name) };
+      return /Keys$/.test(name) ? { kind: 'keys' } : { kind: 'text', isLong: longTexts.has(name) };
     case 'array':
       return listOf(objectAt(schema, 'items'), name);
     case 'object':

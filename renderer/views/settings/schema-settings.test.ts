@@ -34,6 +34,7 @@ test('each kind of value gets its control', () => {
     known: ['network', 'message', 'exec'],
     range: { min: 0, max: 10_000, isWhole: true },
   });
+  expect(find('desktop.panicKeys')?.control).toEqual({ kind: 'keys' });
   expect(find('desktop.updateFeed')?.control).toMatchObject({ kind: 'text' });
   expect(find('web.search')?.control).toMatchObject({
     kind: 'forms',

@@ -210,7 +210,10 @@ export const settingNames = {
     'skills.depth': { title: 'Levels of skills', help: 'How deep skills may open other skills.' },
     'skills.perTurn': { title: 'Skills per turn', help: 'How many one turn may open.' },
     prompts: { title: 'Sources of prompts', help: 'By name: where new versions come from, and the only content that is accepted.' },
-    'desktop.panicKeys': { title: 'Panic keys', help: "Stop everything, in any program; empty for none. In Electron's notation." },
+    'desktop.panicKeys': {
+      title: 'Panic keys',
+      help: 'Stop everything, whichever program is in front. Press the new keys in the field, or clear it for none.',
+    },
     'desktop.updateFeed': { title: 'Update address', help: 'The https address to check for new versions; empty for none.' },
     'safety.personalData': {
       title: 'Personal data to redact',

@@ -1,0 +1,35 @@
+// Pressed keys in the notation of https://www.electronjs.org/docs/latest/tutorial/keyboard-shortcuts#accelerators. Pure.
+
+type Pressed = Pick<KeyboardEvent, 'code' | 'ctrlKey' | 'altKey' | 'shiftKey' | 'metaKey'>;
+
+const named: Readonly<Record<string, string>> = {
+  Escape: 'Escape',
+  Space: 'Space',
+  Enter: 'Return',
+  Backspace: 'Backspace',
+  Delete: 'Delete',
+  Insert: 'Insert',
+  Home: 'Home',
+  End: 'End',
+  PageUp: 'PageUp',
+  PageDown: 'PageDown',
+  ArrowUp: 'Up',
+  ArrowDown: 'Down',
+  ArrowLeft: 'Left',
+  ArrowRight: 'Right',
+};
+
+/** Two keys to edit a text with, such as Ctrl+V, are not taken: null for fewer than two of Ctrl, Alt, Shift and Command. */
+export function acceleratorOf({ code, ctrlKey, altKey, shiftKey, metaKey }: Pressed, isMac: boolean): string | null {
+  const key = named[code] ?? /^(?:Key([A-Z])|Digit(\d)|(F\d{1,2}))$/.exec(code)?.slice(1).find(Boolean);
+  if (key === undefined) return null;
+  const held = [
+    ...(ctrlKey ? ['Control'] : []),
+    ...(altKey ? ['Alt'] : []),
+    ...(shiftKey ? ['Shift'] : []),
+    ...(metaKey ? [isMac ? 'Command' : 'Super'] : []),
+  ];
+  // Shift with an arrow selects text, and Ctrl+Shift does so by words.
+  const selects = shiftKey && !altKey && !metaKey && /^(?:Arrow|Home|End)/.test(code);
+  return held.length < 2 || selects ? null : [...held, key].join('+');
+}
