@@ -38,6 +38,12 @@ export class Route {
   /** The session one was last in, for the way back to it. */
   lastSessionId = $state<string | null>(null);
 
+  readonly #location: () => Pick<Location, 'hash' | 'replace'>;
+
+  constructor(where: () => Pick<Location, 'hash' | 'replace'> = () => location) {
+    this.#location = where;
+  }
+
   /** Follows the address until the returned function is called. */
   follow(target: Window): () => void {
     const read = (): void => this.#read(target.location.hash);
@@ -47,14 +53,19 @@ export class Route {
   }
 
   go(view: ViewName, sessionId?: string | null, turnId?: string | null): void {
-    location.hash = hrefOf(view, sessionId, turnId);
-    // The browser tells of it only later, and until then a view that is left could still lead elsewhere.
-    this.#read(location.hash);
+    this.#location().hash = hrefOf(view, sessionId, turnId);
+    this.#catchUp();
   }
 
   /** Changes the address without a step in the history. */
   replace(view: ViewName, sessionId?: string | null): void {
-    location.replace(hrefOf(view, sessionId));
+    this.#location().replace(hrefOf(view, sessionId));
+    this.#catchUp();
+  }
+
+  /** The browser tells of a new address only later. Until then a view that is left could lead elsewhere, or take what is typed into it. */
+  #catchUp(): void {
+    this.#read(this.#location().hash);
   }
 
   #read(hash: string): void {
