@@ -3,7 +3,7 @@
 
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { diagramLibrary, diagramPage, diagramPageFile } from './diagram-page.mjs';
+import { diagramLibrary, diagramPage, diagramPageFile, pdfLibrary, pdfLibraryFile } from './framed-pages.mjs';
 import { fingerprint, isFresh, readStamp, stampFile } from './freshness.mjs';
 import { listFiles, projectRoot } from './files.mjs';
 import { bundledPackages, licenseNotices, noticesFile } from './license-notices.mjs';
@@ -97,6 +97,7 @@ async function buildRenderer(vite) {
     build: { outDir: next, emptyOutDir: true },
   });
   writeFileSync(join(next, diagramPageFile), await diagramPage(vite, root));
+  writeFileSync(join(next, pdfLibraryFile), pdfLibrary(root));
   rmSync(join(dist, 'renderer'), { recursive: true, force: true });
   renameSync(next, join(dist, 'renderer'));
   return {

@@ -11,7 +11,7 @@ const BUILD_INPUTS = [
   'package-lock.json',
   'tsconfig.json',
   'build/build.mjs',
-  'build/diagram-page.mjs',
+  'build/framed-pages.mjs',
   'build/license-notices.mjs',
   'build/vite.node.mjs',
   'build/vite.renderer.config.ts',

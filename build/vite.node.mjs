@@ -66,6 +66,7 @@ export function formsAsData(root) {
  * @type {Record<string, string | undefined>}
  */
 const instead = {
+  'unpdf/pdfjs': '\0pdfjs',
   'zlib-sync': '\0not-built',
   pino: '\0no-logger',
   socks: '\0no-proxy',
@@ -95,6 +96,11 @@ const leftOut = [
   {
     of: /\/@modelcontextprotocol\/(?:client|server)\/dist\/ajvProvider-[^/]+\.mjs$/,
     code: "export class n { constructor() { throw new Error('MCP needs a validator.'); } }",
+  },
+  // The window draws PDF files with the same file, so it is no chunk.
+  {
+    of: /^\0pdfjs$/,
+    code: "const file = '../renderer/pdfjs.js';\nexport const { getDocument } = await import(new URL(file, import.meta.url).href);",
   },
   { of: /^\0not-built$/, code: "throw new Error('not built');" },
   // The mail client uses no logger and no proxy.

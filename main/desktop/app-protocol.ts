@@ -2,7 +2,7 @@
 // cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
 
 import type { CustomScheme, Protocol } from 'electron';
-import { FramedPages, framedPaths, readAsset } from '../../core/doors/http/http.ts';
+import { FramedPages, framedPaths } from '../../core/doors/http/http.ts';
 
 export const appOrigin = 'app://trayclaw';
 export const appPage = `${appOrigin}/`;
@@ -47,10 +47,9 @@ async function answer(request: Request, assetsFolder: string, framed: FramedPage
   const url = URL.parse(request.url);
   if (request.method !== 'GET' || url === null || url.host !== 'trayclaw') return refuse(404);
   try {
-    const asset = await readAsset(assetsFolder, url.pathname);
+    const asset = await framed.read(assetsFolder, url.pathname);
     if (asset === null) return refuse(404);
-    const own = framed.headersOf(url.pathname, asset.bytes);
-    return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, ...own, 'content-type': asset.mediaType } });
+    return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, ...asset.headers, 'content-type': asset.mediaType } });
   } catch {
     // The page shows that a part is missing; why is of no use to it.
     return refuse(500);

@@ -1,8 +1,10 @@
 // Artifacts: found by session and kind, shown as text, code or picture without running anything, saved whole, and led back to their turn.
 
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { shoot, violations } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
@@ -117,5 +119,75 @@ test('the budget of this session and this day is behind its ring', async () => {
   expect(await violations(page)).toEqual([]);
   await details.getByRole('link', { name: 'Usage' }).click();
   await page.getByRole('table', { name: 'Per model' }).waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+/** A file of one page whose own actions would run a script, open an address and send a form. */
+function hostilePdf(origin: string): Buffer {
+  const js = `app.launchURL("${origin}/js"); this.submitForm("${origin}/form");`;
+  const objects = [
+    `<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS (${js.replaceAll(/[()]/g, String.raw`\$&`)}) >> >>`,
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R /Annots [6 0 R] /Resources << /Font << /F 5 0 R >> >> >>',
+    '<< /Length 37 >>\nstream\nBT /F 18 Tf 20 50 Td (Hostile) Tj ET  \nendstream',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    `<< /Type /Annot /Subtype /Link /Rect [0 0 200 100] /A << /S /URI /URI (${origin}/link) >> >>`,
+  ];
+  let text = '%PDF-1.7\n';
+  const places = objects.map((body, index) => {
+    const at = text.length;
+    text += `${index + 1} 0 obj\n${body}\nendobj\n`;
+    return `${String(at).padStart(10, '0')} 00000 n \n`;
+  });
+  const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join('')}`;
+  return Buffer.from(`${text}${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`, 'latin1');
+}
+
+test('a PDF is shown page by page; its scripts and links reach nothing, and a broken one says so', async () => {
+  const seen: string[] = [];
+  const canary = createServer((request, response) => {
+    seen.push(request.url ?? '');
+    response.end();
+  });
+  await new Promise<void>((resolve) => void canary.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => void canary.close(() => resolve())));
+  const origin = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`;
+  const window = await openWindow(browser, { replies: [{ text: 'Seen.' }] });
+  const { page } = window;
+  const paper = await browser.newPage();
+  await paper.setContent('<h1>Rent</h1><p style="break-after: page">Due in May</p><p>Signed</p>');
+  const files = { 'lease.pdf': await paper.pdf(), 'hostile.pdf': hostilePdf(origin), 'broken.pdf': Buffer.from('%PDF-1.7\nnothing') };
+  await paper.close();
+  const attachments = Object.entries(files).map(([name, bytes]) => ({
+    name,
+    mediaType: 'application/pdf',
+    base64: bytes.toString('base64'),
+  }));
+  await window.host.op('message.send', { text: 'Look at these', attachments });
+  await window.go('Artifacts');
+  const list = page.getByRole('list', { name: 'Artifacts' });
+  await list.getByRole('link', { name: /lease\.pdf/ }).click();
+  await page.getByText('2 pages. Scripts and links of the file are off.').waitFor();
+  const lease = page.frameLocator('iframe[title="The page lease.pdf"]');
+  await lease.getByText('Due in May').waitFor();
+  const isDrawn = (canvas: HTMLCanvasElement): boolean =>
+    canvas
+      .getContext('2d')
+      ?.getImageData(0, 0, canvas.width, canvas.height)
+      .data.some((value, at) => at % 4 < 3 && value < 100) === true;
+  expect(await lease.locator('canvas').first().evaluate(isDrawn)).toBe(true);
+  await shoot(page, 'artifact-pdf');
+  expect(await violations(page)).toEqual([]);
+
+  await list.getByRole('link', { name: /hostile\.pdf/ }).click();
+  const hostile = page.frameLocator('iframe[title="The page hostile.pdf"]');
+  await hostile.getByText('Hostile').waitFor();
+  await hostile.locator('canvas').click();
+  expect(await hostile.locator('a, form, input').count()).toBe(0);
+  expect(await hostile.locator('body').evaluate(() => globalThis.origin)).toBe('null');
+
+  await list.getByRole('link', { name: /broken\.pdf/ }).click();
+  await page.getByText('This PDF cannot be read. Save it and try another program.').waitFor();
+  expect(seen).toEqual([]);
   expect(window.incidents).toEqual([]);
 });

@@ -1,5 +1,9 @@
 // The pages the window may show inside itself: its own scripts and no other, whatever is put into it later.
 
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FramedPages } from './framed-page.ts';
 
@@ -34,4 +38,21 @@ test('the same page is read once, another one gets its own scripts', () => {
   expect(framed.headersOf(path, Buffer.from(one))).toBe(first);
   for (const page of [two, one, two])
     expect(framed.headersOf(path, Buffer.from(page))['content-security-policy']).toBe(policyOf(page).join('; '));
+});
+
+test('the page that draws PDF files has its library inserted, which its policy then names', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-framed-'));
+  try {
+    writeFileSync(join(folder, 'pdf.html'), '<script type="module">\n/* pdfjs.js */\ndraw();</script>');
+    writeFileSync(join(folder, 'pdfjs.js'), 'const draw = () => "$&";');
+    const page = await new FramedPages().read(folder, '/pdf.html');
+    const script = '\nconst draw = () => "$&";\ndraw();';
+    expect(page?.bytes.toString()).toBe(`<script type="module">${script}</script>`);
+    expect(page?.headers['content-security-policy']).toContain(
+      `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+    );
+    expect(await new FramedPages().read(folder, '/other.html')).toBe(null);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

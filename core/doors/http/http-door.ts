@@ -8,7 +8,6 @@ import type { Claw } from '../../contracts/claw.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ApiRoutes } from './api-routes.ts';
-import { readAsset } from './assets.ts';
 import { exchangeOf } from './door-exchange.ts';
 import { FramedPages } from './framed-page.ts';
 import { hookPrefix, receiveHook } from './hook-route.ts';
@@ -225,11 +224,15 @@ class NodeHttpDoor implements HttpDoor {
 
   async #serveAsset(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const folder = this.#options.assetsFolder;
-    const asset = folder === null ? null : await readAsset(folder, path);
+    const asset = folder === null ? null : await this.#framed.read(folder, path);
     if (asset === null) return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
-    const own = this.#framed.headersOf(path, asset.bytes);
     const caching = path.startsWith(namedByContent) ? 'public, max-age=31536000, immutable' : 'no-cache';
-    response.writeHead(200, { ...own, 'content-type': asset.mediaType, 'content-length': asset.bytes.length, 'cache-control': caching });
+    response.writeHead(200, {
+      ...asset.headers,
+      'content-type': asset.mediaType,
+      'content-length': asset.bytes.length,
+      'cache-control': caching,
+    });
     response.end(asset.bytes);
   }
 

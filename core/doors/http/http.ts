@@ -11,5 +11,4 @@ export {
 export { HttpClaw, type ServerAddress } from './http-client.ts';
 export { InstanceDoor, socketPathFor, type InstanceDoorOptions } from './instance-door.ts';
 export { findInstance, type RunningInstance } from './find-instance.ts';
-export { readAsset, type Asset } from './assets.ts';
 export { FramedPages, framedPaths } from './framed-page.ts';

@@ -54,6 +54,10 @@ export function kindOf({ name, mediaType }: { readonly name: string; readonly me
   return type.startsWith('text/') ? 'text' : 'other';
 }
 
+export function isPdf({ name, mediaType }: { readonly name: string; readonly mediaType: string }): boolean {
+  return /^application\/pdf\b/i.test(mediaType.trim()) || /\.pdf$/i.test(name);
+}
+
 export type PreviewKind = 'document' | 'table' | 'drawing' | 'page';
 const previews: Readonly<Record<string, PreviewKind>> = {
   md: 'document',

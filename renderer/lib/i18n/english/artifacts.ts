@@ -31,8 +31,10 @@ export const artifacts = {
   picture: (name: string) => `The picture ${name}`,
   loading: 'Loading…',
   pictureTooLarge: 'This picture is too large to show. It can be saved and opened elsewhere.',
-  pdf: 'Pages of a PDF are not shown here: the viewer of the browser does not run in a frame that reaches nothing. Save it, and open it with your PDF program.',
-  savePdf: 'Save the PDF',
+  pages: (count: number) => `${count} ${count === 1 ? 'page' : 'pages'}. Scripts and links of the file are off.`,
+  pdfLocked: 'This PDF needs a password. Save it and open it with your PDF program.',
+  pdfBroken: 'This PDF cannot be read. Save it and try another program.',
+  pdfTooLarge: 'This PDF is too large to show. Save it and open it with your PDF program.',
   notText: 'This is not text. It can be saved and opened elsewhere.',
   readOn: (rest: string) => `Show more (${rest} left)`,
 } as const;

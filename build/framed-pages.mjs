@@ -1,10 +1,12 @@
-// The page that draws diagrams: a self-contained HTML file, because the page may load nothing. The library is inserted unchanged; bundling
-// breaks it.
+// The pages that draw diagrams and PDF files: each is one HTML file, because it may load nothing. The libraries are inserted unchanged;
+// bundling breaks the one of the diagrams.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const diagramPageFile = 'diagram.html';
+/** Read by Node as well (vite.node.mjs), so the host inserts it into the page only when that is asked for (core/doors/http/framed-page.ts). */
+export const pdfLibraryFile = 'pdfjs.js';
 const LIBRARY = 'node_modules/@mermaid-js/tiny';
 
 /**
@@ -37,6 +39,9 @@ export async function diagramPage(vite, root) {
     '',
   ].join('\n');
 }
+
+/** @param {string} root */
+export const pdfLibrary = (root) => inPage(readFileSync(join(root, 'node_modules/unpdf/dist/pdfjs.mjs'), 'utf8'));
 
 /** The folder of the package inside the page, for the notices of its licence. @param {string} root */
 export const diagramLibrary = (root) => join(root, LIBRARY);
