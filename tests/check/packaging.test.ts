@@ -106,7 +106,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   // Discord and signatures.
   const onDemand = [...packed]
     .filter(([path]) =>
-      /chunks\/(?:gpt-tokenizer|unpdf|ssh2|nats-group|peer-client|imapflow|nodemailer|discordjs-\w+|sapphire-async-queue|sigstore)-/.test(
+      /renderer\/pdfjs\.js$|chunks\/(?:gpt-tokenizer|ssh2|nats-group|peer-client|imapflow|nodemailer|discordjs-\w+|sapphire-async-queue|sigstore)-/.test(
         path,
       ),
     )
