@@ -219,11 +219,11 @@ export const evalOps = defineOps({
   /** Finished cases are kept: a new run takes them from the cache. */
   'eval.stop': {
     params: z.strictObject({ runId: evalRef }),
+    /** `stopped`: false for one that was not under way. */
     result: z.object({ runId: z.string(), stopped: z.boolean() }),
     about: 'stop a run that is under way; finished cases are kept',
     forPerson: true,
     live: true,
-    shows: 'Stopped {runId}.',
     commands: { 'eval stop': { takes: ['runId'], example: 'evl_01JD7Q' } },
   },
   'eval.list': {

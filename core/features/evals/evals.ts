@@ -93,8 +93,12 @@ export const evals = defineBuiltInFeature({
         const { runId: id } = findRun(rows, runId);
         const run = running.get(id);
         run?.stop.abort(new AppError('cancelled', 'The run was stopped.'));
-        await run?.done.catch(() => undefined);
-        return { runId: id, stopped: run !== undefined };
+        // One whose last case ended meanwhile is finished.
+        const stopped = await run?.done.then(
+          () => false,
+          () => true,
+        );
+        return { runId: id, stopped: stopped ?? false };
       },
       'eval.list': ({ limit }) => ({ runs: rows.newest(limit ?? LIST_MAX).map(listed) }),
       'eval.get': ({ runId, format }) => exported(get(runId), format ?? 'text'),
