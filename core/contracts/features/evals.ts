@@ -135,6 +135,8 @@ export const evalEvents = {
     cases: z.number().int(),
     repeat: z.number().int(),
     by: z.string(),
+    /** The parts of a public set that are no cases, with the reasons. */
+    leftOut: z.string().optional(),
   }),
   /** Its model and figures are those of requests made in this run; the throwaway folder they were made in is gone. */
   'eval.case_finished': z.object({
@@ -150,6 +152,7 @@ export const evalEvents = {
 export const evalRunSchema = z.object({
   runId: z.string(),
   path: z.string(),
+  leftOut: z.string().optional(),
   model: z.string(),
   startedAtMs: z.number().int(),
   /** False for a run that was interrupted, and for one under way. */
