@@ -39,7 +39,7 @@ export const pipelines = defineBuiltInFeature({
     const handlers: Pick<OpHandlers, keyof typeof pipelineOps> = {
       'pipeline.run': ({ pipeline, text, wait }, caller) => {
         const pipelineId = start(desk, pipeline, text, caller);
-        return wait === false ? desk.runs.view(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
+        return wait === false ? desk.runs.viewBegun(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
       },
       'pipeline.list': ({ limit }) => ({ pipelines: desk.runs.list(limit ?? LIST_MAX) }),
       'pipeline.get': ({ pipelineId }) => desk.runs.view(pipelineId),

@@ -74,10 +74,10 @@ export const work = defineBuiltInFeature({
   },
 });
 
-function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): WorkView | Promise<WorkView> {
+function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): Promise<WorkView> {
   const { task, plan } = planned(spine, taskIn(params, caller), params);
   const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
-  return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
+  return params.wait === false ? desk.runs.viewBegun(taskId) : desk.runs.whenResting(taskId, caller.signal);
 }
 
 type Planning = Pick<Taken, 'workspaces'> & { readonly strategies: () => readonly WorkStrategy[] };
