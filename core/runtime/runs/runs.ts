@@ -126,6 +126,11 @@ export class Runs<State extends RunState, View> {
     return this.#kind.view(this.state(id), this.#waits(id));
   }
 
+  /** The id of the newest one for `last`. */
+  named(id: string): string {
+    return id === 'last' ? (this.#deps.rows.newest(1)[0]?.id ?? id) : id;
+  }
+
   /** Newest first. */
   list(limit: number): View[] {
     return this.#deps.rows.newest(limit).map(({ id }) => this.view(id));
