@@ -222,7 +222,7 @@ test('a task with one criterion adds these to the turn of its attempt', async ()
     // The attempt is met again after a crash.
     'SELECT inbound': 1,
     'INSERT inbound': 1,
-    // What the session holds, and what the turn cost.
+    // The content of the session, and the cost of the turn.
     'SELECT summaries': 1,
     'SELECT events': 2,
   });

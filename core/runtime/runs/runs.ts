@@ -78,7 +78,7 @@ export class Runs<State extends RunState, View> {
     });
   }
 
-  /** It is driven while its beginning goes to the disk: no effect may begin, and nobody be told of it, before `onDisk`. Fails with panic_engaged. */
+  /** Drives it while its beginning goes to the disk: no effect and no answer may come before `onDisk`. Fails with panic_engaged. */
   begin(id: string, sessionId: string, drafts: readonly AnyDraft[], alongside?: () => void): void {
     const { log, panic } = this.#deps;
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
