@@ -44,7 +44,7 @@ export const featureEventPins = {
   'pipeline.node_started': 'b29a98caaf92859e',
   'pipeline.node_finished': 'e36044d897d8e96e',
   'pipeline.finished': 'ddf6be83d15d7a0c',
-  'eval.started': '0bbb73a922d59276',
+  'eval.started': 'ed47d9d22e31e275',
   'eval.case_finished': '6c83020a2e273b36',
   'eval.finished': '037012141f059f02',
   'project.accepted': '8bcdaa77486011a2',

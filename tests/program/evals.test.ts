@@ -175,6 +175,8 @@ test('a case has tools, files, earlier messages and bounds', async () => {
       },
     },
     { user: /stock/, answer: ({ toolResults }) => ({ text: toolResults.map(({ text }) => text).join(' / ') }) },
+    { user: /bank/, results: 0, answer: { calls: [{ tool: 'set_password', args: { password: '1j1l-2k3j' } }] } },
+    { user: /bank/, answer: { text: 'Paid from GB29NWBK60161331926819.' } },
     { user: /tidy/i, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'new.txt', content: 'kept' } }] } },
     { answer: { text: 'Done.' } },
   ]);
@@ -191,6 +193,15 @@ test('a case has tools, files, earlier messages and bounds', async () => {
             { type: 'tool', value: { name: 'find_stock', oneOf: { article: ['a 1', 'Z'], shelf: [''] } } },
             { type: 'not-tool', value: { name: 'find_stock', oneOf: { article: ['Z'] } } },
             { type: 'calls', value: { count: 2, tools: ['find_stock'] } },
+          ],
+        },
+        // The log redacts what looks like a secret, and so must what it is compared with.
+        {
+          input: 'Set the password of the bank',
+          tools: [{ name: 'set_password', parameters: { type: 'object', properties: {} } }],
+          assert: [
+            { type: 'tool', value: { name: 'set_password', args: { password: '1j1l-2k3j' } } },
+            { type: 'contains', value: 'GB29NWBK60161331926819' },
           ],
         },
         {
@@ -216,6 +227,7 @@ test('a case has tools, files, earlier messages and bounds', async () => {
   expect(shown.sort(([a = ''], [b = '']) => a.localeCompare(b))).toEqual([
     ['How much is in stock?', 'pass'],
     ['Say hello', 'pass'],
+    ['Set the password of the bank', 'pass'],
     ['Tidy up', 'fail', 'old.txt is not gone.'],
   ]);
   await home.close(claw);

@@ -190,3 +190,40 @@ test('a turn with one call of a tool adds these', async () => {
     'SELECT tool_calls': 1,
   });
 });
+
+async function statementsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const walked: Counted = { searched: [], parsed: [], serialised: [], statements: {}, checks: 0, sent: 0 };
+  counted = walked;
+  await work();
+  counted = null;
+  return walked.statements;
+}
+
+test('a task with one criterion adds these to the turn of its attempt', async () => {
+  model.script([{ answer: { text: '["Hello."]' } }]);
+  const turn = () => claw.ask('Hello');
+  const task = () => claw.op('work.run', { task: { goal: 'Hello', criteria: [{ schema: { type: 'array' } }], strategy: 'single' } });
+  for (const one of [turn, task]) await one();
+  const alone = await statementsOf(turn);
+  const before = claw.syncMeter().count;
+  const checked = await statementsOf(task);
+  // Its beginning and its message go to the disk while the model is asked.
+  expect(claw.syncMeter().count - before).toBe(2);
+  // Its beginning, and what it came to: the attempt, the check and the end in one.
+  expect(commitsOf(checked) - commitsOf(alone)).toBeLessThanOrEqual(3);
+  const added = Object.entries(checked).map(([name, count]) => [name, count - (alone[name] ?? 0)] as const);
+  expect(Object.fromEntries(added.filter(([, count]) => count !== 0))).toEqual({
+    // work.started, work.attempted, work.checked, work.finished, and the skills that fit the longer message.
+    'INSERT events': 5,
+    'INSERT heads': 1,
+    'INSERT work_tasks': 1,
+    'UPDATE work_tasks': 1,
+    'UPDATE sessions': 1,
+    // The attempt is met again after a crash.
+    'SELECT inbound': 1,
+    'INSERT inbound': 1,
+    // The content of the session, and the cost of the turn.
+    'SELECT summaries': 1,
+    'SELECT events': 2,
+  });
+});

@@ -67,6 +67,8 @@ test('what failed goes back to the agent, a bounded number of times', async () =
   model.script([{ answer: { text: 'No idea.' } }]);
   const failed = await run(claw, { goal: 'Say the total', criteria: [{ contains: '42' }], strategy: { kind: 'evaluate', tries: 3 } });
   expect([failed.status, failed.attempts, failed.reason]).toEqual(['fail', 3, 'Not every criterion is met after 3 attempts.']);
+  // The log says the same afterwards.
+  expect(await claw.op('work.get', { taskId: 'last' })).toEqual(failed);
   await home.close(claw);
 });
 

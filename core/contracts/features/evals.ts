@@ -135,6 +135,8 @@ export const evalEvents = {
     cases: z.number().int(),
     repeat: z.number().int(),
     by: z.string(),
+    /** The parts of a public set that are no cases, with the reasons. */
+    leftOut: z.string().optional(),
   }),
   /** Its model and figures are those of requests made in this run; the throwaway folder they were made in is gone. */
   'eval.case_finished': z.object({
@@ -150,6 +152,7 @@ export const evalEvents = {
 export const evalRunSchema = z.object({
   runId: z.string(),
   path: z.string(),
+  leftOut: z.string().optional(),
   model: z.string(),
   startedAtMs: z.number().int(),
   /** False for a run that was interrupted, and for one under way. */
@@ -219,11 +222,11 @@ export const evalOps = defineOps({
   /** Finished cases are kept: a new run takes them from the cache. */
   'eval.stop': {
     params: z.strictObject({ runId: evalRef }),
+    /** `stopped`: false for one that was not under way. */
     result: z.object({ runId: z.string(), stopped: z.boolean() }),
     about: 'stop a run that is under way; finished cases are kept',
     forPerson: true,
     live: true,
-    shows: 'Stopped {runId}.',
     commands: { 'eval stop': { takes: ['runId'], example: 'evl_01JD7Q' } },
   },
   'eval.list': {

@@ -132,7 +132,8 @@ function saysHowItEnds({ asserts }: SuiteCase, { status }: Outcome): boolean {
 
 /** Rules cost nothing; a judge is asked only about an answer that meets all of them. */
 async function grade(deps: BenchDeps, test: SuiteCase, outcome: Outcome, options: BenchOptions): Promise<Graded> {
-  const checks = test.asserts.map((one) => checkByRule(one, outcome));
+  // The log that answers and calls are read from redacts, so the wanted values are redacted likewise.
+  const checks = deps.redactDeep(test.asserts).map((one) => checkByRule(one, outcome));
   const isWrong = checks.some((check) => check?.pass === false);
   const graded: Check[] = [];
   let [requests, usage, paidUsd]: [number, Usage, number | null] = [0, noUsage, 0];

@@ -16,7 +16,7 @@ import { exportRun } from './exports.ts';
 import { EvalRows, evalMigrations, type EvalRunRow } from './rows.ts';
 import { compareRuns, rateOf } from './statistics.ts';
 import { ownSuites } from './own-suites.ts';
-import { casesOf, readSuite, type RunCode, type SuiteCase } from './suite-file.ts';
+import { casesOf, readSuite, type RunCode, type Suite } from './suite-file.ts';
 
 type Taken = Pick<
   Spine,
@@ -93,8 +93,12 @@ export const evals = defineBuiltInFeature({
         const { runId: id } = findRun(rows, runId);
         const run = running.get(id);
         run?.stop.abort(new AppError('cancelled', 'The run was stopped.'));
-        await run?.done.catch(() => undefined);
-        return { runId: id, stopped: run !== undefined };
+        // One whose last case ended meanwhile is finished.
+        const stopped = await run?.done.then(
+          () => false,
+          () => true,
+        );
+        return { runId: id, stopped: stopped ?? false };
       },
       'eval.list': ({ limit }) => ({ runs: rows.newest(limit ?? LIST_MAX).map(listed) }),
       'eval.get': ({ runId, format }) => exported(get(runId), format ?? 'text'),
@@ -126,7 +130,7 @@ async function beginEvals(
   // A caller that only starts it leaves it to itself.
   const byCaller = caller.signal === undefined || params.wait === false ? [] : [caller.signal];
   const signal = AbortSignal.any([deps.closing, panic.signal, stopping.signal, ...byCaller]);
-  const [path, suite] = await suiteOf(params, createRunCode(deps, signal));
+  const { path, cases: suite, leftOut } = await suiteOf(params, createRunCode(deps, signal));
   const model = params.model ?? suite[0]?.model ?? deps.models.defaultRef();
   if (model === null)
     throw new AppError('no_model', 'There is no model to run the cases with.', { data: { hint: 'Name one: --model provider/name' } });
@@ -136,7 +140,10 @@ async function beginEvals(
   const title = `Evals: ${suite.length} cases`;
   log.append(sessionId, [
     { type: 'session.created', body: { title, agentId: 'main', channel: 'eval', forkedFrom: null } },
-    { type: 'eval.started', body: { runId, path, model, cases: suite.length, repeat, by: caller.actor } },
+    {
+      type: 'eval.started',
+      body: { runId, path, model, cases: suite.length, repeat, by: caller.actor, ...(leftOut === undefined ? {} : { leftOut }) },
+    },
   ]);
   const prompts = Object.fromEntries(ownPromptNames.map((name) => [name, prompt(name)]));
   const hostDeps: CaseHostDeps = { ...deps, skill: deps.skill?.folder, prompts, resolveSecret: (ref) => deps.secrets.resolve(ref) };
@@ -181,12 +188,13 @@ async function beginEvals(
 }
 
 /** Where the cases come from, and the cases. */
-async function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>, runCode: RunCode): Promise<readonly [string, SuiteCase[]]> {
+async function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>, runCode: RunCode): Promise<Suite & { readonly path: string }> {
   if ([path, suite, cases].filter((one) => one !== undefined).length !== 1)
     throw new AppError('invalid_params', 'A run takes one of path, suite and cases.');
-  if (path !== undefined) return [path, await readSuite(path, runCode)];
-  if (suite !== undefined) return [`suite ${suite}`, casesOf(evalFileSchema.parse(ownSuites[suite]()), `the suite ${suite}`)];
-  return ['cases of a program', casesOf(cases ?? { tests: [] }, process.cwd())];
+  if (path !== undefined) return { path, ...(await readSuite(path, runCode)) };
+  if (suite !== undefined)
+    return { path: `suite ${suite}`, cases: casesOf(evalFileSchema.parse(ownSuites[suite]()), `the suite ${suite}`) };
+  return { path: 'cases of a program', cases: casesOf(cases ?? { tests: [] }, process.cwd()) };
 }
 
 /** The throwaway folders know nothing of the person's day: a case begins only while that has room. */
@@ -220,6 +228,7 @@ function readRun(log: Spine['log'], { runId, sessionId, startedAtMs }: EvalRunRo
     runId,
     startedAtMs,
     path: begun?.path ?? '',
+    ...(begun?.leftOut === undefined ? {} : { leftOut: begun.leftOut }),
     model: begun?.model ?? '',
     running,
     planned: (begun?.cases ?? 0) * (begun?.repeat ?? 1),

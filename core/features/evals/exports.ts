@@ -14,13 +14,14 @@ function whyNot({ error, checks }: EvalCase): string {
   return checks.flatMap(({ pass, type, reason }) => (pass ? [] : [`${type}: ${reason}`])).join(' ');
 }
 
-function headOf({ runId, passed, failed, errors, requests, cached, rate, costUsd, finished, running }: EvalRun): string {
+function headOf({ runId, passed, failed, errors, requests, cached, rate, costUsd, finished, running, leftOut }: EvalRun): string {
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
   const repeats = rate.k > 1 ? ` pass@${rate.k} ${percent(rate.passAtK)}, pass^${rate.k} ${percent(rate.passHatK)}.` : '';
   const cost = costUsd === null ? '' : ` Cost: ${costUsd.toFixed(4)} US dollars.`;
   const unfinished = running ? ' It is still running.' : ' It was interrupted; run it again to finish it.';
   const end = finished ? '' : unfinished;
-  return `${runId}: ${passed} passed, ${failed} failed, ${errors} errors. ${percent(rate.rate)} (95 %: ${percent(rate.low)} to ${percent(rate.high)}).${repeats} ${requests} requests, ${cached} from the cache.${cost}${end}`;
+  const left = leftOut === undefined ? '' : `\nLeft out: ${leftOut}.`;
+  return `${runId}: ${passed} passed, ${failed} failed, ${errors} errors. ${percent(rate.rate)} (95 %: ${percent(rate.low)} to ${percent(rate.high)}).${repeats} ${requests} requests, ${cached} from the cache.${cost}${end}${left}`;
 }
 
 function asText(run: EvalRun): string {

@@ -1,5 +1,6 @@
 // Reads well-known public sets from a folder that the person has, as eval cases that are graded by rule: the Berkeley function-calling
-// leaderboard (BFCL, files BFCL_v*_*.json next to possible_answer), and a domain of tau2-bench (tasks.json next to policy.md or db.json).
+// leaderboard (BFCL, files BFCL_v*_*.json next to possible_answer), a domain of tau2-bench (tasks.json next to policy.md or db.json), and
+// runs of AgentDojo.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,19 +8,23 @@ import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { evalFileSchema, type EvalCases, type EvalFile } from '../../contracts/features/evals.ts';
+import { readAgentDojo } from './agentdojo.ts';
 
 type Test = EvalCases['tests'][number];
 type Tool = NonNullable<Test['tools']>[number];
 
+/** `leftOut`: the parts that are no cases, with the reasons. */
+export interface PublicSet {
+  readonly file: EvalFile;
+  readonly leftOut: string;
+}
+
 /** Null where the folder holds no set that is known. Fails with invalid_params where one is damaged. */
-export function readPublicSet(folder: string): EvalFile | null {
+export function readPublicSet(folder: string): PublicSet | null {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
-  const parts = readdirSync(folder).filter((name) => bfclName.test(name));
-  const isTau = existsSync(join(folder, 'tasks.json')) && ['policy.md', 'db.json'].some((name) => existsSync(join(folder, name)));
-  if (parts.length === 0 && !isTau) return null;
   try {
-    const tests = parts.length > 0 ? parts.sort().flatMap((name) => bfclTests(folder, name)) : tauTests(folder);
-    return evalFileSchema.parse({ tests });
+    const set = bfclSet(folder) ?? tauSet(folder) ?? readAgentDojo(folder);
+    return set === null ? null : { file: evalFileSchema.parse({ tests: set.tests }), leftOut: set.leftOut };
   } catch (cause) {
     if (!(cause instanceof SyntaxError || cause instanceof z.ZodError)) throw cause;
     throw new AppError('invalid_params', `${folder} looks like a public set, and cannot be read as one: ${cause.message.slice(0, 300)}`);
@@ -39,12 +44,32 @@ const bfclAnswerSchema = z.object({
   ground_truth: z.array(z.record(z.string(), z.record(z.string(), z.array(z.unknown())))),
 });
 
-/** One turn with its answers, or with none where no function fits. Other parts of the set need its own programs and are left out. */
-function bfclTests(folder: string, name: string): Test[] {
-  const part = bfclName.exec(name)?.[1] ?? '';
+interface Tests {
+  readonly tests: Test[];
+  readonly leftOut: string;
+}
+
+/** Parts of several turns, and those without answers, need the set's own programs. */
+function bfclSet(folder: string): Tests | null {
+  const names = readdirSync(folder).filter((name) => bfclName.test(name));
+  if (names.length === 0) return null;
+  const partOf = (name: string): string => bfclName.exec(name)?.[1] ?? '';
+  const isRun = (name: string): boolean =>
+    !/^(?:multi_turn|memory|web_search|format)/.test(partOf(name)) &&
+    (partOf(name).endsWith('irrelevance') || existsSync(join(folder, 'possible_answer', name)));
+  const others = names.filter((name) => !isRun(name)).map(partOf);
+  return {
+    tests: names
+      .filter(isRun)
+      .sort()
+      .flatMap((name) => bfclTests(folder, name, partOf(name).endsWith('irrelevance'))),
+    leftOut: others.length === 0 ? '' : `the parts ${others.sort().join(', ')} need the set's own programs`,
+  };
+}
+
+/** One turn with its answers, or with none where no function fits. */
+function bfclTests(folder: string, name: string, isIrrelevance: boolean): Test[] {
   const answers = join(folder, 'possible_answer', name);
-  const isIrrelevance = part.endsWith('irrelevance');
-  if (/^(?:multi_turn|memory|web_search|format)/.test(part) || !(isIrrelevance || existsSync(answers))) return [];
   const right = new Map(isIrrelevance ? [] : linesOf(answers).map((line) => [(line as { id: string }).id, line] as const));
   return linesOf(join(folder, name)).flatMap((line): Test[] => {
     const one = bfclCaseSchema.parse(line);
@@ -132,8 +157,9 @@ const tauTaskSchema = z.object({
 });
 
 /** The whole request at once, under the policy. The set's tools are Python: here they answer nothing, so the calls are what is graded. */
-function tauTests(folder: string): Test[] {
+function tauSet(folder: string): Tests | null {
   const rules = join(folder, 'policy.md');
+  if (!existsSync(join(folder, 'tasks.json')) || !(existsSync(rules) || existsSync(join(folder, 'db.json')))) return null;
   const policy = existsSync(rules) ? `Follow this policy:\n\n${readFileSync(rules, 'utf8')}\n\n` : '';
   const tasks = z.array(tauTaskSchema).parse(JSON.parse(readFileSync(join(folder, 'tasks.json'), 'utf8')));
   const actionsOf = ({ evaluation_criteria: criteria }: z.infer<typeof tauTaskSchema>) =>
@@ -145,7 +171,7 @@ function tauTests(folder: string): Test[] {
     const properties = Object.fromEntries([...names].map((key) => [key, {}]));
     return { name: offered(name), description: name.replaceAll('_', ' '), parameters: { type: 'object', properties } };
   });
-  return tasks.map((task): Test => {
+  const tests = tasks.map((task): Test => {
     const { instructions } = task.user_scenario;
     const told = typeof instructions === 'string' ? instructions : Object.values(instructions).filter((text) => typeof text === 'string');
     const points = task.evaluation_criteria?.nl_assertions ?? [];
@@ -159,4 +185,5 @@ function tauTests(folder: string): Test[] {
       ],
     };
   });
+  return { tests, leftOut: '' };
 }

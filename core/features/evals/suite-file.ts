@@ -33,15 +33,23 @@ const NAME_CHARS_MAX = 80;
 /** The value a program exports. Rejects where it cannot be run. */
 export type RunCode = (file: string) => Promise<unknown>;
 
+/** `leftOut`: the parts of a public set that are no cases, with the reasons. */
+export interface Suite {
+  readonly cases: readonly SuiteCase[];
+  readonly leftOut?: string;
+}
+
 /** A file, a folder of files, or the folder of a public set. Fails with `not_found` or `invalid_params`. */
-export async function readSuite(path: string, runCode: RunCode): Promise<SuiteCase[]> {
+export async function readSuite(path: string, runCode: RunCode): Promise<Suite> {
   const set = readPublicSet(path);
-  if (set !== null) return casesOf(set, path);
+  if (set !== null) return { cases: casesOf(set.file, path), ...(set.leftOut === '' ? {} : { leftOut: set.leftOut }) };
   const cases: SuiteCase[] = [];
   for (const file of filesAt(path)) cases.push(...casesOf(await parseFile(file, runCode), file));
   if (cases.length === 0)
-    throw new AppError('not_found', `There is no eval file in ${path}.`, { data: { hint: 'Files end in .yaml, .yml or .cases.ts.' } });
-  return cases;
+    throw new AppError('not_found', `There is no eval file in ${path}.`, {
+      data: { hint: 'Files end in .yaml, .yml or .cases.ts. Of runs of AgentDojo, name the folder of one pipeline or suite.' },
+    });
+  return { cases };
 }
 
 function filesAt(path: string): string[] {

@@ -70,14 +70,14 @@ export class PipelineDesk {
       ...run,
       state,
       left: restOf(graph.budget, spentBy(state, this.#deps.log)),
-      record: (body) => this.runs.tell(state, pipelineId, { type: 'pipeline.node_started', body }),
+      record: (body) => this.runs.tell(state, pipelineId, [{ type: 'pipeline.node_started', body }]),
     });
-    this.runs.tell(state, pipelineId, { type: 'pipeline.node_finished', body: { pipelineId, node, round, ...ended } });
+    this.runs.tell(state, pipelineId, [{ type: 'pipeline.node_finished', body: { pipelineId, node, round, ...ended } }]);
   }
 
   #end(state: PipelineState, status: 'done' | 'failed', reason: string): void {
     const { pipelineId, graph } = state.started;
     const text = lastOf(state, graph.output)?.text ?? '';
-    this.runs.tell(state, pipelineId, { type: 'pipeline.finished', body: { pipelineId, status, text, reason } }, true);
+    this.runs.tell(state, pipelineId, [{ type: 'pipeline.finished', body: { pipelineId, status, text, reason } }], true);
   }
 }

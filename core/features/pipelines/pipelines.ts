@@ -39,11 +39,11 @@ export const pipelines = defineBuiltInFeature({
     const handlers: Pick<OpHandlers, keyof typeof pipelineOps> = {
       'pipeline.run': ({ pipeline, text, wait }, caller) => {
         const pipelineId = start(desk, pipeline, text, caller);
-        return wait === false ? desk.runs.view(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
+        return wait === false ? desk.runs.viewBegun(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
       },
       'pipeline.list': ({ limit }) => ({ pipelines: desk.runs.list(limit ?? LIST_MAX) }),
-      'pipeline.get': ({ pipelineId }) => desk.runs.view(pipelineId),
-      'pipeline.wait': ({ pipelineId }, { signal }) => desk.runs.whenResting(pipelineId, signal),
+      'pipeline.get': ({ pipelineId }) => desk.runs.view(desk.runs.named(pipelineId)),
+      'pipeline.wait': ({ pipelineId }, { signal }) => desk.runs.whenResting(desk.runs.named(pipelineId), signal),
       'pipeline.compare': (params, caller) => compare({ ...spine, desk }, params, caller),
     };
     return { handlers, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };

@@ -47,22 +47,38 @@ const DELIVERED_CHARS_MAX = 12_000;
 
 /** Fails with `cancelled` once the signal aborts, and as a turn does where nothing can be started. */
 export async function checkCriterion(deps: CriteriaDeps, criterion: Criterion, work: Checked, watching: Watching): Promise<Verdict> {
+  const looked = lookByRule(deps, criterion, work);
+  if (looked !== null) return looked;
+  if ('command' in criterion) return checkCommand(deps, criterion.command, work, watching);
+  if ('judge' in criterion) return checkByJudge(deps, criterion, work, watching.signal);
+  return { verdict: 'error', evidence: 'Only a person can check this.', by: 'rule' };
+}
+
+/** Null for a criterion that needs more than a look. */
+export function lookByRule(
+  deps: Pick<CriteriaDeps, 'isProtected'>,
+  criterion: Criterion,
+  work: Pick<Checked, 'answer' | 'folder'>,
+): Verdict | null {
   if ('file' in criterion) {
     const found = findFile(work.folder, criterion.file, deps.isProtected);
     return 'problem' in found ? byRule(false, `${found.problem}.`) : byRule(true, `${criterion.file} has ${found.sizeBytes} bytes.`);
   }
   if ('contains' in criterion) return checkText(deps, work, criterion.in, (text) => findWords(text, criterion.contains));
   if ('schema' in criterion) return checkText(deps, work, criterion.in, (text) => findValue(text, criterion.schema));
-  if ('command' in criterion) return checkCommand(deps, criterion.command, work, watching);
-  if ('judge' in criterion) return checkByJudge(deps, criterion, work, watching.signal);
-  return { verdict: 'error', evidence: 'Only a person can check this.', by: 'rule' };
+  return null;
 }
 
 function byRule(isMet: boolean, evidence: string): Verdict {
   return { verdict: isMet ? 'pass' : 'fail', evidence, by: 'rule' };
 }
 
-function checkText(deps: CriteriaDeps, work: Checked, file: string | undefined, look: (text: string) => Verdict): Verdict {
+function checkText(
+  deps: Pick<CriteriaDeps, 'isProtected'>,
+  work: Pick<Checked, 'answer' | 'folder'>,
+  file: string | undefined,
+  look: (text: string) => Verdict,
+): Verdict {
   if (file === undefined) return look(work.answer);
   const read = readFound(work.folder, file, deps.isProtected);
   return 'problem' in read ? byRule(false, `${read.problem}.`) : look(read.text);

@@ -101,7 +101,7 @@ function isPersons(criterion: Criterion | undefined): boolean {
 }
 
 /** Rules first, then judges, then people; within each as written. */
-function orderOf(criteria: readonly Criterion[]): number[] {
+export function orderOf(criteria: readonly Criterion[]): number[] {
   const rank = (index: number): number => (isRule(criteria[index]) ? 0 : isPersons(criteria[index]) ? 2 : 1);
   return criteria.map((_, index) => index).sort((one, other) => rank(one) - rank(other) || one - other);
 }

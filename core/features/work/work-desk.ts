@@ -2,15 +2,15 @@
 // turns are met again by their keys, so a restart continues at the step that was interrupted.
 
 import { toAppError, AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, EventType } from '../../contracts/events.ts';
+import type { AnyDraft, EventBodies, EventType } from '../../contracts/events.ts';
 import { workEvents, workSessionOf, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
 import { chooseCandidate, dropCopies, mergeChosen, metCandidates, modelOf, prepareCopy, type CandidateDeps } from './candidates.ts';
-import { checkCriterion, type CriteriaDeps } from './criteria.ts';
-import { describeCriterion, foldWork, nextStep, type WorkState, type WorkStep } from './fold.ts';
+import { checkCriterion, lookByRule, type CriteriaDeps } from './criteria.ts';
+import { describeCriterion, foldWork, nextStep, orderOf, type WorkState, type WorkStep } from './fold.ts';
 import { spentBy, viewWork } from './work-view.ts';
 import { messageFor } from './work-words.ts';
 
@@ -98,10 +98,12 @@ export class WorkDesk {
     const { plan } = this.runs.state(taskId).started;
     if (plan.kind === 'candidates') return this.#compete(taskId, watching);
     const { status, reason } = await this.#line(taskId, null, watching);
-    this.#end(this.runs.state(taskId), status, reason);
+    const state = this.runs.state(taskId);
+    if (state.finished === null) this.#end(state, status, reason);
   }
 
   async #compete(taskId: string, watching: Watching): Promise<void> {
+    await this.runs.onDisk(taskId);
     const lines = linesOf(this.runs.state(taskId));
     for (const candidate of lines) prepareCopy(this.#deps, this.runs.state(taskId), candidate ?? 1);
     this.runs.readAgain(taskId);
@@ -161,10 +163,11 @@ export class WorkDesk {
     const { log, turns } = this.#deps;
     const { taskId, plan, channel, by, goal } = state.started;
     const sessionId = candidate === null ? state.sessionId : `${state.sessionId}-${candidate}`;
-    const folder = candidate === null ? plan.workspace : (state.copies.get(candidate)?.folder ?? null);
+    const folder = folderOf(state, candidate);
     const model = (candidate === null ? undefined : plan.models[(candidate - 1) % plan.models.length]) ?? plan.model;
     const begins = log.index.session(sessionId) === null;
-    const begun = turns.submit({
+    // Lost in a power cut before it is on the disk, it is begun again.
+    const accepted = turns.accept({
       sessionId,
       agentId: plan.agentId,
       channel,
@@ -176,8 +179,30 @@ export class WorkDesk {
       bounds: { ...plan.bounds, ...restOf(plan, spentBy(state, log)) },
       ...(model === null ? {} : { model }),
     });
-    const { status, text } = await whenTurnEnds(this.#deps, begun, watching);
-    this.#tell(state, { type: 'work.attempted', body: { taskId, attempt, candidate, ...begun, status, text } });
+    const begun = { sessionId, turnId: accepted.turnId };
+    const [{ status, text }] = await Promise.all([whenTurnEnds(this.#deps, begun, watching), accepted.onDisk]);
+    this.#tell(state, ...this.#foundIn(state, { taskId, attempt, candidate, ...begun, status, text }));
+  }
+
+  /** An attempt, with what needs only a look at it, and with the end where that follows: one commit. */
+  #foundIn(state: WorkState, attempted: EventBodies['work.attempted']): AnyDraft[] {
+    const { taskId, attempt, candidate, text: answer, status } = attempted;
+    const folder = folderOf(state, candidate) ?? this.#deps.configured;
+    const checks: EventBodies['work.checked'][] = [];
+    for (const index of status === 'done' ? orderOf(state.started.criteria) : []) {
+      const criterion = state.started.criteria[index];
+      const verdict = criterion === undefined ? null : lookByRule(this.#deps, criterion, { answer, folder });
+      if (verdict === null) break;
+      checks.push({ taskId, attempt, candidate, index, text: textOf(state, index), ...verdict });
+    }
+    const found: AnyDraft[] = [
+      { type: 'work.attempted', body: attempted },
+      ...checks.map((body) => ({ type: 'work.checked' as const, body })),
+    ];
+    if (candidate !== null) return found;
+    const now = { ...state, attempts: [...state.attempts, attempted], checks: [...state.checks, ...checks] };
+    const next = this.#next(now, null);
+    return next.kind === 'end' ? [...found, { type: 'work.finished', body: { taskId, status: next.status, reason: next.reason } }] : found;
   }
 
   async #check(
@@ -191,7 +216,7 @@ export class WorkDesk {
     const made = state.attempts.findLast((one) => one.candidate === candidate);
     if (criterion === undefined || made === undefined) throw new AppError('internal', `${taskId} has no criterion ${index}.`);
     const { sessionId, turnId, text: answer } = made;
-    const workspace = candidate === null ? plan.workspace : (state.copies.get(candidate)?.folder ?? null);
+    const workspace = folderOf(state, candidate);
     const key = `${taskId}:check:${candidate ?? 'work'}:${attempt}:${index}`;
     const judge = (): string | null => plan.judge ?? modelOf(this.#deps.log, made);
     const place = { key, goal, sessionId, turnId, agentId: plan.agentId, channel, workspace, folder: workspace ?? this.#deps.configured };
@@ -224,9 +249,14 @@ export class WorkDesk {
     }
   }
 
-  #tell(state: WorkState, draft: AnyDraft): void {
-    this.runs.tell(state, state.started.taskId, draft);
+  #tell(state: WorkState, ...drafts: readonly AnyDraft[]): void {
+    this.runs.tell(state, state.started.taskId, drafts);
   }
+}
+
+/** Null for the configured workspace. */
+function folderOf({ started: { plan }, copies }: WorkState, candidate: number | null): string | null {
+  return candidate === null ? plan.workspace : (copies.get(candidate)?.folder ?? null);
 }
 
 function titleFor(goal: string): string {

@@ -55,10 +55,11 @@ export const work = defineBuiltInFeature({
     const handlers: Pick<OpHandlers, keyof typeof workOps> = {
       'work.run': (params, caller) => run(desk, spine, params, caller),
       'work.list': ({ limit }) => ({ work: desk.runs.list(limit ?? LIST_MAX) }),
-      'work.get': ({ taskId }) => desk.runs.view(taskId),
-      'work.wait': ({ taskId }, { signal }) => desk.runs.whenResting(taskId, signal),
+      'work.get': ({ taskId }) => desk.runs.view(desk.runs.named(taskId)),
+      'work.wait': ({ taskId }, { signal }) => desk.runs.whenResting(desk.runs.named(taskId), signal),
       'work.decide': (params, caller) => decide(desk, params, caller),
-      'work.cancel': ({ taskId }, { actor }) => {
+      'work.cancel': ({ taskId: named }, { actor }) => {
+        const taskId = desk.runs.named(named);
         desk.cancel(taskId, actor);
         return desk.runs.view(taskId);
       },
@@ -74,10 +75,10 @@ export const work = defineBuiltInFeature({
   },
 });
 
-function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): WorkView | Promise<WorkView> {
+function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): Promise<WorkView> {
   const { task, plan } = planned(spine, taskIn(params, caller), params);
   const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
-  return params.wait === false ? desk.runs.view(taskId) : desk.runs.whenResting(taskId, caller.signal);
+  return params.wait === false ? desk.runs.viewBegun(taskId) : desk.runs.whenResting(taskId, caller.signal);
 }
 
 type Planning = Pick<Taken, 'workspaces'> & { readonly strategies: () => readonly WorkStrategy[] };
@@ -133,7 +134,12 @@ function taskIn({ file, task }: Pick<OpParsed<'work.run'>, 'file' | 'task'>, cal
   return readTaskFile(file ?? '');
 }
 
-function decide(desk: WorkDesk, { taskId, verdict, candidate, note = '' }: OpParsed<'work.decide'>, caller: Caller): Promise<WorkView> {
+function decide(
+  desk: WorkDesk,
+  { taskId: named, verdict, candidate, note = '' }: OpParsed<'work.decide'>,
+  caller: Caller,
+): Promise<WorkView> {
+  const taskId = desk.runs.named(named);
   if ((verdict === undefined) === (candidate === undefined)) throw new AppError('invalid_params', 'Give either `verdict` or `candidate`.');
   if (candidate !== undefined) desk.choose(taskId, candidate, caller.actor);
   else desk.judge(taskId, verdict ?? 'fail', { note, by: caller.actor });

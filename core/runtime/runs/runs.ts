@@ -54,6 +54,8 @@ interface Driven {
   readonly held: Set<string>;
   /** So that a step reads nothing again. */
   events: AnyEvent[];
+  /** Its beginning would survive a power cut. */
+  readonly onDisk: Promise<void>;
 }
 
 /** `approvalId` null: a question that no call asks. */
@@ -76,15 +78,15 @@ export class Runs<State extends RunState, View> {
     });
   }
 
-  /** Durable when it returns. Fails with panic_engaged or a store error. */
+  /** Drives it while its beginning goes to the disk: no effect and no answer may come before `onDisk`. Fails with panic_engaged. */
   begin(id: string, sessionId: string, drafts: readonly AnyDraft[], alongside?: () => void): void {
     const { log, panic } = this.#deps;
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
-    log.transact(() => {
+    const { value: events, onDisk } = log.transactAhead(() => {
       alongside?.();
-      log.append(sessionId, drafts, true);
-    }, true);
-    this.#drive(id, sessionId);
+      return log.append(sessionId, drafts);
+    });
+    this.#drive(id, sessionId, { events: [...events], onDisk });
   }
 
   /** Continues what an earlier start of the program left. */
@@ -96,16 +98,37 @@ export class Runs<State extends RunState, View> {
   async whenResting(id: string, signal: AbortSignal | undefined): Promise<View> {
     const { sessionId, finished } = this.state(id);
     if (finished === null) this.#drive(id, sessionId);
+    await this.onDisk(id);
+    let last: Driven | undefined;
     for (;;) {
       const driven = this.#driven.get(id);
-      if (driven === undefined || this.#waits(id).length > 0) return this.view(id);
+      // It ended meanwhile: its events are known.
+      if (driven === undefined) return this.#kind.view(this.#fold(id, last?.events), []);
+      if (this.#waits(id).length > 0) return this.view(id);
+      last = driven;
       await Promise.race([driven.done, this.#changed.next(signal)]);
       signal?.throwIfAborted();
     }
   }
 
+  /** Fails with a store error. */
+  async onDisk(id: string): Promise<void> {
+    await this.#driven.get(id)?.onDisk;
+  }
+
+  /** For those who do not wait for its end. Fails with a store error. */
+  async viewBegun(id: string): Promise<View> {
+    await this.onDisk(id);
+    return this.view(id);
+  }
+
   view(id: string): View {
     return this.#kind.view(this.state(id), this.#waits(id));
+  }
+
+  /** The id of the newest one for `last`. */
+  named(id: string): string {
+    return id === 'last' ? (this.#deps.rows.newest(1)[0]?.id ?? id) : id;
   }
 
   /** Newest first. */
@@ -115,12 +138,20 @@ export class Runs<State extends RunState, View> {
 
   /** Fails with not_found or store_corrupt. */
   state(id: string): State {
+    return this.#fold(id, this.#driven.get(id)?.events);
+  }
+
+  #fold(id: string, known: readonly AnyEvent[] | undefined): State {
+    const state = this.#kind.fold(id, known ?? this.#read(this.#sessionOf(id)));
+    if (state === null) throw new AppError('store_corrupt', `The beginning of ${id} cannot be read.`);
+    return state;
+  }
+
+  #sessionOf(id: string): string {
     const { noun, hint } = this.#kind;
     const row = this.#deps.rows.get(id);
     if (row === null) throw new AppError('not_found', `There is no ${noun} ${id}.`, { data: { hint } });
-    const state = this.#kind.fold(id, this.#driven.get(id)?.events ?? this.#read(row.sessionId));
-    if (state === null) throw new AppError('store_corrupt', `The beginning of ${id} cannot be read.`);
-    return state;
+    return row.sessionId;
   }
 
   /** The turns and questions that have held it up since it is driven here. */
@@ -148,9 +179,9 @@ export class Runs<State extends RunState, View> {
     }
   }
 
-  /** Records a step. */
-  tell({ sessionId }: State, id: string, draft: AnyDraft, barrier = false): void {
-    const events = this.#deps.log.append(sessionId, [draft], barrier);
+  /** Records a step, in one commit. */
+  tell({ sessionId }: State, id: string, drafts: readonly AnyDraft[], barrier = false): void {
+    const events = this.#deps.log.append(sessionId, drafts, barrier);
     this.#driven.get(id)?.events.push(...events);
   }
 
@@ -169,7 +200,7 @@ export class Runs<State extends RunState, View> {
     await Promise.allSettled([...this.#driven.values()].map(({ done }) => done));
   }
 
-  #drive(id: string, sessionId: string): void {
+  #drive(id: string, sessionId: string, begun?: Pick<Driven, 'events' | 'onDisk'>): void {
     const { closing, panic, logger } = this.#deps;
     if (this.#driven.has(id) || closing.aborted) return;
     const abort = new AbortController();
@@ -179,10 +210,11 @@ export class Runs<State extends RunState, View> {
       held.add(what);
       this.#changed.emit(null);
     };
-    const driven: Driven = { abort, held, events: this.#read(sessionId), done: Promise.resolve() };
+    const { events, onDisk } = begun ?? { events: this.#read(sessionId), onDisk: Promise.resolve() };
+    const driven: Driven = { abort, held, events, onDisk, done: Promise.resolve() };
     this.#driven.set(id, driven);
-    driven.done = this.#kind
-      .drive(id, { signal, onWaiting })
+    driven.done = Promise.all([this.#kind.drive(id, { signal, onWaiting }), onDisk])
+      .then(() => undefined)
       .catch((cause: unknown) => {
         const { code, message } = toAppError(cause);
         if (!signal.aborted) logger.log('warn', 'a run could not continue', { id, sessionId, code, message });

@@ -3,7 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
-import type { DirectCall, InboundMessage } from './inbound.ts';
+import type { Accepted, DirectCall, InboundMessage } from './inbound.ts';
 import type { TurnEnd } from './turn-ends.ts';
 
 /** The methods of the turn runtime that other modules may call. */
@@ -11,6 +11,8 @@ export interface TurnPort {
   readonly runningTurns: number;
   /** Fails with queue_full, panic_engaged, shutting_down or a store error. */
   submit(message: InboundMessage): { sessionId: string; turnId: string };
+  /** The same, with the wait for the disk left to the caller: the model is asked meanwhile, and no effect begins before. */
+  accept(message: InboundMessage): Accepted;
   /** Runs one tool through the gate, with no model. Fails as `submit` does, and with denied in a folder that is not trusted. */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string };
   /** Resolves when the turn waits or has ended. */
@@ -39,6 +41,10 @@ export class DeferredTurns implements TurnPort {
 
   submit(message: InboundMessage): { sessionId: string; turnId: string } {
     return this.#ready.submit(message);
+  }
+
+  accept(message: InboundMessage): Accepted {
+    return this.#ready.accept(message);
   }
 
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {

@@ -10,6 +10,8 @@ import { laneUrl } from '../model-server/model-server.ts';
 import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';
 
+/** As the attempt says it: what it takes to show another message to the model is not the task's. */
+const said = 'Hi\n\nIt is done when:\n- the answer is a JSON value of the given schema';
 const PAIRS = 200;
 const WARM = 40;
 
@@ -24,7 +26,7 @@ export async function measureWork(context: BenchContext): Promise<Figure[]> {
   const claw = await createTrayClaw({ home, config });
   try {
     const plain = async (): Promise<void> => {
-      const { status } = await claw.ask('Hi');
+      const { status } = await claw.ask(said);
       if (status !== 'done') throw new Error(`the turn ended as ${status}`);
     };
     const task = { goal: 'Hi', criteria: [{ schema: { type: 'array' } }], strategy: 'single' as const };

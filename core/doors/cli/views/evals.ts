@@ -14,6 +14,7 @@ export const evalViews: ViewsOf<'eval'> = {
     json: ({ exported, ...run }, { format }) => (format === undefined ? run : { ...run, exported }),
     show: ({ exported }) => exported,
   },
+  'eval.stop': { show: ({ runId, stopped }) => (stopped ? `Stopped ${runId}.` : `Nothing to stop: ${runId} is not running.`) },
   'eval.compare': { show: describeComparison, exitCode: ({ worse }) => (worse.length === 0 ? exitCodes.done : exitCodes.failed) },
 };
 

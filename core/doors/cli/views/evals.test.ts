@@ -1,0 +1,13 @@
+// Runs of evals as the command line shows them.
+
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
+import { fakeParts, runCommand } from '../../../../tests/doubles/fake-terminal.ts';
+
+test('a run is said to be stopped only where it was running', async () => {
+  const said = async (stopped: boolean): Promise<string> => {
+    const claw = new FakeClaw({ 'eval.stop': ({ runId }) => ({ runId, stopped }) });
+    return (await runCommand(['eval', 'stop', 'evl_1'], fakeParts(claw))).out;
+  };
+  expect([await said(true), await said(false)]).toEqual(['Stopped evl_1.\n', 'Nothing to stop: evl_1 is not running.\n']);
+});
