@@ -23,6 +23,7 @@ import { measurePolicy } from './sections/policy.ts';
 import { measureRecall } from './sections/recall.ts';
 import { measureSandbox } from './sections/sandbox.ts';
 import { measureSession } from './sections/session.ts';
+import { measureSkills } from './sections/skills.ts';
 import { measureStart } from './sections/start.ts';
 import { measureTurns } from './sections/turn.ts';
 import { measureWindow } from './sections/window.ts';
@@ -42,6 +43,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   door: measureDoor,
   work: measureWork,
   mcp: measureMcp,
+  skills: measureSkills,
   window: measureWindow,
   peers: measurePeers,
 };

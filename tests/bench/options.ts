@@ -18,6 +18,7 @@ export const sectionNames = [
   'door',
   'work',
   'mcp',
+  'skills',
   'peers',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];

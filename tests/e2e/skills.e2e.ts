@@ -1,7 +1,7 @@
 // Skills in the window: what each needs and whose word it is; trust for what was shown, the switch, what could not
 // be taken in, and importing a folder.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -122,12 +122,18 @@ test(
       writeFileSync(join(folder, 'notes', 'SKILL.md'), notes(version, body));
     };
     write('1.0.0', 'Read the notes once.');
-    const window = await openWindow(browser);
-    const { page } = window;
+    const market = join(folder, 'market');
+    const window = await openWindow(browser, { config: { skills: { markets: [{ name: 'team', url: market }] } } });
+    const { page, host } = window;
+    await host.op('skill.publish', { path: join(folder, 'notes'), to: market });
     await window.message.waitFor();
     await window.go('Skills');
     await page.getByText('Get skills').press('Enter');
     const field = page.getByLabel('Search the markets, or name a folder, an archive or an address');
+    await field.fill('notes');
+    await field.press('Enter');
+    await page.getByRole('list', { name: 'Skills in the markets' }).getByText('from team').waitFor();
+    await looksGood(page, 'skill-store');
     const look = async (): Promise<void> => {
       await field.fill(join(folder, 'notes'));
       await field.press('Enter');
@@ -157,6 +163,11 @@ test(
     await plan.getByRole('button', { name: 'Do not install' }).click();
     await page.getByText('Nothing was installed.').waitFor();
     expect(await list.getByRole('region', { name: 'notes' }).getByText('1.1.0').count()).toBe(1);
+
+    symlinkSync('/etc/hostname', join(folder, 'notes', 'more.md'));
+    await look();
+    await page.getByRole('alert').getByText('"more.md" is a link or no plain file.').waitFor();
+    await looksGood(page, 'skill-refused');
     expect(window.incidents).toEqual([]);
   },
 );

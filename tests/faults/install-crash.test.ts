@@ -54,15 +54,15 @@ async function publish(from: TestHome, market: string, version: string): Promise
   await from.close(claw);
 }
 
-/** The state by files, lock and trust; fails where they differ. Right after a kill, staged files may wait to be removed. */
-async function stateOf(home: TestHome, mayHaveStaged = false): Promise<State> {
+/** The state by files, lock and trust after a start; fails where they differ, or where something is left over. */
+async function stateOf(home: TestHome): Promise<State> {
   const claw = await home.open({});
   const skills = (await claw.op('skill.list', {})).skills.filter(({ origin }) => origin === 'workspace');
   const found = skills.map(({ name, version, trust }) => `${name} ${version ?? ''} ${trust}`).sort();
   const locked = await Promise.all(skills.map(({ name }) => claw.op('skill.info', { name })));
   await home.close(claw);
   const folder = join(home.workspace, 'skills');
-  const files = existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).filter((name) => !mayHaveStaged || !/^\.(?:coming|leaving)-/.test(name)).sort() : []; // prettier-ignore
+  const files = existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort() : [];
   if (found.length === 0) {
     expect(files).toEqual([]);
     return 'none';
@@ -106,7 +106,7 @@ test(`${KILLS} kills during install and update leave the old or the new`, { time
     rmSync(home.path, { recursive: true });
     cpSync(point.from, home.path, { recursive: true });
     expect({ point, ...(await run(home.path, point.market, point.nth, point.side)) }).toMatchObject({ wasKilled: true });
-    const state = await stateOf(home, true);
+    const state = await stateOf(home);
     expect({ point, state, isOne: point.ends.includes(state) }).toMatchObject({ isOne: true });
     const what = `${point.ends.join(' to ')}: ${state}`;
     seen[what] = (seen[what] ?? 0) + 1;

@@ -24,8 +24,8 @@ import { lockEntrySchema, type LockEntry } from '../../contracts/features/skill-
 import { makeZip } from './make-zip.ts';
 import { readArchive, type ReadPackage } from './read-package.ts';
 
-const lockSchema = z.object({ version: z.literal(1), skills: z.array(lockEntrySchema).max(2_000) });
-const LOCK_BYTES_MAX = 20_000_000;
+const lockSchema = z.object({ version: z.literal(1), skills: z.array(lockEntrySchema).max(10_000) });
+const LOCK_BYTES_MAX = 100_000_000;
 const CACHE_BYTES_MAX = 200_000_000;
 
 export const lockFileName = 'skills-lock.json';

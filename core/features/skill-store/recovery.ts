@@ -1,4 +1,5 @@
-// Undoes an installation that a killed process began: restores the earlier state and removes the staging folders.
+// Undoes an installation that a killed process began: restores the earlier state, and removes the
+// staging folders, also those that were left over after its end.
 
 import type { Logger } from '../../base/logger.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -23,6 +24,10 @@ export function recoverInstalls({ rows, shelf, log, logger, fs }: RecoveryDeps):
     log.append(systemSessionId, [{ type: 'skill.install_undone', body }], true);
     logger.log('warn', 'an installation of skills was cut off and taken back', { skills: moves.map(({ name }) => name) });
   }
-  sweep(shelf.folder, fs);
+  try {
+    sweep(shelf.folder, fs);
+  } catch (cause) {
+    logger.log('warn', 'what an installation of skills left over could not be removed', { cause: String(cause) });
+  }
   if (open.length > 0) shelf.reload();
 }

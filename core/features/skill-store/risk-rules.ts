@@ -38,14 +38,14 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'reverse-shell',
     level: 'danger',
     pattern:
-      /\/dev\/(?:tcp|udp)\/|\bn(?:et)?c(?:at)?\b[^\n]*\s-\w*[ec]\b|\bsocat\b[^\n]*exec:|bash\s+-i\s*[>&]|mkfifo[^\n]*\|\s*(?:nc|sh|bash)|os\.dup2\(|pty\.spawn\(/i,
+      /\/dev\/(?:tcp|udp)\/|(?<![$\w{])n(?:et)?c(?:at)?(?:\.exe)?\s[^\n]*-\w*[ec]\b|\bsocat\b[^\n]*exec:|bash\s+-i\s*[>&]|mkfifo[^\n]*\|\s*(?:nc|sh|bash)|os\.dup2\(|pty\.spawn\(/i,
     message: 'It gives an outsider a command line on this computer.',
   },
   {
     rule: 'sends-data',
     level: 'danger',
     pattern:
-      /\b(?:webhook\.site|requestbin|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|oast\.\w+|interact\.sh|burpcollaborator|transfer\.sh|file\.io|0x0\.st|paste(?:bin|\.ee|\.rs)|hookb\.in|beeceptor)\b|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot|\b(?:curl|wget)\b[^\n]*\s(?:-d|-F|--data(?:-\w+)?|--form|--post-data)[=\s]*["']?[^\n]{0,80}(?:\$\((?!date|uuidgen)|\x60)|\btar\b[^\n]*\|[^\n]*\b(?:curl|nc)\b|\bcat\b[^\n|]*\|[^\n]*\bcurl\b/i,
+      /\b(?:webhook\.site|requestbin|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|oast\.\w+|interact\.sh|burpcollaborator|transfer\.sh|file\.io|0x0\.st|paste(?:bin|\.ee|\.rs)|hookb\.in|beeceptor)\b|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot|\b(?:curl|wget)\b[^\n]*\s(?:-d|-F|--data(?:-\w+)?|--form|--post-data)[=\s]*["']?[^\n]{0,80}(?:\$\((?!date|uuidgen)|\x60(?=[^\s\x60])[^\x60\n]+\x60)|\btar\b[^\n]*\|[^\n]*\b(?:curl|nc)\b|\bcat\b[^\n|]*\|[^\n]*\bcurl\b/i,
     message: 'It sends files or the output of commands elsewhere.',
   },
   {
@@ -86,14 +86,21 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'overrides-instructions',
     level: 'danger',
     pattern:
-      /\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:(?:the|your|my|of|these|those)\s+)*(?:(?:all|any|every|previous|prior|above|earlier|other|existing|system|safety|security|developer)\s+(?:(?:the|your|my|of|these|those|previous|prior|above|earlier|other|system|safety)\s+){0,3})(?:instructions?|rules?|messages?|prompts?|guidelines?|polic(?:y|ies)|restrictions?|warnings?|checks?)|\byou are (?:now|no longer)\b[^\n]{0,60}\b(?:unrestricted|jailbroken|developer mode|dan\b|root|admin)|\breal system prompt\b|<\/?(?:system|assistant)>|\[\/?(?:INST|SYSTEM)\]|<\|(?:im_start|im_end|system|endoftext)/i,
+      /\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:(?:the|your|my|of|these|those)\s+)*(?:(?:all|any|every|previous|prior|above|earlier|other|existing|system|safety|security|developer)\s+(?:(?:the|your|my|of|these|those|previous|prior|above|earlier|other|system|safety)\s+){0,3})(?:instructions?|rules?|messages?|prompts?|guidelines?|polic(?:y|ies)|restrictions?|warnings?|checks?)\b(?!\s+(?:embedded|inside|within|contained|found)\s+(?:in\s+)?(?:the\s+|any\s+|its\s+)?(?:source|slices?|data|files?|comments?|content|pages?|documents?|code|diffs?|output)\b)|\byou are (?:now|no longer)\b[^\n]{0,60}\b(?:unrestricted|jailbroken|developer mode|dan\b|root|admin)|\breal system prompt\b|<\/?(?:system|assistant)>|(?<![^\n])[>#*\s]*\[\/?(?:INST|SYSTEM)\]|<\|(?:im_start|im_end|system|endoftext)/i,
+    message: 'It tells the model to set aside its other instructions.',
+  },
+  {
+    // In capitals: "for [system]" leaves a word to be filled in.
+    rule: 'overrides-instructions',
+    level: 'danger',
+    pattern: /\[\/?(?:INST|SYSTEM)\]/,
     message: 'It tells the model to set aside its other instructions.',
   },
   {
     rule: 'hides-from-person',
     level: 'danger',
     pattern: new RegExp(
-      `\\b(?:do\\s*n[o']?t|don’t|never|must not|should not)\\s+(?:ever\\s+)?(?:tell|inform|mention|show|reveal|notify|alert|warn|disclose)\\s+(?:(?:this|it|that|about|any|anything|of|to|these|steps?|what|you|did)\\s+){0,5}${person}\\b|\\bwithout\\s+(?:telling|informing|mentioning|showing|notifying|alerting|asking|warning)\\s+(?:(?:this|it|that|to|of)\\s+){0,2}${person}\\b|\\b(?:do\\s*n[o']?t|don’t|never)\\s+ask\\s+(?:${person}\\s+)?(?:for\\s+(?:any\\s+)?(?:confirmation|permission|approval|consent)|before)|\\b(?:do\\s*n[o']?t|don’t|never)\\s+mention\\s+(?:this|it|these|that)\\b|\\b(?:hide|conceal|keep)\\s+(?:(?:this|it|that|these|steps?|secret|all)\\s+){1,4}(?:from|secret)\\b|\\b(?:secretly|covertly|surreptitiously)\\b|\\bsilently\\s+(?:run|execute|send|install|upload|download|copy|add|append|write|delete)`,
+      `\\b(?:do\\s*n[o']?t|don’t|never|must not|should not)\\s+(?:ever\\s+)?(?:tell|inform|mention|show|reveal|notify|alert|warn|disclose)\\s+(?:(?:this|it|that|about|any|anything|of|to|these|steps?|what|you|did)\\s+){0,5}${person}\\b|\\bwithout\\s+(?:telling|informing|mentioning|showing|notifying|alerting|asking|warning)\\s+(?:(?:this|it|that|to|of)\\s+){0,2}${person}\\b|\\b(?:do\\s*n[o']?t|don’t|never)\\s+ask\\s+(?:${person}\\s+)?(?:for\\s+(?:any\\s+)?(?:confirmation|permission|approval|consent)|before)|\\b(?:do\\s*n[o']?t|don’t|never)\\s+mention\\s+(?:this|it|these|that)\\b|\\b(?:hide|conceal|keep)\\s+(?:(?:this|it|that|these|steps?|secret|all)\\s+){1,4}secret\\b|\\b(?:hide|conceal)\\s+(?:(?:this|it|that|these|steps?|secret|all)\\s+){1,4}from\\b|\\bkeep\\s+(?:(?:this|it|that|these|steps?|secret|all)\\s+){1,4}from\\s+${person}\\b|\\b(?:secretly|covertly|surreptitiously)\\b|\\bsilently\\s+(?:run|execute|send|install|upload|download|copy|add|append|write|delete)\\b`,
       'i',
     ),
     message: 'It tells the model to keep something from you.',
@@ -102,7 +109,7 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'evades-approval',
     level: 'danger',
     pattern:
-      /\b(?:skip|bypass|avoid|disable|turn off|circumvent|evade|work around)\b\s+(?:(?:the|all|any|every|your|its|user|human|need|for|of)\s+){0,4}(?:approvals?|confirmations?|sandbox(?:ing)?|safety|guardrails?|permission (?:prompts?|checks?)|policy|gate|verification of (?:the )?(?:signature|hash))\b|\bauto-?approve\s+(?:all|every|the|this|these|it)\b|\bapprove (?:all|every|everything|each)\b|--dangerously-\w+|--no-sandbox|\btrayclaw\s+(?:approve|grants?|policy|config|secret|skills\s+(?:trust|install|enable)|panic)\b|\bset\s+\w*approv\w*\s+to\s+(?:always|never|off)\b/i,
+      /\b(?:skip|bypass|avoid|disable|turn off|circumvent|evade|work around)\b\s+(?:(?:the|all|any|every|your|its|user|human|need|for|of)\s+){0,4}(?:approvals?|confirmations?|sandbox(?:ing)?|safety|guardrails?|permission (?:prompts?|checks?)|policy|gate|verification of (?:the )?(?:signature|hash))\b|\bauto-?approve\s+(?:all|every|the|this|these|it)\b|(?<!\b(?:users?|person|human|you)\s+(?:must|should|can|may|will)\s+)\bapprove (?:all|every|everything|each)\b|--dangerously-\w+|--no-sandbox|\btrayclaw\s+(?:approve|grants?|policy|config|secret|skills\s+(?:trust|install|enable)|panic)\b|\bset\s+\w*approv\w*\s+to\s+(?:always|never|off)\b/i,
     message: 'It wants to get around your approval.',
   },
   {
@@ -123,14 +130,20 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'stays-on',
     level: 'danger',
     pattern:
-      /\bcrontab\b(?!\.guru)\s*(?:-|<|\|)|\|\s*crontab\b|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|launchctl\s+(?:load|bootstrap)|LaunchAgents\/|\bschtasks\b[^\n]*\/create|CurrentVersion\\+Run\b|(?:>>?|tee(?:\s+-a)?|open\()\s*["']?(?:~|\$HOME|\$\{HOME\}|\/home\/\w+|\/root)\/\.(?:bashrc|zshrc|profile|bash_profile|zprofile|xinitrc|config\/autostart)|authorized_keys|\.git\/hooks\//i,
+      /\bcrontab\b(?!\.guru)\s*(?:-|<|\|)|\|\s*crontab\b|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|launchctl\s+(?:load|bootstrap)|LaunchAgents\/|\bschtasks\b[^\n]*\/create|CurrentVersion\\+Run\b|(?:(?<!\becho\s+["']export\s+\w{1,60}_KEY=["']?[\w.-]{0,100}["']{0,2}\s*)>>?|tee(?:\s+-a)?|open\()\s*["']?(?:~|\$HOME|\$\{HOME\}|\/home\/\w+|\/root)\/\.(?:bashrc|zshrc|profile|bash_profile|zprofile|xinitrc|config\/autostart)|authorized_keys|\.git\/hooks\//i,
     message: 'It installs something that keeps running, or opens a way in for later.',
+  },
+  {
+    rule: 'writes-a-key',
+    level: 'warning',
+    pattern: /\becho\s+["']export\s+\w{1,60}_KEY=["']?[\w.-]{0,100}["']{0,2}\s*>>?\s*\S*\.(?:bashrc|zshrc|profile|bash_profile|zprofile)\b/,
+    message: 'It writes a key into a file that every program of yours can read.',
   },
   {
     rule: 'destroys',
     level: 'danger',
     pattern:
-      /\brm\s+(?:-\w+\s+)*-\w*[rf]\w*\s+(?:-\w+\s+)*["']?(?:\/(?:\s|$|\*|["'])|~|\$HOME|\$\{HOME\}|\/(?:home|etc|usr|var)\b)|\bmkfs(?:\.\w+)?\s|\bdd\b[^\n]*\bof=\/dev\/|shutil\.rmtree\(\s*(?:Path\.home|os\.path\.expanduser|["']\/["'])|:\(\)\s*\{\s*:\|:&\s*\}|\bformat\s+c:|Remove-Item[^\n]*-Recurse[^\n]*(?:\$HOME|C:\\)|\bshred\b[^\n]*\s\//i,
+      /\brm\s+(?:-\w+\s+)*-\w*[rf]\w*\s+(?:-\w+\s+)*["']?(?:\/(?:\s|$|\*|["'])|~(?!\/\.cache\/\w)|\$HOME|\$\{HOME\}|\/(?:home|etc|usr|var)\b(?!\/lib\/apt\/lists\/))|\bmkfs(?:\.\w+)?\s|\bdd\b[^\n]*\bof=\/dev\/|shutil\.rmtree\(\s*(?:Path\.home|os\.path\.expanduser|["']\/["'])|:\(\)\s*\{\s*:\|:&\s*\}|\bformat\s+c:|Remove-Item[^\n]*-Recurse[^\n]*(?:\$HOME|C:\\)|\bshred\b[^\n]*\s\//i,
     message: 'It deletes or overwrites far more than its own files.',
   },
   {

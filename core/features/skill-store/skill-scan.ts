@@ -47,7 +47,7 @@ export function scanSkill(scanned: Scanned): SkillRisk[] {
     risks.push(...scanKind(path, content), ...scanSteps(path, content));
     if (!isText(content)) continue;
     const text = Buffer.from(content).toString('utf8');
-    risks.push(...scanText(path, text.slice(0, charsLeft)), ...secretRisks(path, scanned.secretsIn(text)));
+    risks.push(...scanText(path, text.slice(0, charsLeft)), ...secretRisks(path, scanned.secretsIn(text.replaceAll(placeholder, ''))));
     charsLeft = Math.max(0, charsLeft - text.length);
   }
   const unseen =
@@ -56,10 +56,22 @@ export function scanSkill(scanned: Scanned): SkillRisk[] {
   return [...unseen, ...risks, ...scanWords(scanned)].sort((a, b) => rank(a) - rank(b)).slice(0, RISKS_MAX);
 }
 
+/** Forms that examples have too. */
+const looseForms: ReadonlySet<string> = new Set([
+  'secret',
+  'url-password',
+  'netrc-password',
+  'basic-credentials',
+  'bearer-token',
+  'cookie',
+]);
+/** `sk-or-v1-your-key-here`. */
+const placeholder = /[\w-]*(?<![a-z])your[-_][\w-]*/gi;
+
 /** A known form of key is one; other words only look so. */
 function secretRisks(path: string, names: readonly string[]): SkillRisk[] {
   if (names.length === 0) return [];
-  const known = names.filter((name) => name !== 'secret');
+  const known = names.filter((name) => !looseForms.has(name));
   const level = known.length > 0 ? 'danger' : 'warning';
   return [
     risk(level, 'holds-a-secret', `It contains what looks like a secret key (${[...new Set(names)].slice(0, 3).join(', ')}).`, {

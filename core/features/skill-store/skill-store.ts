@@ -55,7 +55,7 @@ export const skillStore = defineBuiltInFeature({
       handlers,
       // Before the first operation: no one sees half of an installation.
       begin: () => {
-        if (rows.open().length > 0) recoverInstalls({ ...spine, rows, shelf, fs });
+        recoverInstalls({ ...spine, rows, shelf, fs });
       },
       dispose: async () => (await opened)?.dispose(),
     };

@@ -145,7 +145,10 @@ export class StoreDesk {
 
   writeLock(): string {
     const { rows, shelf, home } = this.#deps;
-    return writeLock(home, rows.entries().filter(({ name }) => shelf.contentOf(join(shelf.folder, name)) !== null)); // prettier-ignore
+    return writeLock(
+      home,
+      rows.entries().filter(({ name }) => fs.existsSync(join(shelf.folder, name))),
+    );
   }
 
   async outdated(caller: Caller): Promise<OpResult<'skill.outdated'>> {

@@ -1,49 +1,44 @@
-// A skill as read from the disk, and what follows from it for this machine, the person's decisions, and today. Pure apart from the hash of
-// a trusted skill.
+// A skill as read from the disk, and what follows from it for this machine, the person's decisions, and today. Pure.
 
 import { isInside } from '../../base/inside-folder.ts';
-import type {
-  SkillFinding,
-  SkillListing,
-  SkillOrigin,
-  SkillRequirement,
-  SkillTrust,
-  SkillTrustTarget,
-} from '../../contracts/features/skills.ts';
-import { hashTree, hasLinks, type TreeFile } from './skill-folders.ts';
+import type { SkillFinding, SkillListing, SkillOrigin, SkillRequirement, SkillTrust } from '../../contracts/features/skills.ts';
+import type { Trusts } from './rows.ts';
+import type { SkillTree } from './skill-folders.ts';
 import type { SkillFile } from './skill-file.ts';
 import type { SkillHead } from './skill-head.ts';
+import type { SkillRead } from './skill-reads.ts';
 import { areMet } from './skill-needs.ts';
 
-export interface LoadedSkill {
-  readonly head: SkillHead;
-  readonly file: SkillFile;
+/** A skill as lists and the shortlist know it. */
+export interface ShelvedSkill extends SkillRead {
   readonly folder: string;
   readonly fileName: string;
   readonly origin: SkillOrigin;
-  readonly files: readonly TreeFile[];
+  readonly tree: SkillTree;
   readonly needs: readonly SkillRequirement[];
-  readonly findings: readonly SkillFinding[];
-  readonly trust: SkillTrust;
-  /** Of all files, if requested; otherwise computed when needed. */
-  readonly sha256: string | null;
-  /** Of the SKILL.md as read: detects a change. */
-  readonly stamp: string;
   readonly shadowed: readonly string[];
 }
 
-/** The trust of a skill. Computes a hash only if the person trusted some content of it. */
+/** A skill whose files were read just now. */
+export interface LoadedSkill extends ShelvedSkill {
+  readonly file: SkillFile;
+  readonly trust: SkillTrust;
+  /** Of all files, if it had to be computed. */
+  readonly sha256: string | null;
+}
+
+/** The trust of a skill. Asks for the hash of its files only if the person trusted some content of it; null fits none. */
 export function trustOf(
-  skill: Pick<LoadedSkill, 'folder' | 'origin' | 'files'>,
-  targets: readonly SkillTrustTarget[],
+  { folder, origin, tree }: Pick<ShelvedSkill, 'folder' | 'origin' | 'tree'>,
+  { contents, folders }: Trusts,
+  hashed: () => string | null,
 ): { trust: SkillTrust; sha256: string | null } {
-  if (skill.origin === 'bundled') return { trust: 'bundled', sha256: null };
-  const own = targets.find((target) => target.path === skill.folder && target.kind === 'content');
-  const around = targets.some((target) => target.kind === 'folder' && isInside(skill.folder, target.path));
-  if (around && !hasLinks(skill.folder)) return { trust: 'folder', sha256: null };
-  if (own?.kind !== 'content') return { trust: 'none', sha256: null };
-  const sha256 = hashTree(skill.folder, skill.files);
-  return { trust: sha256 === own.sha256 && !hasLinks(skill.folder) ? 'content' : 'changed', sha256 };
+  if (origin === 'bundled') return { trust: 'bundled', sha256: null };
+  if (!tree.hasLinks && folders.some((path) => isInside(folder, path))) return { trust: 'folder', sha256: null };
+  const own = contents.get(folder);
+  if (own === undefined) return { trust: 'none', sha256: null };
+  const sha256 = hashed();
+  return { trust: sha256 === own && !tree.hasLinks ? 'content' : 'changed', sha256 };
 }
 
 export function isTrusted({ trust }: Pick<LoadedSkill, 'trust'>): boolean {
@@ -56,6 +51,7 @@ export interface Judging {
   readonly today: string;
   readonly hasTool: (name: string) => boolean;
   readonly hasSkill: (name: string) => boolean;
+  readonly trustOf: (skill: ShelvedSkill) => SkillTrust;
 }
 
 export function statusOf({ deprecation }: SkillHead, today: string): SkillListing['status'] {
@@ -63,8 +59,9 @@ export function statusOf({ deprecation }: SkillHead, today: string): SkillListin
   return deprecation.removeAfter !== null && today > deprecation.removeAfter ? 'sunset' : 'deprecated';
 }
 
-export function listSkill(skill: LoadedSkill, judging: Judging): SkillListing {
-  const { head, folder, origin, findings, trust, shadowed } = skill;
+export function listSkill(skill: ShelvedSkill, judging: Judging): SkillListing {
+  const { head, folder, origin, findings, shadowed } = skill;
+  const trust = judging.trustOf(skill);
   const status = statusOf(head, judging.today);
   const isEnabled = !judging.disabled.has(head.name);
   const requirements = [
@@ -72,7 +69,7 @@ export function listSkill(skill: LoadedSkill, judging: Judging): SkillListing {
     ...head.tools.map((name): SkillRequirement => ({ kind: 'tool', name, isMet: judging.hasTool(name), hint: null })),
     ...head.skills.map((name): SkillRequirement => ({ kind: 'skill', name, isMet: judging.hasSkill(name), hint: null })),
   ];
-  const whyNot = reasonAgainst(skill, { status, isEnabled, requirements });
+  const whyNot = reasonAgainst(skill.head, { trust, status, isEnabled, requirements });
   const count = (severity: SkillFinding['severity']): number => findings.filter((one) => one.severity === severity).length;
   return {
     name: head.name,
@@ -95,16 +92,15 @@ export function listSkill(skill: LoadedSkill, judging: Judging): SkillListing {
   };
 }
 
-type Standing = Pick<SkillListing, 'status' | 'isEnabled' | 'requirements'>;
+type Standing = Pick<SkillListing, 'trust' | 'status' | 'isEnabled' | 'requirements'>;
 
 /** Why the skill is not offered to the model, in a sentence; null if it is. */
-function reasonAgainst(skill: LoadedSkill, { status, isEnabled, requirements }: Standing): string | null {
-  const { head, trust } = skill;
+function reasonAgainst(head: SkillHead, { trust, status, isEnabled, requirements }: Standing): string | null {
   if (!isEnabled) return 'It is switched off.';
   if (status === 'sunset') return `It was to be removed after ${head.deprecation?.removeAfter ?? ''}.${insteadOf(head)}`;
   if (status === 'deprecated') return `It is deprecated.${insteadOf(head)}`;
   if (trust === 'changed') return 'Its files have changed since you trusted them.';
-  if (!isTrusted(skill)) return 'Its text is not trusted yet.';
+  if (!isTrusted({ trust })) return 'Its text is not trusted yet.';
   if (!areMet(requirements, head)) {
     const missing = requirements.filter(({ isMet }) => !isMet).map(({ kind, name }) => `${kind} ${name}`);
     return `It needs what is not there: ${missing.join(', ')}.`;

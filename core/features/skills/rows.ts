@@ -20,7 +20,24 @@ export const skillMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: 'skill-002-reads',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(
+        'CREATE TABLE IF NOT EXISTS skill_reads (folder TEXT PRIMARY KEY, seen TEXT NOT NULL, read TEXT NOT NULL, sha256 TEXT) STRICT, WITHOUT ROWID',
+      );
+    },
+  },
 ];
+
+/** One row of a cache, see skill-reads.ts. */
+export interface KeptRead {
+  readonly folder: string;
+  readonly seen: string;
+  readonly read: string;
+  readonly sha256: string | null;
+}
 
 export interface OpenedSkill {
   readonly name: string;
@@ -42,17 +59,29 @@ function prepareAll(db: SqlDatabase) {
     open: db.prepare('INSERT OR IGNORE INTO skill_opened (turn_id, name, session_id, depth, call_id) VALUES (?, ?, ?, ?, ?)'),
     opened: db.prepare('SELECT name, depth, call_id AS callId FROM skill_opened WHERE turn_id = ? ORDER BY depth, name'),
     turns: db.prepare('SELECT turn_id FROM skill_opened WHERE name = ? ORDER BY turn_id DESC LIMIT 100').pluck(),
+    reads: db.prepare('SELECT folder, seen, read, sha256 FROM skill_reads'),
+    keep: db.prepare('INSERT OR REPLACE INTO skill_reads (folder, seen, read, sha256) VALUES (?, ?, ?, ?)'),
+    drop: db.prepare('DELETE FROM skill_reads WHERE folder = ?'),
     forget: db.prepare('DELETE FROM skill_opened WHERE session_id = ?'),
   };
 }
 
+export interface Trusts {
+  /** The hash of the trusted content, by folder of a skill. */
+  readonly contents: ReadonlyMap<string, string>;
+  readonly folders: readonly string[];
+}
+
 export class SkillRows {
+  readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
   /** Trust decisions, checked at each use; reread after a change. */
   #trusted: readonly SkillTrustTarget[] | null = null;
+  #trusts: Trusts | null = null;
   #disabled: ReadonlySet<string> | null = null;
 
   constructor(db: SqlDatabase) {
+    this.#db = db;
     this.#sql = prepareAll(db);
   }
 
@@ -63,6 +92,7 @@ export class SkillRows {
         if (trusted) this.#sql.trust.run(target.path, target.kind, target.kind === 'content' ? target.sha256 : null);
         else this.#sql.distrust.run(target.path);
         this.#trusted = null;
+        this.#trusts = null;
         return;
       }
       case 'skill.configured':
@@ -85,6 +115,25 @@ export class SkillRows {
   get trusted(): readonly SkillTrustTarget[] {
     this.#trusted ??= this.#sql.trusted.all() as SkillTrustTarget[];
     return this.#trusted;
+  }
+
+  get trusts(): Trusts {
+    this.#trusts ??= {
+      contents: new Map(this.trusted.flatMap((target) => (target.kind === 'content' ? [[target.path, target.sha256] as const] : []))),
+      folders: this.trusted.flatMap((target) => (target.kind === 'folder' ? [target.path] : [])),
+    };
+    return this.#trusts;
+  }
+
+  reads(): readonly KeptRead[] {
+    return this.#sql.reads.all() as KeptRead[];
+  }
+
+  keepReads(put: readonly KeptRead[], dropped: readonly string[]): void {
+    this.#db.transaction(() => {
+      for (const folder of dropped) this.#sql.drop.run(folder);
+      for (const { folder, seen, read, sha256 } of put) this.#sql.keep.run(folder, seen, read, sha256);
+    })();
   }
 
   get disabled(): ReadonlySet<string> {

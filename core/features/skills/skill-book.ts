@@ -1,7 +1,6 @@
 // The book of skills: finds, reads, checks and opens them within bounds. The interface of the module. Runs nothing: a script of a skill is
 // a command like any other and goes through the gate.
 
-import { hash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -13,16 +12,16 @@ import {
   type SkillListing,
   type SkillOrigin,
   type SkillsConfig,
+  type SkillTrust,
   type SkillView,
   skillOrigins,
 } from '../../contracts/features/skills.ts';
-import { isTrusted, listSkill, trustOf, type Judging, type LoadedSkill } from './loaded-skill.ts';
-import { findSkills, folderNameOf, hashTree, listTree, readSkill, type FoundSkill } from './skill-folders.ts';
-import { readHead } from './skill-head.ts';
-import { lintSteps, readSteps, skillsOf } from './skill-steps.ts';
+import { isTrusted, listSkill, trustOf, type Judging, type LoadedSkill, type ShelvedSkill } from './loaded-skill.ts';
+import { findSkills, folderNameOf, hashTree, seeTree, SKILLS_MAX, type FoundSkill, type SkillTree } from './skill-folders.ts';
 import { SkillIndex, type Scored } from './skill-index.ts';
-import { lintSkill } from './skill-lint.ts';
+import { lintTools } from './skill-lint.ts';
 import { checkNeeds, type Surroundings } from './skill-needs.ts';
+import { readWhole, SkillReads, type SkillRead } from './skill-reads.ts';
 import type { SkillRows } from './rows.ts';
 
 export interface SkillRoot {
@@ -51,18 +50,22 @@ export interface ReloadReport {
 }
 
 interface Shelf {
-  readonly skills: ReadonlyMap<string, LoadedSkill>;
+  readonly skills: ReadonlyMap<string, ShelvedSkill>;
   readonly refused: readonly RefusedSkill[];
   readonly index: SkillIndex;
+  /** Names of the skills that declare a skill as a part of their work. */
+  readonly users: ReadonlyMap<string, readonly string[]>;
 }
 
 export class SkillBook {
   readonly #deps: SkillBookDeps;
   /** Read at the first look, and whenever a folder changes. */
   #shelf: Shelf | null = null;
+  readonly #reads: SkillReads;
 
   constructor(deps: SkillBookDeps) {
     this.#deps = deps;
+    this.#reads = new SkillReads(deps.rows, deps.clock);
   }
 
   get config(): SkillsConfig {
@@ -72,7 +75,7 @@ export class SkillBook {
   get roots(): readonly (SkillRoot & { readonly isTrusted: boolean })[] {
     const { roots, rows } = this.#deps;
     const isTrustedRoot = ({ path, origin }: SkillRoot): boolean =>
-      origin === 'bundled' || rows.trusted.some((target) => target.kind === 'folder' && isInside(path, target.path));
+      origin === 'bundled' || rows.trusts.folders.some((folder) => isInside(path, folder));
     return roots.map((root) => ({ ...root, isTrusted: isTrustedRoot(root) }));
   }
 
@@ -92,13 +95,11 @@ export class SkillBook {
   }
 
   /** Fails with not_found, with the nearest names. */
-  skill(name: string): LoadedSkill {
-    const { skills } = this.#loaded();
+  skill(name: string): ShelvedSkill {
+    const { skills, index } = this.#loaded();
     const found = skills.get(name);
     if (found !== undefined) return found;
-    const near = this.#loaded()
-      .index.find(name.replaceAll('-', ' '), 3)
-      .map((scored) => scored.name);
+    const near = index.find(name.replaceAll('-', ' '), 3).map((scored) => scored.name);
     const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'See what there is with: trayclaw skills list';
     throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, { data: { hint } });
   }
@@ -107,40 +108,52 @@ export class SkillBook {
     return this.#loaded().skills.has(name);
   }
 
-  all(): readonly LoadedSkill[] {
+  all(): readonly ShelvedSkill[] {
     return [...this.#loaded().skills.values()];
   }
 
   /** Names of the skills that declare this one as a part of their work. */
-  composedBy(name: string): string[] {
-    return this.all()
-      .filter(({ head }) => head.skills.includes(name))
-      .map(({ head }) => head.name);
+  composedBy(name: string): readonly string[] {
+    return this.#loaded().users.get(name) ?? [];
+  }
+
+  /** All folders below the roots that hold a file of a skill, as last read; none before that. */
+  get folders(): readonly string[] {
+    if (this.#shelf === null) return [];
+    const own = [...this.#shelf.skills.values()].flatMap(({ folder, shadowed, tree }) => {
+      const below = new Set(tree.files.map(({ path }) => path.split('/').slice(0, -1).join('/')).filter((path) => path !== ''));
+      return [folder, ...shadowed, ...[...below].map((path) => `${folder}/${path}`)];
+    });
+    return [...own, ...this.#shelf.refused.map(({ path }) => path)];
   }
 
   get(name: string): SkillView {
     const skill = this.fresh(name);
-    const { head, file, files, findings } = skill;
+    const { head, file, tree, findings } = skill;
     return {
-      ...listSkill(skill, this.#judging()),
+      ...listSkill(skill, { ...this.#judging(), trustOf: () => skill.trust }),
       body: file.body,
       license: head.license,
       compatibility: head.compatibility,
       homepage: head.homepage,
       findings: [...findings],
-      files: files.filter(({ path }) => path !== skill.fileName).map(({ path, sizeBytes }) => ({ path, sizeBytes })),
-      sha256: hashTree(skill.folder, files),
+      files: tree.files.filter(({ path }) => path !== skill.fileName).map(({ path, sizeBytes }) => ({ path, sizeBytes })),
+      sha256: skill.sha256 ?? hashTree(skill.folder, tree.files),
     };
   }
 
-  /** The skill in the current state of its files; rereads them if they changed. */
+  /** The skill in the current state of its files, all of which are read for it; rereads the folders if they changed. */
   fresh(name: string): LoadedSkill {
     const before = this.skill(name);
-    const now = this.#load({ folder: before.folder, fileName: before.fileName }, before.origin);
-    const same = 'stamp' in now && now.stamp === before.stamp && now.trust === before.trust && now.head.name === name;
-    if (same) return before;
+    const now = this.#load(before, before.origin);
+    const isSame = 'stamp' in now && now.stamp === before.stamp && now.trust === this.#trustOf(before) && now.head.name === name;
+    if (isSame) return { ...now, shadowed: before.shadowed };
+    this.#reads.forget(before.folder);
     this.reload();
-    return this.skill(name);
+    const after = this.skill(name);
+    const again = this.#load(after, after.origin);
+    if ('stamp' in again) return { ...again, shadowed: after.shadowed };
+    throw new AppError('conflict', `The files of ${name} are being changed.`, { data: { hint: 'Try again in a moment.' } });
   }
 
   /** Best first: skills that may be offered to the model and whose tools are available. */
@@ -156,7 +169,7 @@ export class SkillBook {
   }
 
   /** The skill to which a file belongs; null for any other file, for which no folder is read. */
-  owning(path: string): LoadedSkill | null {
+  owning(path: string): ShelvedSkill | null {
     if (!this.#deps.roots.some((root) => isInside(path, root.path))) return null;
     return this.all().find(({ folder }) => isInside(path, folder)) ?? null;
   }
@@ -168,7 +181,7 @@ export class SkillBook {
   refusalOf(paths: readonly string[]): string | null {
     for (const path of paths) {
       const skill = this.owning(path);
-      if (skill === null || isTrusted(this.#withTrust(skill))) continue;
+      if (skill === null || isTrusted({ trust: this.#trustNow(skill) })) continue;
       return `It would run a file of the skill ${skill.head.name}, which you have not trusted as it is now. See: trayclaw skills show ${skill.head.name}`;
     }
     return null;
@@ -195,7 +208,7 @@ export class SkillBook {
   }
 
   reload(): ReloadReport {
-    const before = this.#shelf?.skills ?? new Map<string, LoadedSkill>();
+    const before = this.#shelf?.skills ?? new Map<string, ShelvedSkill>();
     this.#shelf = this.#read();
     const now = this.#shelf.skills;
     const names = [...now.keys()];
@@ -207,6 +220,11 @@ export class SkillBook {
     };
   }
 
+  /** Writes down what was read, for the next start. */
+  save(): void {
+    this.#reads.save();
+  }
+
   #loaded(): Shelf {
     this.#shelf ??= this.#read();
     return this.#shelf;
@@ -215,45 +233,91 @@ export class SkillBook {
   #read(): Shelf {
     const { roots, logger } = this.#deps;
     const refused: RefusedSkill[] = [];
-    const byName = new Map<string, LoadedSkill[]>();
+    const byName = new Map<string, ShelvedSkill[]>();
     const seen = new Set<string>();
     for (const { path, origin } of roots) {
-      for (const found of findSkills(path)) {
-        if (seen.has(found.folder)) continue;
-        seen.add(found.folder);
-        const loaded = this.#load(found, origin);
-        if ('reason' in loaded) refused.push({ path: found.folder, ...loaded });
-        else byName.set(loaded.head.name, [...(byName.get(loaded.head.name) ?? []), loaded]);
+      const found = findSkills(path);
+      if (found.length >= SKILLS_MAX) refused.push({ path, ...tooMany });
+      for (const one of found) {
+        if (seen.has(one.folder)) continue;
+        seen.add(one.folder);
+        const tree = seeTree(one.folder, one.entries);
+        const read = this.#reads.read(one, tree);
+        if ('reason' in read || tree === null) refused.push({ path: one.folder, ...('reason' in read ? read : tooMany) });
+        else byName.set(read.head.name, [...(byName.get(read.head.name) ?? []), this.#shelve(read, one, { origin, tree })]);
       }
     }
-    const skills = new Map([...byName].map(([name, ones]) => [name, foremost(ones)] as const));
-    if (refused.length > 0) logger.log('warn', 'some skills could not be taken in', { refused: refused.length });
-    return { skills, refused, index: new SkillIndex([...skills.values()].map(indexed)) };
+    this.#reads.retain(seen);
+    if (refused.length > (this.#shelf?.refused.length ?? 0))
+      logger.log('warn', 'some skills could not be taken in', { refused: refused.length });
+    const skills = new Map([...byName].map(([name, ones]) => [name, this.#foremost(ones)] as const));
+    return { skills, refused, index: this.#indexOf(skills), users: usersIn(skills) };
+  }
+
+  /** The same index while the texts are the same. */
+  #indexOf(skills: ReadonlyMap<string, ShelvedSkill>): SkillIndex {
+    const before = this.#shelf;
+    const isSame =
+      before?.skills.size === skills.size && [...skills].every(([name, { stamp }]) => before.skills.get(name)?.stamp === stamp);
+    if (isSame) return before.index;
+    return new SkillIndex([...skills.values()].map(({ head, topics }) => ({ name: head.name, description: head.description, topics })));
+  }
+
+  #shelve(read: SkillRead, found: FoundSkill, { origin, tree }: { origin: SkillOrigin; tree: SkillTree }): ShelvedSkill {
+    const { around, tools } = this.#deps;
+    const findings = [...read.findings, ...lintTools(read.head, tools())];
+    const { folder, fileName } = found;
+    return { ...read, folder, fileName, origin, tree, findings, needs: checkNeeds(read.head, around), shadowed: [] };
   }
 
   #load(found: FoundSkill, origin: SkillOrigin): LoadedSkill | { reason: string; hint: string } {
-    const read = readSkill(found);
-    if (!read.ok) return read.error;
-    const { file, files, source } = read.value;
-    const folderName = folderNameOf(found.folder);
-    const head = readHead(file.head, folderName, file.body);
-    if (head.name === '')
-      return { reason: 'It has no name that could be used.', hint: 'Give it a name of small letters, digits and hyphens.' };
-    if (head.description === '') return { reason: 'It says nothing of what it is for.', hint: 'Add "description: …" to its head.' };
-    const filePaths = files.map(({ path }) => path);
-    const steps = readSteps(found.folder, files);
-    const linted = lintSkill({ file, head, folderName, fileName: found.fileName, files: filePaths, tools: this.#deps.tools() });
-    const findings = [...linted, ...lintSteps(steps)];
-    const needs = checkNeeds(head, this.#deps.around);
-    const whole = { ...head, skills: [...new Set([...head.skills, ...skillsOf(steps)])] };
-    const base = { head: whole, file, ...found, origin, files, needs, findings, shadowed: [] };
-    const stamp = hash('sha256', `${source}\0${files.map(({ path, sizeBytes }) => `${path} ${sizeBytes}`).join('\0')}`, 'hex');
-    return { ...base, stamp, ...trustOf(base, this.#deps.rows.trusted) };
+    const tree = seeTree(found.folder);
+    const whole = readWhole(found, tree);
+    if (!whole.ok) return whole.error;
+    if (tree === null) return tooMany;
+    const shelved = this.#shelve(whole.value.read, found, { origin, tree });
+    return { ...shelved, file: whole.value.file, ...this.#trusted(shelved) };
   }
 
-  #withTrust(skill: LoadedSkill): LoadedSkill {
-    const files = listTree(skill.folder);
-    return files === null ? { ...skill, trust: 'changed' } : { ...skill, ...trustOf({ ...skill, files }, this.#deps.rows.trusted) };
+  /** By the files themselves. */
+  #trusted(skill: ShelvedSkill): Pick<LoadedSkill, 'trust' | 'sha256'> {
+    return trustOf(skill, this.#deps.rows.trusts, () => hashTree(skill.folder, skill.tree.files));
+  }
+
+  #trustNow(skill: ShelvedSkill): SkillTrust {
+    const tree = seeTree(skill.folder);
+    return tree === null ? 'changed' : this.#trusted({ ...skill, tree }).trust;
+  }
+
+  /** For lists: the files are hashed once, as long as they look the same. What changes meanwhile is not trusted. */
+  #trustOf(skill: ShelvedSkill): SkillTrust {
+    const { folder, tree } = skill;
+    const hashed = (): string | null => {
+      try {
+        const sha256 = hashTree(folder, tree.files);
+        return seeTree(folder)?.seen === tree.seen ? sha256 : null;
+      } catch {
+        // A file is gone or unreadable: these are not the trusted files.
+        return null;
+      }
+    };
+    return trustOf(skill, this.#deps.rows.trusts, () => this.#reads.sha256(folder, tree, hashed)).trust;
+  }
+
+  /** A trusted skill takes precedence over an untrusted one: a folder that anyone can write to cannot take over a name. */
+  #foremost(ones: readonly ShelvedSkill[]): ShelvedSkill {
+    const rank = (one: ShelvedSkill): number =>
+      (isTrusted({ trust: this.#trustOf(one) }) ? 0 : skillOrigins.length) + skillOrigins.indexOf(one.origin);
+    const ranked =
+      ones.length < 2
+        ? ones
+        : ones
+            .map((one) => ({ one, at: rank(one) }))
+            .sort((a, b) => a.at - b.at)
+            .map(({ one }) => one);
+    const [first, ...others] = ranked;
+    if (first === undefined) throw new AppError('internal', 'a name without a skill');
+    return { ...first, shadowed: others.map(({ folder }) => folder) };
   }
 
   #judging(): Judging {
@@ -264,19 +328,18 @@ export class SkillBook {
       today: new Date(clock.nowMs()).toISOString().slice(0, 10),
       hasTool: (name) => tools.has(name),
       hasSkill: (name) => this.has(name),
+      trustOf: (skill) => this.#trustOf(skill),
     };
   }
 }
 
-/** A trusted skill takes precedence over an untrusted one: a folder that anyone can write to cannot take over a name. */
-function foremost(ones: readonly LoadedSkill[]): LoadedSkill {
-  const rank = (one: LoadedSkill): number => (isTrusted(one) ? 0 : skillOrigins.length) + skillOrigins.indexOf(one.origin);
-  const [first, ...others] = [...ones].sort((a, b) => rank(a) - rank(b));
-  if (first === undefined) throw new AppError('internal', 'a name without a skill');
-  return { ...first, shadowed: others.map(({ folder }) => folder) };
-}
+const tooMany = {
+  reason: `There are more skills or files than are read: ${SKILLS_MAX.toLocaleString('en')} skills of a folder, 500 files or 50 MB of a skill.`,
+  hint: 'Remove what does not belong there.',
+};
 
-function indexed({ head, file }: LoadedSkill) {
-  const headings = file.body.split('\n').filter((line) => /^#{1,6}\s/.test(line));
-  return { name: head.name, description: head.description, topics: [...headings, ...head.tools].join(' ').replaceAll('_', ' ') };
+function usersIn(skills: ReadonlyMap<string, ShelvedSkill>): ReadonlyMap<string, readonly string[]> {
+  const users = new Map<string, string[]>();
+  for (const { head } of skills.values()) for (const name of head.skills) users.set(name, [...(users.get(name) ?? []), head.name]);
+  return users;
 }

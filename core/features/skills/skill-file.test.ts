@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { readSkillFile } from './skill-file.ts';
 import { readHead, toSkillName } from './skill-head.ts';
-import { lintSkill } from './skill-lint.ts';
+import { lintTools, lintSkill } from './skill-lint.ts';
 
 function read(source: string) {
   const result = readSkillFile(source);
@@ -14,7 +14,7 @@ function read(source: string) {
 function lint(source: string, { folderName = 'weather', files = ['SKILL.md'], fileName = 'SKILL.md' } = {}) {
   const file = read(source);
   const head = readHead(file.head, folderName, file.body);
-  return lintSkill({ file, head, folderName, fileName, files, tools: new Set(['exec']) });
+  return [...lintSkill({ file, head, folderName, fileName, files }), ...lintTools(head, new Set(['exec']))];
 }
 
 const clean = '---\nname: weather\ndescription: Tells the weather of a place. Use for forecasts.\n---\n\nLook it up.\n';
@@ -112,7 +112,7 @@ test('reads what OpenClaw adds, the newest block first', () => {
       anyBins: ['a', 'b'],
       env: ['KEY', 'TOKEN'],
       config: ['web.search'],
-      install: new Map([['curl', 'brew install curl']]),
+      install: [['curl', 'brew install curl']],
     },
   });
 });

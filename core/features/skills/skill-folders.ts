@@ -1,15 +1,16 @@
 // Finds skills on the disk and reads their files: SKILL.md, the names and sizes of the others, one hash over all of them. Follows no links,
 // limits everything, writes nothing.
 
-import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash, hash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { err, ok, type Result } from '../../base/result.ts';
 import { readSkillFile, SKILL_BYTES_MAX, type FileRefusal, type SkillFile } from './skill-file.ts';
 
 const DEPTH_MAX = 6;
-const FOLDERS_MAX = 5_000;
-const SKILLS_MAX = 2_000;
+const FOLDERS_MAX = 20_000;
+/** Of one folder, and of all that are offered. */
+export const SKILLS_MAX = 10_000;
 const FILES_MAX = 500;
 export const TREE_BYTES_MAX = 50_000_000;
 const passedOver: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', '.DS_Store']);
@@ -18,6 +19,8 @@ const fileNames = ['SKILL.md', 'skill.md'];
 export interface FoundSkill {
   readonly folder: string;
   readonly fileName: string;
+  /** Of the folder itself, where they were just listed. */
+  readonly entries?: readonly Dirent[];
 }
 
 /** Folders with a SKILL.md below `root`, and `root` itself where it is one. Below a skill there is no other. In order of their names. */
@@ -30,7 +33,7 @@ export function findSkills(root: string): FoundSkill[] {
     const entries = entriesOf(folder);
     const fileName = fileNames.find((name) => entries.some((entry) => entry.isFile() && entry.name === name));
     if (fileName !== undefined) {
-      found.push({ folder, fileName });
+      found.push({ folder, fileName, entries });
       return;
     }
     if (depth >= DEPTH_MAX) return;
@@ -51,38 +54,48 @@ export interface TreeFile {
   readonly sizeBytes: number;
 }
 
-/** Its files, SKILL.md too, sorted. Null where there are more, or they are larger, than a skill may have. */
-export function listTree(folder: string): readonly TreeFile[] | null {
+export interface SkillTree {
+  /** Its files, SKILL.md too, sorted. */
+  readonly files: readonly TreeFile[];
+  /** Their targets are not part of it, so trust does not cover them. */
+  readonly hasLinks: boolean;
+  /** Of the names, sizes and times of its files: while it is the same, so are they, if the last change was some time ago. */
+  readonly seen: string;
+  readonly changedAtMs: number;
+}
+
+/** Reads no file. Null where there are more, or they are larger, than a skill may have. */
+export function seeTree(folder: string, top = entriesOf(folder)): SkillTree | null {
   const files: TreeFile[] = [];
-  let bytes = 0;
+  const about: string[] = [];
+  let [bytes, changedAtMs, hasLinks] = [0, 0, false];
   const walk = (at: string, below: string, depth: number): boolean => {
     if (depth > DEPTH_MAX) return false;
-    for (const entry of entriesOf(at)) {
+    for (const entry of depth === 0 ? top : entriesOf(at)) {
+      if (entry.isSymbolicLink()) hasLinks = true;
       if (passedOver.has(entry.name)) continue;
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
         if (!walk(join(at, entry.name), path, depth + 1)) return false;
       } else if (entry.isFile()) {
-        const sizeBytes = sizeOf(join(at, entry.name));
+        const { size: sizeBytes, mtimeMs, ctimeMs, ino } = lstatSync(join(at, entry.name));
         bytes += sizeBytes;
+        changedAtMs = Math.max(changedAtMs, mtimeMs, ctimeMs);
         files.push({ path, sizeBytes });
+        about.push(`${path}\0${sizeBytes} ${mtimeMs} ${ctimeMs} ${ino}`);
         if (files.length > FILES_MAX || bytes > TREE_BYTES_MAX) return false;
       }
     }
     return true;
   };
   if (!walk(folder, '', 0)) return null;
-  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const seen = hash('sha256', `${hasLinks ? 'links' : ''}\0${about.join('\0')}`, 'hex');
+  return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), hasLinks, seen, changedAtMs };
 }
 
-/** Links in a skill's folder: their targets are not part of it, so trust does not cover them. */
-export function hasLinks(folder: string): boolean {
-  const walk = (at: string, depth: number): boolean =>
-    entriesOf(at).some((entry) => {
-      if (entry.isSymbolicLink()) return true;
-      return entry.isDirectory() && !passedOver.has(entry.name) && depth < DEPTH_MAX && walk(join(at, entry.name), depth + 1);
-    });
-  return walk(folder, 0);
+/** Its files, SKILL.md too, sorted. Null where there are more, or they are larger, than a skill may have. */
+export function listTree(folder: string): readonly TreeFile[] | null {
+  return seeTree(folder)?.files ?? null;
 }
 
 /** Hashes names, lengths and contents of all files, in an unambiguous form. Throws if a file cannot be read. */
@@ -113,20 +126,18 @@ function hashFiles(sorted: readonly string[], read: (path: string) => Uint8Array
 export interface ReadSkill {
   readonly file: SkillFile;
   readonly source: string;
-  readonly files: readonly TreeFile[];
+  readonly tree: SkillTree;
 }
 
-export function readSkill({ folder, fileName }: FoundSkill): Result<ReadSkill, FileRefusal> {
+export function readSkill({ folder, fileName }: FoundSkill, tree: SkillTree | null = seeTree(folder)): Result<ReadSkill, FileRefusal> {
   const path = join(folder, fileName);
+  if (tree === null) return err({ reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' });
   try {
     if (sizeOf(path) > SKILL_BYTES_MAX)
       return err({ reason: 'Its SKILL.md is larger than 1 MB.', hint: 'Move most of it to separate files.' });
     const source = readFileSync(path, 'utf8');
     const file = readSkillFile(source);
-    if (!file.ok) return file;
-    const files = listTree(folder);
-    if (files === null) return err({ reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' });
-    return ok({ file: file.value, source, files });
+    return file.ok ? ok({ file: file.value, source, tree }) : file;
   } catch (cause) {
     return err({
       reason: `It cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
@@ -139,7 +150,7 @@ export function folderNameOf(folder: string): string {
   return basename(folder);
 }
 
-function entriesOf(folder: string) {
+function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {

@@ -2,56 +2,66 @@
 // linter reports them.
 
 import { parse } from 'yaml';
+import * as z from 'zod';
 import type { Head } from './skill-file.ts';
 
-/** As stated in the head; not checked against this machine yet. */
-export interface SkillHead {
-  readonly name: string;
-  readonly description: string;
-  readonly license: string | null;
-  readonly compatibility: string | null;
-  readonly homepage: string | null;
-  readonly version: string | null;
-  readonly deprecation: Deprecation | null;
-  /** This program's tools, from our own key. The standard's allowed-tools names tools of other clients and is ignored here. */
-  readonly tools: readonly string[];
-  /** Other skills its instructions lead to, those it requires among them. */
-  readonly skills: readonly string[];
-  readonly requires: readonly Required[];
-  /** Hosts and folders it says it needs: `api.example.com`, `~/Notes`. */
-  readonly hosts: readonly string[];
-  readonly folders: readonly string[];
-  readonly needs: Needs;
-  /** The person may open it with /skill. */
-  readonly userInvocable: boolean;
-  /** The skill is offered to the model. */
-  readonly modelInvocable: boolean;
-}
-
 /** Another skill, in the versions that do: `>=1.0.0 <2.0.0`; `*` for all. */
-export interface Required {
-  readonly name: string;
-  readonly range: string;
-}
+const requiredSchema = z.object({ name: z.string(), range: z.string() }).readonly();
+export type Required = z.infer<typeof requiredSchema>;
 
-export interface Deprecation {
-  readonly replacedBy: string | null;
-  /** `2026-12-31`. */
-  readonly removeAfter: string | null;
-}
+const deprecationSchema = z
+  .object({
+    replacedBy: z.string().nullable(),
+    /** `2026-12-31`. */
+    removeAfter: z.string().nullable(),
+  })
+  .readonly();
+export type Deprecation = z.infer<typeof deprecationSchema>;
 
-export interface Needs {
-  /** Platforms in Node's words; empty for all. */
-  readonly os: readonly string[];
-  readonly bins: readonly string[];
-  readonly anyBins: readonly string[];
-  readonly env: readonly string[];
-  readonly config: readonly string[];
-  /** Offered even if requirements are missing, except the platform. */
-  readonly always: boolean;
-  /** How to install each program, by name. */
-  readonly install: ReadonlyMap<string, string>;
-}
+const texts = z.array(z.string()).readonly();
+
+const needsSchema = z
+  .object({
+    /** Platforms in Node's words; empty for all. */
+    os: texts,
+    bins: texts,
+    anyBins: texts,
+    env: texts,
+    config: texts,
+    /** Offered even if requirements are missing, except the platform. */
+    always: z.boolean(),
+    /** How to install each program, by name. */
+    install: z.array(z.tuple([z.string(), z.string()])).readonly(),
+  })
+  .readonly();
+export type Needs = z.infer<typeof needsSchema>;
+
+/** As stated in the head; not checked against this machine yet. */
+export const skillHeadSchema = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    license: z.string().nullable(),
+    compatibility: z.string().nullable(),
+    homepage: z.string().nullable(),
+    version: z.string().nullable(),
+    deprecation: deprecationSchema.nullable(),
+    /** This program's tools, from our own key. The standard's allowed-tools names tools of other clients and is ignored here. */
+    tools: texts,
+    /** Other skills its instructions lead to, those it requires among them. */
+    skills: texts,
+    requires: z.array(requiredSchema).readonly(),
+    /** Hosts and folders it says it needs: `api.example.com`, `~/Notes`. */
+    hosts: texts,
+    folders: texts,
+    needs: needsSchema,
+    /** The person may open it with /skill. */
+    userInvocable: z.boolean(),
+    /** The skill is offered to the model. */
+    modelInvocable: z.boolean(),
+  })
+  .readonly();
+export type SkillHead = z.infer<typeof skillHeadSchema>;
 
 const NAME_CHARS_MAX = 64;
 const DESCRIPTION_CHARS_MAX = 4_096;
@@ -138,7 +148,7 @@ function needsOf(openClaw: Head, own: (key: string) => string | null): Needs {
     env: [...new Set([...namesOf(requires['env']), ...required, ...wordsOf(own('env'))])],
     config: [...namesOf(requires['config']), ...wordsOf(own('config'))],
     always: flagOf(openClaw['always'], false),
-    install,
+    install: [...install],
   };
 }
 

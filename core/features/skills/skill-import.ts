@@ -9,7 +9,7 @@ import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RefusedSkill, SkillFinding } from '../../contracts/features/skills.ts';
 import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
-import { findSkills, folderNameOf, hashTree, hasLinks, listTree, type FoundSkill } from './skill-folders.ts';
+import { findSkills, folderNameOf, hashTree, listTree, seeTree, type FoundSkill } from './skill-folders.ts';
 import { readSkillFile } from './skill-file.ts';
 import { readHead } from './skill-head.ts';
 import { lintSkill } from './skill-lint.ts';
@@ -61,9 +61,10 @@ export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; ski
 }
 
 function planOne({ folder, fileName }: FoundSkill, sha256: string | null): Planned | { reason: string; hint: string } {
-  const files = listTree(folder);
-  if (files === null) return { reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' };
-  if (hasLinks(folder)) return { reason: 'It holds links to other places.', hint: 'Put the files themselves in their place.' };
+  const tree = seeTree(folder);
+  if (tree === null) return { reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' };
+  const { files } = tree;
+  if (tree.hasLinks) return { reason: 'It holds links to other places.', hint: 'Put the files themselves in their place.' };
   const contents = new Map(files.map(({ path }) => [path, readFileSync(join(folder, path))] as const));
   const source = contents.get(fileName)?.toString('utf8') ?? '';
   const folderName = folderNameOf(folder);
@@ -135,5 +136,5 @@ function findingsOf(place: string, files: readonly string[]): SkillFinding[] {
   if (!read.ok) return [];
   const folderName = folderNameOf(place);
   const head = readHead(read.value.head, folderName, read.value.body);
-  return lintSkill({ file: read.value, head, folderName, fileName: 'SKILL.md', files, tools: null });
+  return lintSkill({ file: read.value, head, folderName, fileName: 'SKILL.md', files });
 }

@@ -1,6 +1,8 @@
 // Finds the skills that fit a message: an index in memory, scored like BM25 over weighted fields. Bounded; knows words, not trust or
 // requirements.
 
+import { SKILLS_MAX } from './skill-folders.ts';
+
 export interface IndexedSkill {
   readonly name: string;
   readonly description: string;
@@ -13,7 +15,6 @@ export interface Scored {
   readonly score: number;
 }
 
-const DOCUMENTS_MAX = 2_000;
 const TERMS_MAX = 400;
 const QUERY_TERMS_MAX = 64;
 /** The usual constants (Robertson and Zaragoza, 2009). */
@@ -34,50 +35,69 @@ const common = new Set(
 
 interface Document {
   readonly name: string;
-  /** Weighted frequency by term. */
-  readonly terms: ReadonlyMap<string, number>;
   readonly length: number;
+}
+
+/** The documents that hold a term, and its weighted frequency in each. */
+interface Holders {
+  readonly at: number[];
+  readonly frequency: number[];
 }
 
 export class SkillIndex {
   readonly #documents: readonly Document[];
-  readonly #holders = new Map<string, number[]>();
+  readonly #holders = new Map<string, Holders>();
   readonly #averageLength: number;
 
   constructor(skills: readonly IndexedSkill[]) {
-    this.#documents = skills.slice(0, DOCUMENTS_MAX).map(documentOf);
-    let total = 0;
-    for (const [at, { terms, length }] of this.#documents.entries()) {
-      total += length;
-      for (const term of terms.keys()) {
-        const holders = this.#holders.get(term);
-        if (holders === undefined) this.#holders.set(term, [at]);
-        else holders.push(at);
-      }
-    }
+    // Skills share most of their words, so each is reduced to its form once.
+    const stems = new Map<string, string>();
+    this.#documents = skills.slice(0, SKILLS_MAX).map((skill, at) => this.#add(skill, at, stems));
+    const total = this.#documents.reduce((sum, { length }) => sum + length, 0);
     this.#averageLength = Math.max(1, total / Math.max(1, this.#documents.length));
   }
 
   /** Best first; leaves out skills that match only common words. `accepts` filters before the limit applies. */
   find(query: string, limit: number, accepts: (name: string) => boolean = () => true): Scored[] {
-    const scores = new Map<number, number>();
+    const scores = new Float64Array(this.#documents.length);
     // A handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
-    for (const term of new Set(termsOf(query).slice(0, QUERY_TERMS_MAX))) {
+    for (const term of new Set(termsOf(query, QUERY_TERMS_MAX))) {
       const holders = this.#holders.get(term);
       if (holders === undefined) continue;
-      const rarity = Math.log(1 + (size - holders.length + 0.5) / (holders.length + 0.5));
-      for (const at of holders) {
-        const document = this.#documents[at];
-        const frequency = document?.terms.get(term) ?? 0;
-        const norm = K1 * (1 - B + (B * (document?.length ?? 0)) / this.#averageLength);
-        scores.set(at, (scores.get(at) ?? 0) + (rarity * frequency * (K1 + 1)) / (frequency + norm));
+      const rarity = Math.log(1 + (size - holders.at.length + 0.5) / (holders.at.length + 0.5));
+      for (let held = 0; held < holders.at.length; held += 1) {
+        const at = holders.at[held] ?? 0;
+        const frequency = holders.frequency[held] ?? 0;
+        const norm = K1 * (1 - B + (B * (this.#documents[at]?.length ?? 0)) / this.#averageLength);
+        scores[at] = (scores[at] ?? 0) + (rarity * frequency * (K1 + 1)) / (frequency + norm);
       }
     }
-    const found = [...scores]
-      .map(([at, score]) => ({ name: this.#documents[at]?.name ?? '', score: Math.round(score * 1000) / 1000 }))
-      .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
+    const found: Scored[] = [];
+    for (let at = 0; at < scores.length; at += 1) {
+      const score = Math.round((scores[at] ?? 0) * 1000) / 1000;
+      if (score >= SCORE_MIN) found.push({ name: this.#documents[at]?.name ?? '', score });
+    }
+    found.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
     return bestOf(found, limit, accepts);
+  }
+
+  #add(skill: IndexedSkill, at: number, stems: Map<string, string>): Document {
+    const terms = new Map<string, number>();
+    let length = 0;
+    for (const field of ['name', 'description', 'topics'] as const) {
+      for (const term of termsOf(skill[field], TERMS_MAX, stems)) {
+        terms.set(term, (terms.get(term) ?? 0) + weights[field]);
+        length += 1;
+      }
+    }
+    for (const [term, frequency] of terms) {
+      const holders = this.#holders.get(term) ?? { at: [], frequency: [] };
+      holders.at.push(at);
+      holders.frequency.push(frequency);
+      this.#holders.set(term, holders);
+    }
+    return { name: skill.name, length };
   }
 }
 
@@ -85,29 +105,23 @@ export class SkillIndex {
 function bestOf(found: readonly Scored[], limit: number, accepts: (name: string) => boolean): Scored[] {
   const taken: Scored[] = [];
   for (const one of found) {
-    const least = Math.max(SCORE_MIN, (taken[0]?.score ?? 0) * SHARE_MIN);
-    if (taken.length === limit || one.score < least) break;
+    if (taken.length === limit || one.score < (taken[0]?.score ?? 0) * SHARE_MIN) break;
     if (accepts(one.name)) taken.push(one);
   }
   return taken;
 }
 
-function documentOf(skill: IndexedSkill): Document {
-  const terms = new Map<string, number>();
-  let length = 0;
-  for (const field of ['name', 'description', 'topics'] as const) {
-    for (const term of termsOf(skill[field]).slice(0, TERMS_MAX)) {
-      terms.set(term, (terms.get(term) ?? 0) + weights[field]);
-      length += 1;
-    }
+/** Removes stop words and reduces each word to one form; looks no further than `max` terms. */
+export function termsOf(text: string, max = Number.POSITIVE_INFINITY, stems = new Map<string, string>()): string[] {
+  const terms: string[] = [];
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+    if (word.length < 2 || word.length >= 40 || common.has(word)) continue;
+    const known = stems.get(word) ?? stem(word);
+    stems.set(word, known);
+    terms.push(known);
+    if (terms.length >= max) break;
   }
-  return { name: skill.name, terms, length };
-}
-
-/** Removes stop words and reduces each word to one form. */
-export function termsOf(text: string): string[] {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => word.length > 1 && word.length < 40 && !common.has(word)).map(stem);
+  return terms;
 }
 
 /** Enough of Porter's first steps that "summarising", "summarised" and "summaries" meet. */

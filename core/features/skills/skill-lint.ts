@@ -11,8 +11,6 @@ export interface Linted {
   readonly fileName: string;
   /** Files of the folder, relative to it, with forward slashes. */
   readonly files: readonly string[];
-  /** The available tools; null if unknown. */
-  readonly tools: ReadonlySet<string> | null;
 }
 
 const standardKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools']);
@@ -150,7 +148,7 @@ function lintForm(metadata: unknown, map: Head): SkillFinding[] {
   return found;
 }
 
-function lintValues(map: Head, { head, tools }: Linted): SkillFinding[] {
+function lintValues(map: Head, { head }: Linted): SkillFinding[] {
   const found: SkillFinding[] = [];
   const day = map['remove-after'];
   if (typeof day === 'string' && !isDay(day))
@@ -161,10 +159,14 @@ function lintValues(map: Head, { head, tools }: Linted): SkillFinding[] {
   if (head.needs.os.some((name) => !['darwin', 'linux', 'win32'].includes(name))) {
     found.push(finding('warning', 'os-unknown', `Of the systems ${head.needs.os.join(', ')} only darwin, linux and win32 are known.`));
   }
-  for (const tool of head.tools) {
-    if (tools !== null && !tools.has(tool)) found.push(finding('warning', 'tool-unknown', `There is no tool ${JSON.stringify(tool)}.`));
-  }
   return found;
+}
+
+/** Apart from the rest: which tools there are changes while the files stay the same. */
+export function lintTools({ tools }: SkillHead, known: ReadonlySet<string>): SkillFinding[] {
+  return tools
+    .filter((tool) => !known.has(tool))
+    .map((tool) => finding('warning', 'tool-unknown', `There is no tool ${JSON.stringify(tool)}.`));
 }
 
 function lintBody({ file: { body, bodyLine }, files }: Linted): SkillFinding[] {

@@ -15,7 +15,8 @@ export interface Surroundings {
 
 /** Checks only the needs it names; empty for a skill without needs. The caller passes the tools and skills. */
 export function checkNeeds({ needs }: SkillHead, around: Surroundings): SkillRequirement[] {
-  const { os, bins, anyBins, env, config, install } = needs;
+  const { os, bins, anyBins, env, config } = needs;
+  const install = new Map(needs.install);
   const requirement = (kind: SkillRequirement['kind'], name: string, isMet: boolean, hint: string | null = null): SkillRequirement => ({
     kind,
     name,

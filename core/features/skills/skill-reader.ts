@@ -28,7 +28,7 @@ export interface ShownSkill {
 }
 
 export interface SkillReaderDeps {
-  readonly skills: { fresh(name: string): LoadedSkill; skill(name: string): LoadedSkill; has(name: string): boolean };
+  readonly skills: { fresh(name: string): LoadedSkill; has(name: string): boolean };
   readonly config: SkillsConfig;
   readonly today: () => string;
   readonly disabled: () => ReadonlySet<string>;
@@ -63,7 +63,7 @@ export class SkillReader {
     const wanted = file.replace(/^\.\//, '');
     const path = join(skill.folder, wanted);
     // Only listed plain files of its folder: neither dots nor links lead out of it.
-    if (!skill.files.some((one) => one.path === wanted) || !lstatSync(path).isFile()) {
+    if (!skill.tree.files.some((one) => one.path === wanted) || !lstatSync(path).isFile()) {
       throw new AppError('not_found', `The skill ${name} has no file ${JSON.stringify(file.slice(0, 200))}.`, {
         data: { hint: filesOf(skill).join(', ').slice(0, 500) || 'It has no files besides its instructions.' },
       });
@@ -108,7 +108,7 @@ export class SkillReader {
   /** One level below the shallowest opened skill whose instructions name it; otherwise 1. */
   #depthOf(name: string, opened: readonly OpenedSkill[]): { depth: number; from: string | null } {
     const known = opened.filter((one) => one.name !== name && this.#deps.skills.has(one.name));
-    const parent = known.find((one) => leadsTo(this.#deps.skills.skill(one.name), name));
+    const parent = known.find((one) => leadsTo(this.#deps.skills.fresh(one.name), name));
     return parent === undefined ? { depth: 1, from: null } : { depth: parent.depth + 1, from: parent.name };
   }
 
@@ -129,7 +129,7 @@ export class SkillReader {
     about: { file: string | null; depth: number; from: string | null },
   ): void {
     const { name, version } = skill.head;
-    const sha256 = skill.sha256 ?? hashTree(skill.folder, skill.files);
+    const sha256 = skill.sha256 ?? hashTree(skill.folder, skill.tree.files);
     this.#deps.record(sessionId, [
       { type: 'skill.expanded', turnId, body: { name, version, sha256, ...about, trusted: isTrusted(skill), callId } },
     ]);
@@ -171,15 +171,15 @@ function contentOf(skill: LoadedSkill): string {
 }
 
 /** Describes how one call runs a whole composed skill. */
-function runWords({ head, folder, files }: LoadedSkill): string[] {
-  const steps = readSteps(folder, files);
+function runWords({ head, folder, tree }: LoadedSkill): string[] {
+  const steps = readSteps(folder, tree.files);
   if (steps?.ok !== true) return [];
   const input = Object.entries(steps.value.input).map(([key, about]) => `${JSON.stringify(key)}: … (${about})`);
   return [`[The skill tool runs all its steps: {"action":"run","name":"${head.name}","input":{${input.join(', ')}}}]`];
 }
 
 function filesOf(skill: LoadedSkill): string[] {
-  return skill.files
+  return skill.tree.files
     .map(({ path }) => path)
     .filter((path) => path !== skill.fileName)
     .slice(0, FILES_SHOWN);

@@ -8,13 +8,13 @@ import { isInside } from '../../base/inside-folder.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillOrigin } from '../../contracts/features/skills.ts';
-import type { LoadedSkill } from './loaded-skill.ts';
+import type { ShelvedSkill } from './loaded-skill.ts';
 import { hashTree, listTree } from './skill-folders.ts';
 
 interface SkillShelf {
   readonly roots: readonly { readonly path: string; readonly origin: SkillOrigin }[];
   /** Fails with not_found. */
-  skill(name: string): LoadedSkill;
+  skill(name: string): ShelvedSkill;
   /** Names of the skills that declare this one as a part of their work. */
   composedBy(name: string): readonly string[];
 }
@@ -53,7 +53,7 @@ export function contentOf(folder: string): string {
   return files === null ? '' : hashTree(folder, files);
 }
 
-function notOurs({ origin, folder }: LoadedSkill, name: string): AppError {
+function notOurs({ origin, folder }: ShelvedSkill, name: string): AppError {
   const off = `Switch it off with: trayclaw skills disable ${name}`;
   if (origin === 'bundled')
     return new AppError('invalid_params', `${name} comes with the program and cannot be removed.`, { data: { hint: off } });

@@ -96,7 +96,7 @@ export class SkillRuns {
         data: { hint: `Review it, then trust it with: trayclaw skills trust ${name}` },
       });
     }
-    const steps = readSteps(skill.folder, skill.files);
+    const steps = readSteps(skill.folder, skill.tree.files);
     if (steps === null)
       throw new AppError('not_found', `The skill ${name} has no steps to run; it is instructions.`, {
         data: { hint: 'Open it and follow them.' },

@@ -5,7 +5,7 @@ import { isInside } from '../../base/inside-folder.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { SkillFinding } from '../../contracts/features/skills.ts';
 import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
-import type { LoadedSkill } from './loaded-skill.ts';
+import type { ShelvedSkill } from './loaded-skill.ts';
 import type { SkillBook } from './skill-book.ts';
 import { findSkills, hashContents, hashTree, listTree } from './skill-folders.ts';
 import { readSkillFile } from './skill-file.ts';
@@ -70,7 +70,7 @@ export function createSkillShelf(book: SkillBook, folder: string, openedIn: (nam
   };
 }
 
-function standingOf({ head, folder }: LoadedSkill, own: string): StandingSkill {
+function standingOf({ head, folder }: ShelvedSkill, own: string): StandingSkill {
   const { name, version, requires, deprecation } = head;
   return { name, path: folder, version, requires, deprecation, isOwn: isInside(folder, own) };
 }
@@ -88,7 +88,7 @@ function inspectSkill(
   const head = readHead(read.value.head, folderName, read.value.body);
   if (head.name === '' || head.description === '')
     return err({ reason: 'It has no name or says nothing of what it is for.', hint: 'Add both to its head.' });
-  const linted = { file: read.value, head, folderName: head.name, fileName, files: [...files.keys()], tools: null };
+  const linted = { file: read.value, head, folderName: head.name, fileName, files: [...files.keys()] };
   const sha256 = hashContents(files);
   const body = read.value.body;
   return ok({ name: head.name, head, body, files, isConverted, sha256, findings: lintSkill(linted) });

@@ -26,16 +26,24 @@ export class SkillBench {
   readonly clock = new ManualClock(Date.parse('2026-06-01T12:00:00Z'));
   readonly rows: SkillRows;
   readonly log: SessionLog;
-  readonly book: SkillBook;
-  readonly reader: SkillReader;
-  readonly sources: ReturnType<typeof createSkillSources>;
+  book!: SkillBook;
+  reader!: SkillReader;
+  sources!: ReturnType<typeof createSkillSources>;
+  readonly #options: BenchOptions;
   readonly #storage: Storage;
 
-  constructor({ tools = ['skill', 'exec', 'read_file'], around = {}, config = {} }: BenchOptions = {}) {
+  constructor(options: BenchOptions = {}) {
+    this.#options = options;
     for (const folder of ['home', 'workspace', 'person', 'bundled']) mkdirSync(join(this.root, folder));
     this.#storage = Storage.open({ home: join(this.root, 'home'), migrations: [...sessionMigrations, ...skillMigrations] });
     this.rows = new SkillRows(this.#storage.db);
     this.log = new SessionLog({ storage: this.#storage, clock: this.clock, logger: silentLogger, projections: [this.rows] });
+    this.reopen();
+  }
+
+  /** As after another start: nothing is known but the rows. */
+  reopen(): void {
+    const { tools = ['skill', 'exec', 'read_file'], around = {}, config = {} } = this.#options;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void this.log.append(sessionId, drafts);
     const parsed = skillsConfigSchema.parse(config);
     this.book = new SkillBook({
@@ -72,6 +80,10 @@ export class SkillBench {
     const name = place.split('/').at(-1) ?? '';
     const { head = '', body = 'Do it.', description = `Does what ${name} says, for a test of skills.` } = about;
     this.write(`${place}/SKILL.md`, `---\nname: ${name}\ndescription: ${description}\n${head === '' ? '' : `${head}\n`}---\n\n${body}\n`);
+  }
+
+  remove(path: string): void {
+    rmSync(this.at(path), { recursive: true });
   }
 
   trustContent(name: string, trusted = true): void {

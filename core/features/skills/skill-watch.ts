@@ -5,12 +5,13 @@ import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
-import { findSkills, listTree } from './skill-folders.ts';
 
 export interface SkillWatchDeps {
   readonly roots: readonly { readonly path: string }[];
   readonly logger: Logger;
   readonly later: Later;
+  /** Those with files of skills, as last read. */
+  folders(): readonly string[];
   reload(): { readonly added: readonly string[]; readonly changed: readonly string[]; readonly removed: readonly string[] };
 }
 
@@ -29,9 +30,10 @@ export class SkillWatch {
     this.#deps = deps;
   }
 
+  /** The first look comes soon, and not within the start. */
   start(): void {
     this.#listen();
-    this.#wait(LOOK_MS);
+    this.#wait(SETTLE_MS);
   }
 
   dispose(): void {
@@ -47,8 +49,13 @@ export class SkillWatch {
   }
 
   #look(): void {
-    // Before the reading too: changes during it are reported afterwards.
-    this.#listen();
+    this.#reload();
+    // Changes before a new folder is watched would not be reported.
+    if (this.#listen()) this.#reload();
+    this.#wait(LOOK_MS);
+  }
+
+  #reload(): void {
     try {
       const { added, changed, removed } = this.#deps.reload();
       if (added.length + changed.length + removed.length > 0)
@@ -56,24 +63,25 @@ export class SkillWatch {
     } catch (cause) {
       this.#deps.logger.log('error', 'skills could not be reloaded', { cause: String(cause) });
     }
-    this.#listen();
-    this.#wait(LOOK_MS);
   }
 
-  /** Watches each folder separately: not every platform watches recursively. */
-  #listen(): void {
-    if (this.#isDisposed) return;
-    const places = this.#deps.roots.flatMap(({ path }) => placesOf(path)).slice(0, WATCHERS_MAX);
+  /** Watches each folder separately: not every platform watches recursively. True where it watches one more. */
+  #listen(): boolean {
+    if (this.#isDisposed) return false;
+    const below = this.#deps.folders().map((path): Place => ({ path, onlyName: null }));
+    const places = [...this.#deps.roots.map(({ path }) => placeOf(path)), ...below].slice(0, WATCHERS_MAX);
     const wanted = new Map(places.map((place) => [`${place.path}\0${place.onlyName ?? ''}`, place]));
     for (const [key, watcher] of this.#watchers) {
       if (wanted.has(key)) continue;
       watcher.close();
       this.#watchers.delete(key);
     }
-    for (const [key, place] of wanted) if (!this.#watchers.has(key)) this.#watch(key, place);
+    let isMore = false;
+    for (const [key, place] of wanted) if (!this.#watchers.has(key)) isMore = this.#watch(key, place) || isMore;
+    return isMore;
   }
 
-  #watch(key: string, { path, onlyName }: Place): void {
+  #watch(key: string, { path, onlyName }: Place): boolean {
     try {
       const watcher = watch(path, { persistent: false });
       const forget = (): void => {
@@ -88,8 +96,10 @@ export class SkillWatch {
       });
       watcher.on('error', forget);
       this.#watchers.set(key, watcher);
+      return true;
     } catch {
       // The file system reports no changes: the regular check finds them.
+      return false;
     }
   }
 }
@@ -100,18 +110,10 @@ interface Place {
   readonly onlyName: string | null;
 }
 
-/**
- * The folders to watch for a root: it and its skills; for a missing one the nearest existing parent, only for the next name on the path.
- */
-function placesOf(root: string): Place[] {
-  if (existsSync(root))
-    return [root, ...findSkills(root).flatMap(({ folder }) => foldersOf(folder))].map((path) => ({ path, onlyName: null }));
+/** Where to watch for a root: itself; for a missing one the nearest existing parent, only for the next name on the path. */
+function placeOf(root: string): Place {
+  if (existsSync(root)) return { path: root, onlyName: null };
   let child = root;
   while (!existsSync(dirname(child)) && dirname(child) !== child) child = dirname(child);
-  return [{ path: dirname(child), onlyName: basename(child) }];
-}
-
-function foldersOf(folder: string): string[] {
-  const below = (listTree(folder) ?? []).map(({ path }) => path.split('/').slice(0, -1).join('/'));
-  return [...new Set(['', ...below])].map((path) => (path === '' ? folder : `${folder}/${path}`));
+  return { path: dirname(child), onlyName: basename(child) };
 }

@@ -82,7 +82,7 @@ export const skills = defineBuiltInFeature({
       finder.forget();
       return book.reload();
     };
-    const watch = new SkillWatch({ roots, logger, later, reload });
+    const watch = new SkillWatch({ roots, logger, later, reload, folders: () => book.folders });
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
       handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => unneededOn(shelf) }),
@@ -98,6 +98,8 @@ export const skills = defineBuiltInFeature({
       },
       dispose: () => {
         watch.dispose();
+        // Here and not at a turn. After a kill the next start reads the files again.
+        book.save();
       },
     };
   },

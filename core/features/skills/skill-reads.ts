@@ -1,0 +1,134 @@
+// What was read of each skill, kept with the names, sizes and times of its files: a start, and each look at the folders, reads only what is
+// new since. For lists and the shortlist alone; what is opened or run is read and hashed again. Can be deleted at any time.
+
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import { parseJson } from '../../base/json.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import { skillFindingSchema } from '../../contracts/skill-parts.ts';
+import type { KeptRead, SkillRows } from './rows.ts';
+import { folderNameOf, readSkill, type FoundSkill, type SkillTree } from './skill-folders.ts';
+import type { FileRefusal, SkillFile } from './skill-file.ts';
+import { readHead, skillHeadSchema } from './skill-head.ts';
+import { lintSkill } from './skill-lint.ts';
+import { lintSteps, readSteps, skillsOf } from './skill-steps.ts';
+
+/** Raise it whenever the same files are read in another way; a test holds it. */
+const FORM = 1;
+/** A file may change again within the same tick of the file system's clock, with the same times. */
+const TICK_MS = 2_000;
+
+const skillReadSchema = z.object({
+  head: skillHeadSchema,
+  /** Its headings and tools: words for the shortlist. */
+  topics: z.string(),
+  findings: z.array(skillFindingSchema),
+  /** Of the SKILL.md and the other files' names: detects a change. */
+  stamp: z.string(),
+});
+export type SkillRead = z.infer<typeof skillReadSchema>;
+const refusalSchema = z.object({ reason: z.string(), hint: z.string() });
+const keptSchema = z.union([skillReadSchema, refusalSchema]);
+
+/** Reads the files themselves. */
+export function readWhole(found: FoundSkill, tree: SkillTree | null): Result<{ read: SkillRead; file: SkillFile }, FileRefusal> {
+  const whole = readSkill(found, tree);
+  if (!whole.ok) return whole;
+  const { file, source, tree: seen } = whole.value;
+  const folderName = folderNameOf(found.folder);
+  const head = readHead(file.head, folderName, file.body);
+  if (head.name === '')
+    return err({ reason: 'It has no name that could be used.', hint: 'Give it a name of small letters, digits and hyphens.' });
+  if (head.description === '') return err({ reason: 'It says nothing of what it is for.', hint: 'Add "description: …" to its head.' });
+  const steps = readSteps(found.folder, seen.files);
+  const linted = lintSkill({ file, head, folderName, fileName: found.fileName, files: seen.files.map(({ path }) => path) });
+  const headings = file.body.split('\n').filter((line) => /^#{1,6}\s/.test(line));
+  const read = {
+    head: { ...head, skills: [...new Set([...head.skills, ...skillsOf(steps)])] },
+    topics: [...headings, ...head.tools].join(' ').replaceAll('_', ' '),
+    findings: [...linted, ...lintSteps(steps)],
+    stamp: hash('sha256', `${source}\0${seen.files.map(({ path, sizeBytes }) => `${path} ${sizeBytes}`).join('\0')}`, 'hex'),
+  };
+  return ok({ read, file });
+}
+
+interface Kept {
+  readonly seen: string;
+  readonly read: SkillRead | FileRefusal;
+  sha256: string | null;
+  isNew: boolean;
+}
+
+export class SkillReads {
+  readonly #rows: Pick<SkillRows, 'reads' | 'keepReads'>;
+  readonly #clock: Clock;
+  #kept: Map<string, Kept> | null = null;
+  readonly #gone = new Set<string>();
+
+  constructor(rows: Pick<SkillRows, 'reads' | 'keepReads'>, clock: Clock) {
+    this.#rows = rows;
+    this.#clock = clock;
+  }
+
+  /** As kept while its files look the same, else read now. */
+  read(found: FoundSkill, tree: SkillTree | null): SkillRead | FileRefusal {
+    const seen = seenOf(tree);
+    const kept = this.#all().get(found.folder);
+    if (kept?.seen === seen) return kept.read;
+    const nowMs = this.#clock.nowMs();
+    const now = readWhole(found, tree);
+    const read = now.ok ? now.value.read : now.error;
+    if (tree !== null && tree.changedAtMs + TICK_MS < nowMs) this.#put(found.folder, { seen, read, sha256: null, isNew: true });
+    return read;
+  }
+
+  /** Of all its files; from `hashNow` where it is not known for these. */
+  sha256(folder: string, tree: SkillTree, hashNow: () => string | null): string | null {
+    const kept = this.#all().get(folder);
+    const isKept = kept?.seen === seenOf(tree);
+    if (isKept && kept.sha256 !== null) return kept.sha256;
+    const sha256 = hashNow();
+    if (isKept && sha256 !== null) this.#put(folder, { ...kept, sha256, isNew: true });
+    return sha256;
+  }
+
+  forget(folder: string): void {
+    if (this.#all().delete(folder)) this.#gone.add(folder);
+  }
+
+  /** Forgets the skills that are no longer in any folder. */
+  retain(folders: ReadonlySet<string>): void {
+    for (const folder of this.#all().keys()) if (!folders.has(folder)) this.forget(folder);
+  }
+
+  /** Writes what is new since the last time. */
+  save(): void {
+    const fresh = [...(this.#kept ?? [])].filter(([, { isNew }]) => isNew);
+    if (fresh.length + this.#gone.size === 0) return;
+    const put = fresh.map(([folder, { seen, read, sha256 }]): KeptRead => ({ folder, seen, read: JSON.stringify(read), sha256 }));
+    this.#rows.keepReads(put, [...this.#gone]);
+    for (const [, kept] of fresh) kept.isNew = false;
+    this.#gone.clear();
+  }
+
+  #put(folder: string, kept: Kept): void {
+    this.#gone.delete(folder);
+    this.#all().set(folder, kept);
+  }
+
+  #all(): Map<string, Kept> {
+    this.#kept ??= new Map(
+      this.#rows.reads().flatMap(({ folder, seen, read, sha256 }) => {
+        const json = parseJson(read);
+        const parsed = json.ok && seen.startsWith(`${FORM} `) ? keptSchema.safeParse(json.value) : null;
+        return parsed?.success === true ? [[folder, { seen, read: parsed.data, sha256, isNew: false }] as const] : [];
+      }),
+    );
+    return this.#kept;
+  }
+}
+
+function seenOf(tree: SkillTree | null): string {
+  return `${FORM} ${tree?.seen ?? ''}`;
+}
