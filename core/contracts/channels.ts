@@ -201,12 +201,22 @@ export interface ChatService {
   run(desk: ChatDesk, signal: AbortSignal): Promise<void>;
 }
 
+/** Connects with settings that are not in use, and disconnects: for a test before they are saved. */
+export interface ChannelTrial {
+  readonly channel: string;
+  readonly settings: z.ZodType;
+  /** `settings` fit the schema; `resolve` gives the secrets they refer to. Resolves to the name of the agent there, rejects like a service. */
+  connect(settings: unknown, resolve: (reference: string) => Promise<string>, signal: AbortSignal): Promise<string>;
+}
+
 /** The parts of a connected service. */
 export interface ChatLine {
   readonly port: ChannelPort;
   /** The name of the agent there, for people. */
   readonly me: string;
   readonly live?: LiveScreen;
+  /** Proves that it can send, where being connected is no proof: rejects with what is wrong. */
+  verify?(): Promise<void>;
   /** Shows the outcome in the message that asked, and takes its buttons away. Without it, the chat gets a line of text. */
   closeQuestion?(question: { readonly chatId: string; readonly messageId: string; readonly text: string }): Promise<void>;
 }

@@ -5,12 +5,12 @@ import { mindSections } from './features/memory.ts';
 import { a2aConfigSchema } from './features/a2a.ts';
 import { browserConfigSchema } from './features/browser.ts';
 import { mcpConfigSchema } from './features/mcp.ts';
+import { telegramSchema } from './features/telegram.ts';
 import { telemetryConfigSchema } from './features/telemetry.ts';
 import { pluginsConfigSchema } from './features/plugins.ts';
 import { doorsConfigSchema } from './features/doors.ts';
 import { heartbeatConfigSchema } from './features/schedule.ts';
 import { signalsConfigSchema } from './features/signals.ts';
-import { channelRules } from './channels.ts';
 import { discordSchema } from './features/discord.ts';
 import { emailSchema } from './features/email.ts';
 import { deadLettersConfigSchema } from './features/dead-letters.ts';
@@ -285,7 +285,7 @@ export const configSchema = z.strictObject({
     .prefault({}),
   channels: z
     .strictObject({
-      telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional(), ...channelRules }).optional(),
+      telegram: telegramSchema.optional(),
       discord: discordSchema.optional(),
       email: emailSchema.optional(),
     })

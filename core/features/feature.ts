@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Later } from '../base/later.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Channel, ChatService } from '../contracts/channels.ts';
+import type { Channel, ChannelTrial, ChatService } from '../contracts/channels.ts';
 import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
 import type { DoorRoute } from '../contracts/door-route.ts';
@@ -94,6 +94,8 @@ export interface Wing {
   readonly channels?: readonly Channel[];
   /** Chat services, which the feature of the channels makes into channels. */
   readonly services?: readonly ChatService[];
+  /** How settings of a chat service are tested. */
+  readonly trials?: readonly ChannelTrial[];
   /** The way in it serves to other programs; `claw` is the port of the runtime around it. */
   route?(claw: Claw): DoorRoute;
   /** Takes up what an earlier run left, once turns may be given work. */

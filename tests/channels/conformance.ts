@@ -1,6 +1,7 @@
 // The rules of every chat service, run over one service and a real peer or a strict double of it. A bench starts the other side, and knows
 // how a person there writes, presses, and reads; everything else is the same for all.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { has, needs, type Need } from '../needs.ts';
 import { soak } from '../soak.ts';
@@ -157,6 +158,9 @@ function upkeepTests(rig: ConformanceRig, options: Options): void {
     await rig.delivered();
     await rig.pause(true);
     await until(async () => (await rig.state()) === 'paused', 'it is paused');
+    // The end of the connection comes later, and is no news.
+    await sleep(200);
+    expect(await rig.state()).toBe('paused');
     if (rig.bench.keepsMessages !== false) await ada.write('while it was paused');
     await rig.pause(false);
     await rig.running();

@@ -310,6 +310,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'channel.revoke': () => ({ people: channelPeople }),
     'channel.pause': () => ({ channels: [channelStatus] }),
     'channel.resume': () => ({ channels: [channelStatus] }),
+    'channel.try': () => ({ fields: [], me: 'tray', problem: null }),
     'telegram.status': () => telegramStatus,
     'telegram.pause': () => ({ ...telegramStatus, state: 'paused' }),
     'telegram.resume': () => telegramStatus,

@@ -53,7 +53,8 @@ test('the token goes into the vault, its name into the file, and the value is no
   const { page } = window;
   await window.message.waitFor();
   await page.evaluate("location.hash = '#/settings/channels'");
-  const form = page.getByRole('form', { name: 'Bot token' });
+  await page.getByRole('button', { name: 'Set up Telegram' }).press('Enter');
+  const form = page.getByRole('form', { name: 'Set up Telegram' });
   await form.getByText('@BotFather').waitFor();
   // Once it is known that there is nothing to keep it in.
   await form.getByLabel('New vault passphrase').waitFor();

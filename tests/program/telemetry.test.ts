@@ -91,14 +91,15 @@ test('content is sent only when asked for, and without secrets', async () => {
   expect(sent).not.toContain(secret);
 });
 
-test('a receiver that is away for half of the turns gets each once', async () => {
-  const turns = soak(24, 10_000);
+const TURNS = soak(24, 10_000);
+
+test('a receiver that is away for half of the turns gets each once', { timeout: 120_000 + TURNS * 400 }, async () => {
   const { home, receiver, open } = await rig(otlp);
   let claw = await open();
-  for (let turn = 0; turn < turns; turn += 1) {
-    if (turn === Math.floor(turns / 4)) receiver.failing = { status: 503, headers: { 'retry-after': '0' } };
-    if (turn === Math.floor((turns * 3) / 4)) receiver.failing = null;
-    if (turn === Math.floor(turns / 2)) {
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    if (turn === Math.floor(TURNS / 4)) receiver.failing = { status: 503, headers: { 'retry-after': '0' } };
+    if (turn === Math.floor((TURNS * 3) / 4)) receiver.failing = null;
+    if (turn === Math.floor(TURNS / 2)) {
       expect(await claw.op('telemetry.flush', {})).toMatchObject({ problem: expect.stringContaining('answered 503') as string });
       await home.close(claw);
       claw = await open();
@@ -107,7 +108,7 @@ test('a receiver that is away for half of the turns gets each once', async () =>
   }
   await claw.op('telemetry.flush', {});
   const agents = receiver.spans.filter(({ name }) => name.startsWith('invoke_agent'));
-  expect([agents.length, new Set(agents.map(({ spanId }) => spanId)).size]).toEqual([turns, turns]);
+  expect([agents.length, new Set(agents.map(({ spanId }) => spanId)).size]).toEqual([TURNS, TURNS]);
   expect(receiver.violations).toEqual([]);
 });
 

@@ -96,6 +96,8 @@ const statusTable = {
   none: 'No channel is set up. Telegram is shown by: telegram status',
 } as const;
 
+const secrets = z.record(z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), z.string().min(1).max(10_000));
+
 const named = z.strictObject({ channel: id });
 const words = { channel: 'the channel, as in: channels list' };
 const pairing = {
@@ -158,6 +160,28 @@ export const channelOps = defineOps({
         example: 'discord 4711',
       },
     },
+  },
+  /**
+   * Checks settings that are not saved, and connects with them unless only the form is asked about. `secrets` are values by the names that
+   * the settings refer to as `keychain:NAME`. Writes nothing.
+   */
+  'channel.try': {
+    params: z.strictObject({
+      channel: id,
+      settings: z.record(z.string(), z.unknown()),
+      secrets: secrets.default({}),
+      checkOnly: z.boolean().optional(),
+    }),
+    result: z.object({
+      /** What does not fit or was refused, by the dotted path of the field. */
+      fields: z.array(z.object({ path: z.string(), problem: z.string() })),
+      /** The name of the agent there, once it was connected. */
+      me: z.string().nullable(),
+      /** Why it could not be connected. */
+      problem: z.string().nullable(),
+    }),
+    about: 'test the settings of a chat service without writing anything',
+    forPerson: true,
   },
   'channel.pause': {
     params: named,

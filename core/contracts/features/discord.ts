@@ -5,7 +5,7 @@ import { channelRules } from '../channels.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 
 export const discordSchema = z.strictObject({
-  token: secretRefSchema,
+  token: secretRefSchema.meta({ title: 'Bot token', description: 'The token of your own bot.' }),
   apiRoot: z.url().optional().meta({ title: 'Server', description: 'The server of the API. Default: that of Discord.' }),
   ...channelRules,
 });

@@ -12,7 +12,10 @@ const serverSchema = (port: number) =>
       user: z.string().min(1).max(320).optional().meta({ title: 'User name', description: 'Default: the address.' }),
       password: secretRefSchema
         .optional()
-        .meta({ title: 'Password', description: 'A reference, such as `keychain:mail`. For sending, the one for reading by default.' }),
+        .meta({
+          title: 'Password',
+          description: 'Often an app password; in the file a reference to it. For sending, the one for reading by default.',
+        }),
       /** `plain` sends passwords in the clear, and is accepted for this computer alone. */
       security: z
         .enum(['tls', 'starttls', 'plain'])
@@ -38,7 +41,8 @@ export const emailSchema = z.strictObject({
   /** Mail to `name+WORD@…` counts as proven: only the user gives the address away. */
   secretWord: secretRefSchema.optional().meta({
     title: 'Secret address',
-    description: 'A reference to a word of at least 16 characters. Mail to `name+WORD@domain` counts as proven without a verdict.',
+    description:
+      'A word of at least 16 characters; in the file a reference to it. Mail to `name+WORD@domain` counts as proven without a verdict.',
   }),
   ...channelRules,
 });

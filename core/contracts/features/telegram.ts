@@ -1,8 +1,16 @@
 // The Telegram bot: pairing, updates and approvals; the events and the operations. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
+import { channelRules } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
+import { secretRefSchema } from '../secret-ref.ts';
+
+export const telegramSchema = z.strictObject({
+  token: secretRefSchema.meta({ title: 'Bot token', description: 'The token of your own bot.' }),
+  apiRoot: z.url().optional().meta({ title: 'Server', description: 'The server of the Bot API. Default: that of Telegram.' }),
+  ...channelRules,
+});
 
 /**
  * The state of the bot. off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more).

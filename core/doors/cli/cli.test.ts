@@ -309,7 +309,7 @@ test('every operation is reached by some command', () => {
   const reached = new Set<string>(rows.map((row) => row.op));
   // Without a command of the table: reached by commands written by hand.
   const byHand = `message.send turn.wait turn.value command.list command.run approval.decide workspace.look tool.run health.fix
-    engine.install prices.check prices.use report.save skill.install provider.try provider.add`.split(/\s+/);
+    engine.install prices.check prices.use report.save skill.install provider.try provider.add channel.try`.split(/\s+/);
   const otherDoors = [
     'command.complete',
     'session.create',

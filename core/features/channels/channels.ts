@@ -3,22 +3,25 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
-import type { Channel, ChatService } from '../../contracts/channels.ts';
+import type { Channel, ChannelTrial, ChatService } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { counted, unwell, well, type Finding } from '../../contracts/health.ts';
-import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { channelMigrations, ChannelRows } from './rows.ts';
+import { trySettings, type TrialDeps } from './try-settings.ts';
 import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
 
-type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts'>;
+type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing'>;
 
 interface Others {
   readonly servers: ServiceChannelDeps['servers'];
   readonly services: readonly ChatService[];
+  readonly trials: readonly ChannelTrial[];
+  readonly secrets: TrialDeps['secrets'];
   /** Rests between two tries. */
   readonly wait?: ServiceChannelDeps['wait'] | undefined;
 }
@@ -31,10 +34,14 @@ export const channels = defineBuiltInFeature({
   name: 'channels',
   migrations: channelMigrations,
   rows: ({ db }) => new ChannelRows(db),
-  create: (spine: Taken, rows: ChannelRows, { services, servers, wait = sleep }: Others) => {
+  create: (spine: Taken, rows: ChannelRows, { services, trials, servers, secrets, wait = sleep }: Others) => {
     const all = services.map((service) => channelOf({ ...spine, servers, wait }, rows, service));
     return {
-      handlers: createHandlers(all),
+      handlers: {
+        ...createHandlers(all),
+        'channel.try': (given: OpParsed<'channel.try'>, caller: Caller) =>
+          trySettings({ closing: spine.closing, trials, secrets }, given, caller),
+      },
       checks: [{ check: () => all.map(checkChannel) }],
       count: all.length,
       join: (claw: Pick<Claw, 'op' | 'onDelta'>): Channel[] => all.map((one) => one.channel(claw)),
@@ -67,7 +74,7 @@ function drawCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)] ?? '').join('');
 }
 
-function createHandlers(all: readonly ServiceChannel[]): Pick<OpHandlers, keyof typeof channelOps> {
+function createHandlers(all: readonly ServiceChannel[]): Pick<OpHandlers, Exclude<keyof typeof channelOps, 'channel.try'>> {
   const find = (name: string): ServiceChannel => {
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;

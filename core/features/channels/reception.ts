@@ -23,8 +23,8 @@ import type { ServiceRows } from './rows.ts';
 
 export interface ReceptionDeps {
   readonly service: ChatService;
-  readonly log: SessionLog;
-  readonly rows: ServiceRows;
+  readonly log: Pick<SessionLog, 'transact' | 'append'>;
+  readonly rows: Pick<ServiceRows, 'person' | 'isTaken' | 'leftCommands'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pairing: Pick<Pairing, 'claim'>;

@@ -249,6 +249,8 @@ export class ServiceChannel {
         joined.hasAnsweredLeft = true;
       },
       offline: (problem) => {
+        // A service that is ended says that its connection is gone; the state is already that of the pause.
+        if (signal.aborted) return;
         this.#online?.close();
         this.#set('offline', problem);
       },

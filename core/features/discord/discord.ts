@@ -2,19 +2,22 @@
 // keeps from being doubled. Messages that came while the program was away are fetched and taken.
 
 import { sleep } from '../../base/deferred.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { REST } from '@discordjs/rest';
 import type { SessionInfo, SimpleShardingStrategy, WebSocketManager } from '@discordjs/ws';
 import type { APIInteraction, APIMessageComponentInteraction } from 'discord-api-types/v10';
-import { channelRulesSchema, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
+import { channelRulesSchema, type ChannelTrial, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
-import type { DiscordConfig } from '../../contracts/features/discord.ts';
+import { discordSchema, type DiscordConfig } from '../../contracts/features/discord.ts';
+import { connectOnce } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-port.ts';
 import { readFailure } from './failure.ts';
 import { fetchFiles, readMessage, type DiscordMessage } from './read-discord.ts';
 
 type Taken = Pick<Spine, 'config' | 'secrets' | 'logger'>;
+type Resolve = Parameters<ChannelTrial['connect']>[1];
 
 const MISSED_MAX = 100;
 const CHATS_MAX = 100;
@@ -29,11 +32,23 @@ export const discord = defineBuiltInFeature({
   name: 'discord',
   create: ({ config, secrets, logger }: Taken) => {
     const settings = config.channels.discord;
-    return { services: settings === undefined ? [] : [createDiscordService(settings, config.attachments, { secrets, logger })] };
+    const serviceOf = (given: DiscordConfig, resolve: Resolve): ChatService =>
+      createDiscordService(given, config.attachments, { secrets: { resolve }, logger });
+    return {
+      services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
+      trials: [
+        {
+          channel: 'discord',
+          settings: discordSchema,
+          connect: (given: unknown, resolve: Resolve, signal: AbortSignal) =>
+            connectOnce(serviceOf(discordSchema.parse(given), resolve), signal),
+        },
+      ],
+    };
   },
 });
 
-function createDiscordService(settings: DiscordConfig, limits: Config['attachments'], spine: Omit<Taken, 'config'>): ChatService {
+function createDiscordService(settings: DiscordConfig, limits: Config['attachments'], spine: Connecting): ChatService {
   const { token: _token, apiRoot: _apiRoot, ...rules } = settings;
   return {
     name: 'discord',
@@ -45,7 +60,12 @@ function createDiscordService(settings: DiscordConfig, limits: Config['attachmen
   };
 }
 
-interface RunDeps extends Omit<Taken, 'config'> {
+interface Connecting {
+  readonly secrets: { readonly resolve: Resolve };
+  readonly logger: Logger;
+}
+
+interface RunDeps extends Connecting {
   readonly settings: DiscordConfig;
   readonly limits: Config['attachments'];
   readonly desk: ChatDesk;
@@ -272,7 +292,7 @@ const tokenHint = 'Set the new one from discord.com/developers under channels.di
 
 /** Null for a connection that the library resumes. */
 function closedBy(code: number): AppError | null {
-  if (code === 4004) return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint } });
+  if (code === 4004) return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' } });
   if (code === 4013 || code === 4014) return intentsMissing();
   const isFinal = code === 4010 || code === 4011 || code === 4012;
   return isFinal ? new AppError('fetch_failed', `Discord closed the connection with the code ${code}.`, { data: { hint: '' } }) : null;
@@ -288,10 +308,10 @@ function loginFailure(cause: unknown): unknown {
   if (isAppError(cause)) return cause;
   const failure = readFailure(cause);
   if (failure.kind === 'refused' && failure.isUnauthorized) {
-    return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint }, cause });
+    return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' }, cause });
   }
-  return new AppError('fetch_failed', 'Discord cannot be reached. TrayClaw keeps trying; messages wait there.', {
-    data: { hint: '' },
+  return new AppError('fetch_failed', 'Discord cannot be reached.', {
+    data: { hint: 'TrayClaw keeps trying; messages wait there.' },
     cause,
   });
 }

@@ -1,15 +1,18 @@
 // Email: a mailbox that people write to. Threads are sessions, mail of programs is never answered, a sender counts only with proof, and
 // approvals are answered by the code of the question alone.
 
-import { channelRulesSchema, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
+import type { Clock } from '../../base/clock.ts';
+import { channelRulesSchema, type ChannelTrial, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { EmailConfig } from '../../contracts/features/email.ts';
+import { emailSchema, type EmailConfig } from '../../contracts/features/email.ts';
+import { connectOnce } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { createMailPort } from './mail-port.ts';
+import { createMailPort, verifySending } from './mail-port.ts';
 import { connectMailbox, readMailbox } from './mailbox.ts';
 
 type Taken = Pick<Spine, 'config' | 'secrets' | 'clock'>;
+type Resolve = Parameters<ChannelTrial['connect']>[1];
 
 const SECRET_LENGTH_MIN = 16;
 
@@ -17,11 +20,23 @@ export const email = defineBuiltInFeature({
   name: 'email',
   create: ({ config, secrets, clock }: Taken) => {
     const settings = config.channels.email;
-    return { services: settings === undefined ? [] : [createEmailService(settings, config.attachments, { secrets, clock })] };
+    const serviceOf = (given: EmailConfig, resolve: Resolve): ChatService =>
+      createEmailService(given, config.attachments, { secrets: { resolve }, clock });
+    return {
+      services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
+      trials: [
+        {
+          channel: 'email',
+          settings: emailSchema,
+          connect: (given: unknown, resolve: Resolve, signal: AbortSignal) =>
+            connectOnce(serviceOf(emailSchema.parse(given), resolve), signal),
+        },
+      ],
+    };
   },
 });
 
-function createEmailService(settings: EmailConfig, limits: Config['attachments'], spine: Omit<Taken, 'config'>): ChatService {
+function createEmailService(settings: EmailConfig, limits: Config['attachments'], spine: Connecting): ChatService {
   const { agent, groups, allowFrom } = settings;
   return {
     name: 'email',
@@ -37,7 +52,12 @@ function createEmailService(settings: EmailConfig, limits: Config['attachments']
   };
 }
 
-interface Serving extends Omit<Taken, 'config'> {
+interface Connecting {
+  readonly secrets: { readonly resolve: Resolve };
+  readonly clock: Clock;
+}
+
+interface Serving extends Connecting {
   readonly settings: EmailConfig;
   readonly limits: Config['attachments'];
   readonly desk: ChatDesk;
@@ -50,12 +70,13 @@ async function serve({ settings, limits, secrets, clock, desk }: Serving, signal
   const secretWord = (await resolve(wordRef)) ?? null;
   if (secretWord !== null && secretWord.length < SECRET_LENGTH_MIN) {
     throw new AppError('unauthorized', `The word of the secret address has fewer than ${SECRET_LENGTH_MIN} characters.`, {
-      data: { hint: 'Set a longer one; anyone who guesses it can write as you.' },
+      data: { hint: 'Set a longer one; anyone who guesses it can write as you.', field: 'secretWord' },
     });
   }
   if (secretWord === null && authserv === undefined) {
     throw new AppError('unauthorized', 'Nothing proves who wrote a mail: the name on it can be forged.', {
       data: {
+        field: 'authserv',
         hint: 'Set channels.email.authserv to the name in the Authentication-Results headers of your server, or channels.email.secretWord.',
       },
     });
@@ -63,7 +84,8 @@ async function serve({ settings, limits, secrets, clock, desk }: Serving, signal
   const mailbox = { settings, password, limits, desk, nowMs: () => clock.nowMs(), trust: { address, authserv, secretWord } };
   const client = await connectMailbox(mailbox, signal);
   try {
-    desk.online({ port: createMailPort({ settings, password: (await resolve(smtp.password)) ?? password, desk }), me: address });
+    const sending = { settings, password: (await resolve(smtp.password)) ?? password, desk };
+    desk.online({ port: createMailPort(sending), me: address, verify: () => verifySending(sending, signal) });
     await readMailbox(mailbox, client, signal);
   } finally {
     client.close();

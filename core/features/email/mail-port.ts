@@ -4,8 +4,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ChannelPort, ChatDesk, OutboundPart, SendOutcome } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
 import { sentNote } from './read-mail.ts';
+import { whyUnreachable } from './unreachable.ts';
 
 export interface MailPortDeps {
   readonly settings: EmailConfig;
@@ -40,19 +42,8 @@ async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal)
   const messageId = `<${createHash('sha256').update(part.idempotencyKey).digest('hex').slice(0, 40)}@${domainOf(deps)}>`;
   const written = await write(deps, part, messageId);
   if (typeof written === 'string') return { kind: 'refused', error: written, retryAfterMs: null, isRetryable: false };
-  const { host, port, security, user } = deps.settings.smtp;
-  const transport = createTransport({
-    host,
-    port,
-    secure: security === 'tls',
-    requireTLS: security === 'starttls',
-    ignoreTLS: security === 'plain',
-    connectionTimeout: SMTP_MS,
-    greetingTimeout: SMTP_MS,
-    ...(user === undefined && deps.password === undefined
-      ? {}
-      : { auth: { user: user ?? deps.settings.address, pass: deps.password ?? '' } }),
-  });
+  const { host } = deps.settings.smtp;
+  const transport = createTransport(serverOf(deps));
   // Asked for only once the server has agreed to take the mail: until then it has nothing.
   let hasBegun = false;
   const raw = Readable.from(
@@ -70,6 +61,39 @@ async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal)
     return { kind: 'sent', messageId };
   } catch (cause) {
     return outcomeOf(cause, hasBegun, host);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    transport.close();
+  }
+}
+
+function serverOf({ settings: { smtp, address }, password }: MailPortDeps) {
+  const { host, port, security, user } = smtp;
+  return {
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'plain',
+    connectionTimeout: SMTP_MS,
+    greetingTimeout: SMTP_MS,
+    ...(user === undefined && password === undefined ? {} : { auth: { user: user ?? address, pass: password ?? '' } }),
+  };
+}
+
+/** Signs in to the server that sends, and sends nothing. */
+export async function verifySending(deps: MailPortDeps, signal: AbortSignal): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport(serverOf(deps));
+  const stop = (): void => transport.close();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await transport.verify();
+  } catch (cause) {
+    const outcome = outcomeOf(cause, false, deps.settings.smtp.host);
+    const message = outcome.kind === 'refused' ? outcome.error : 'The mail server did not answer.';
+    const { code } = cause as { code?: string };
+    throw new AppError('fetch_failed', message, { data: { hint: '', field: code === 'EAUTH' ? 'smtp.password' : 'smtp.host' }, cause });
   } finally {
     signal.removeEventListener('abort', stop);
     transport.close();
@@ -127,5 +151,5 @@ function outcomeOf(cause: unknown, hasBegun: boolean, host: string): SendOutcome
     return { kind: 'refused', error, retryAfterMs: null, isRetryable };
   }
   if (hasBegun) return { kind: 'unknown', reason: `The connection to ${host} was lost while the mail was sent.` };
-  return { kind: 'refused', error: `The mail server ${host} cannot be reached.`, retryAfterMs: null, isRetryable: true };
+  return { kind: 'refused', error: `The mail server ${host} ${whyUnreachable(cause)}.`, retryAfterMs: null, isRetryable: true };
 }

@@ -5,6 +5,7 @@ import type { ImapFlow } from 'imapflow';
 import type { ChatDesk } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
+import { whyUnreachable } from './unreachable.ts';
 import { openingQuery, openMail, readMail, threadOf, type Opened, type Trust } from './read-mail.ts';
 
 export interface MailboxDeps {
@@ -69,18 +70,18 @@ function readFailure(cause: unknown, { imap, folder }: EmailConfig): AppError {
   };
   if (authenticationFailed === true) {
     return new AppError('unauthorized', `The mail server ${imap.host} does not take the user name and password.`, {
-      data: { hint: 'Set channels.email.imap.user and password; many providers want an app password.' },
+      data: { hint: 'Set channels.email.imap.user and password; many providers want an app password.', field: 'imap.password' },
       cause,
     });
   }
   if (mailboxMissing === true || responseText !== undefined) {
     return new AppError('fetch_failed', `The mail server ${imap.host} does not open the folder ${folder}.`, {
-      data: { hint: 'Set channels.email.folder to a folder of the mailbox.' },
+      data: { hint: 'Set channels.email.folder to a folder of the mailbox.', field: 'folder' },
       cause,
     });
   }
-  return new AppError('fetch_failed', `The mail server ${imap.host} cannot be reached. TrayClaw keeps trying; mail waits there.`, {
-    data: { hint: '' },
+  return new AppError('fetch_failed', `The mail server ${imap.host} ${whyUnreachable(cause)}.`, {
+    data: { hint: 'TrayClaw keeps trying; mail waits there.', field: 'imap.host' },
     cause,
   });
 }

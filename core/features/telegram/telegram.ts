@@ -9,6 +9,7 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { telegramChecks } from './checks.ts';
 import { TelegramStore, telegramMigrations } from './rows.ts';
 import { Telegram, type TelegramDeps } from './telegram-bot.ts';
+import { createTrial, standardRoot } from './trial.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'secrets' | 'outbox' | 'artifacts'>;
 
@@ -21,7 +22,7 @@ export const telegram = defineBuiltInFeature({
   /** `wait` rests between two tries. */
   create: (spine: Taken, store: TelegramStore, servers: TelegramDeps['servers'], wait: TelegramDeps['wait'] = sleep) => {
     const { config, clock, ids, logger, log, policy, secrets, outbox, artifacts } = spine;
-    const { token, apiRoot = 'https://api.telegram.org', ...rules } = config.channels.telegram ?? {};
+    const { token, apiRoot = standardRoot, ...rules } = config.channels.telegram ?? {};
     const bot = new Telegram({
       log,
       clock,
@@ -46,6 +47,7 @@ export const telegram = defineBuiltInFeature({
     });
     return {
       handlers: bot.handlers,
+      trials: [createTrial(fetch)],
       checks: [telegramChecks(() => bot.status())],
       channel: (claw: Parameters<Telegram['channel']>[0]) => bot.channel(claw),
     };

@@ -15,7 +15,8 @@ export type Option = string | number;
 export type Control =
   | { readonly kind: 'switch' }
   | { readonly kind: 'number'; readonly range: Range; readonly unit: Unit | null }
-  | { readonly kind: 'text'; readonly isLong: boolean }
+  /** A secret is a reference such as keychain:NAME. */
+  | { readonly kind: 'text'; readonly isLong: boolean; readonly isSecret?: boolean }
   /** A combination of keys that works in any program. */
   | { readonly kind: 'keys' }
   | { readonly kind: 'choice'; readonly options: readonly Option[] }
@@ -40,6 +41,8 @@ export interface Field {
   readonly isNeeded: boolean;
   /** Undefined where the schema names none. */
   readonly standard: unknown;
+  readonly title?: string | undefined;
+  readonly help?: string | undefined;
 }
 
 export interface Form {
@@ -64,7 +67,8 @@ export function controlOf(schema: Schema, name: string): Control {
     case 'number':
       return { kind: 'number', range: rangeOf(schema), unit: unitOf(name) };
     case 'string':
-      return /Keys$/.test(name) ? { kind: 'keys' } : { kind: 'text', isLong: longTexts.has(name) };
+      if (/Keys$/.test(name)) return { kind: 'keys' };
+      return { kind: 'text', isLong: longTexts.has(name), ...(isReference(schema) ? { isSecret: true } : {}) };
     case 'array':
       return listOf(objectAt(schema, 'items'), name);
     case 'object':
@@ -72,6 +76,10 @@ export function controlOf(schema: Schema, name: string): Control {
     default:
       return { kind: 'json' };
   }
+}
+
+function isReference({ pattern }: Schema): boolean {
+  return typeof pattern === 'string' && pattern.startsWith('^(keychain:');
 }
 
 function unionOf(members: readonly unknown[], name: string): Control {
@@ -82,7 +90,7 @@ function unionOf(members: readonly unknown[], name: string): Control {
   const constants = present.map((member) => member['const']);
   if (present.length > 0 && constants.every((one) => typeof one === 'number' || typeof one === 'string'))
     return { kind: 'choice', options: constants };
-  if (only !== undefined && present.every((member) => member['type'] === 'string')) return controlOf(only, name);
+  if (only !== undefined && present.every((member) => member['type'] === 'string')) return controlOf({ type: 'string' }, name);
   return formsOf(present, name) ?? { kind: 'json' };
 }
 
@@ -114,7 +122,10 @@ function fieldsOf(schema: Schema, parent: string, leftOut?: string): Field[] {
     const control = controlOf(value, name);
     const standard = value['default'];
     const isOptional = !isNeeded && standard === undefined && mayBeEmptyList(value);
-    return [{ name, path: `${parent}.${name}`, isNeeded, standard, control: isOptional ? { kind: 'optional', list: control } : control }];
+    const { title, description: help } = value as { readonly title?: string; readonly description?: string };
+    const told = { ...(title === undefined ? {} : { title }), ...(help === undefined ? {} : { help }) };
+    const shape: Control = isOptional ? { kind: 'optional', list: control } : control;
+    return [{ name, path: `${parent}.${name}`, isNeeded, standard, control: shape, ...told }];
   });
 }
 

@@ -8,8 +8,17 @@ export interface Place {
   readonly isInvalid: boolean;
   /** Inside another value: saved with it. */
   readonly isNested: boolean;
+  /** Inside a form that is checked and saved as a whole. */
+  readonly form?: FormPlace | undefined;
   /** Undefined removes the value. */
   readonly onDraft: (value: unknown) => void;
   /** Saves at once, unless nested. */
   readonly onCommit: (value: unknown) => void;
+}
+
+export interface FormPlace {
+  /** Of the value in the form, dotted; empty for the form itself. */
+  readonly path: string;
+  /** What does not fit, by path. */
+  readonly problems: Readonly<Record<string, string>>;
 }

@@ -43,7 +43,13 @@ test('each kind of value gets its control', () => {
       {
         name: 'brave',
         fields: [
-          { name: 'apiKey', path: 'search.apiKey', isNeeded: true, standard: undefined, control: { kind: 'text', isLong: false } },
+          {
+            name: 'apiKey',
+            path: 'search.apiKey',
+            isNeeded: true,
+            standard: undefined,
+            control: { kind: 'text', isLong: false, isSecret: true },
+          },
           { name: 'baseUrl', path: 'search.baseUrl', isNeeded: false, standard: undefined, control: { kind: 'text', isLong: false } },
         ],
       },

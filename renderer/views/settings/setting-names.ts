@@ -24,9 +24,9 @@ export function optionName(option: string, names: Names): string {
 }
 
 /** The name of a field inside a setting. */
-export function fieldName({ name, path }: Pick<Field, 'name' | 'path'>, names: Names): string {
+export function fieldName({ name, path, title }: Pick<Field, 'name' | 'path' | 'title'>, names: Names): string {
   const known: Readonly<Record<string, string | undefined>> = names.fields;
-  return known[path] ?? known[name] ?? spell(name);
+  return known[path] ?? title ?? known[name] ?? spell(name);
 }
 
 /** Every word is somewhere in its names, its key or its section. */

@@ -4,6 +4,7 @@
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { toOpFailure, type OpClient } from '../../lib/client.ts';
 import { isPlainObject } from '../../../core/base/json.ts';
+import type { Schema } from './controls.ts';
 import { isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
 
 /** A value, or its absence, to restore. */
@@ -13,6 +14,8 @@ interface Before {
 
 export class SettingsForm {
   settings = $state.raw<readonly Setting[]>([]);
+  /** Of the whole file. */
+  schema = $state.raw<Schema>({});
   read = $state.raw<OpResult<'config.get'> | null>(null);
   drafts = $state.raw<Readonly<Record<string, unknown>>>({});
   errors = $state.raw<Readonly<Record<string, string>>>({});
@@ -27,6 +30,7 @@ export class SettingsForm {
 
   async load(): Promise<void> {
     const [read, { schema }] = await Promise.all([this.#client.op('config.get', {}), this.#client.op('config.schema', {})]);
+    this.schema = schema;
     this.settings = readSettings(schema);
     this.read = read;
   }

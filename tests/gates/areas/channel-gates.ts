@@ -82,7 +82,7 @@ export const channelGates: readonly Gate[] = [
     file: 'core/features/channels/reception.ts',
     text: 'if (!this.knows(message.senderId)) {',
     instead: 'if (message.senderId === "") {',
-    suites: ['tests/channels/discord.test.ts'],
+    suites: ['core/features/channels/reception.test.ts'],
   },
   {
     name: 'door/channel-introductions',

@@ -1,10 +1,14 @@
-// Words for channels: the Telegram bot, its token, who may talk to it.
+// Words for channels: the chat services, their settings, who may talk to the agent over them.
 
 export const channels = {
   title: 'Channels',
   telegram: 'Telegram',
-  about:
-    'Talk to the agent from your phone: messages, files, approvals and the panic stop. TrayClaw polls Telegram; nothing on this computer is opened to the outside.',
+  about: {
+    telegram:
+      'Talk to the agent from your phone: messages, files, approvals and the panic stop. TrayClaw polls Telegram; nothing on this computer is opened to the outside.',
+    discord: 'Direct messages with your own bot, and mentions of it: messages, files, approvals with buttons and the panic stop.',
+    email: 'A mailbox that people write to. A thread is a session; approvals are answered by one-time codes.',
+  } as Readonly<Record<string, string>>,
   states: {
     off: 'Not set up.',
     starting: 'Connecting…',
@@ -19,15 +23,31 @@ export const channels = {
   strangers: (count: number) => (count === 1 ? '1 message from a stranger was dropped' : `${count} messages from strangers were dropped`),
   pause: 'Pause',
   resume: 'Resume',
-  steps: ['In Telegram, write /newbot to @BotFather and give the bot a name.', 'Copy the token from its answer and paste it here.'],
-  token: 'Bot token',
-  newToken: 'New bot token',
-  keep: 'Save token',
-  replace: 'Replace the token',
+  steps: {
+    telegram: ['In Telegram, write /newbot to @BotFather and give the bot a name.', 'Copy the token from its answer and paste it here.'],
+    discord: [
+      'At discord.com/developers, create an application and its bot.',
+      'Under Bot, turn on "Message Content Intent". Copy the token and paste it here.',
+      'Under OAuth2, make a link with the scope "bot" and open it, to add the bot to a server you are on.',
+    ],
+    email: [
+      'Give the agent a separate mailbox. Many providers want an app password for it.',
+      'Say how a sender is proven: by the verdict of your server, or by a secret address.',
+    ],
+  } as Readonly<Record<string, readonly string[]>>,
+  setUp: (name: string) => `Set up ${name}`,
+  more: 'More settings',
+  test: 'Test connection',
+  testing: 'Connecting…',
+  testedAs: (me: string) => `It works: connected as ${me}.`,
+  notConnected: 'It did not connect.',
+  wrong: (count: number) => (count === 1 ? '1 field does not fit.' : `${count} fields do not fit.`),
+  save: 'Save',
+  saved: 'Saved. Changes take effect when TrayClaw is restarted.',
+  change: 'Change the settings',
   cancel: 'Cancel',
-  tokenHelp: 'It is stored in the keychain or the vault; config.yaml holds only its name.',
-  kept: 'The token is saved.',
-  fromNextStart: 'The token is saved. Restart TrayClaw to connect.',
+  secretsHelp: 'Tokens and passwords are stored in the keychain or the vault; config.yaml holds only their names.',
+  fromNextStart: 'It is set up. Restart TrayClaw to connect.',
   people: 'Paired people',
   nobody: 'No one is paired yet. Messages from strangers are dropped.',
   pairedOn: (moment: string) => `paired ${moment}`,
@@ -81,7 +101,7 @@ export const channels = {
   /** Names of the other chat services that come with the program. */
   names: { discord: 'Discord', email: 'Email' } as Readonly<Record<string, string>>,
   theService: 'the agent there',
-  othersLead: 'Discord and email are set up in config.yaml, the services of plugins with the plugin. Each connects at the next start.',
+  othersLead: 'The chat services of plugins are set up with the plugin.',
   serviceStates: {
     starting: 'Connecting…',
     running: (me: string | null) => (me === null ? 'Connected.' : `Connected as ${me}.`),

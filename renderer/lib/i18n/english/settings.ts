@@ -24,6 +24,7 @@ export const settings = {
   fileHelp: 'You can also edit it by hand; comments are kept. It is read at start-up. Current values:',
   configuration: 'Configuration',
   changed: 'changed',
+  keptAs: (reference: string) => `unchanged (${reference})`,
   fromNextStart: 'takes effect after a restart',
   standard: (value: string) => `Default: ${value}`,
   save: 'Save',

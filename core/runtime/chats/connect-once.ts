@@ -1,0 +1,32 @@
+// Connects a chat service once, with no program behind it, to test its settings: it reads nothing, takes nothing, answers no one.
+
+import type { ChatDesk, ChatLine, ChatService } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
+
+/** Resolves to the name of the agent there, after it has disconnected. Rejects with why it could not be connected. */
+export async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: AbortSignal): Promise<string> {
+  const { promise: connected, resolve, reject } = Promise.withResolvers<ChatLine>();
+  const ending = new AbortController();
+  const refuse = (): Promise<never> => Promise.reject(new AppError('shutting_down', 'This connection is a test.'));
+  const desk: ChatDesk = {
+    online: resolve,
+    offline: (problem) => reject(new AppError('fetch_failed', problem, { data: { hint: '' } })),
+    knows: () => false,
+    take: refuse,
+    press: refuse,
+    note: () => null,
+    setNote: () => undefined,
+    readFile: () => null,
+  };
+  const ended = service
+    .run(desk, AbortSignal.any([signal, ending.signal]))
+    .then(() => reject(new AppError('fetch_failed', `${service.title} did not answer in time.`, { data: { hint: '' } })), reject);
+  try {
+    const { me, verify } = await connected;
+    await verify?.();
+    return me;
+  } finally {
+    ending.abort();
+    await ended;
+  }
+}

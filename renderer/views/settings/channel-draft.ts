@@ -1,0 +1,72 @@
+// The settings of a chat service in its form: the fields of the schema, and the secrets that were typed, which go to the keychain or the
+// vault while the file holds their names. Pure.
+
+import { isPlainObject } from '../../../core/base/json.ts';
+import { controlOf, objectAt, type Field, type Schema } from './controls.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Drafted {
+  readonly settings: Values;
+  /** By the names in the keychain. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+const reference = /^(?:keychain|env|file):/;
+
+/** By the names of the services. */
+export function channelFields(schema: Schema): ReadonlyMap<string, readonly Field[]> {
+  const channels = objectAt(objectAt(objectAt(schema, 'properties'), 'channels'), 'properties');
+  return new Map(
+    Object.entries(channels).flatMap(([name, one]) => {
+      const control = isPlainObject(one) ? controlOf(one, name) : null;
+      return control?.kind === 'fields' ? [[name, control.fields]] : [];
+    }),
+  );
+}
+
+/** Fields that most people leave as they are: neither needed nor a secret. */
+export function isRare({ isNeeded, control }: Field): boolean {
+  return !isNeeded && !(control.kind === 'text' && control.isSecret === true);
+}
+
+/** What the form begins with: a group of fields that is needed is there, so that what is missing is said at its field. */
+export function startOf(fields: readonly Field[], held: unknown): Values {
+  const given = isPlainObject(held) ? held : {};
+  const groups = fields.flatMap(({ name, isNeeded, control }) =>
+    isNeeded && control.kind === 'fields' ? [[name, given[name] ?? {}]] : [],
+  );
+  return { ...given, ...(Object.fromEntries(groups) as Values) };
+}
+
+/** `held` are the settings in the file: a secret that was not typed again stays where it is, and a new value goes to the same place. */
+export function draftOf(channel: string, fields: readonly Field[], draft: Values, held: unknown): Drafted {
+  const secrets: Record<string, string> = {};
+  const settings = taken([channel], fields, draft, held, secrets);
+  return { settings, secrets };
+}
+
+// Each level has its own names.
+// oxlint-disable-next-line eslint/max-params
+function taken(path: readonly string[], fields: readonly Field[], draft: Values, held: unknown, secrets: Record<string, string>): Values {
+  const before = isPlainObject(held) ? held : {};
+  const entries = fields.flatMap(({ name, control }) => {
+    const value = draft[name];
+    const own = [...path, name];
+    if (control.kind === 'fields' && isPlainObject(value)) return [[name, taken(own, control.fields, value, before[name], secrets)]];
+    if (control.kind !== 'text' || control.isSecret !== true) return value === undefined ? [] : [[name, value]];
+    const known = before[name];
+    const typed = typeof value === 'string' ? value.trim() : '';
+    if (typed === '') return known === undefined ? [] : [[name, known]];
+    if (reference.test(typed)) return [[name, typed]];
+    const ref = typeof known === 'string' && known.startsWith('keychain:') ? known : `keychain:${nameOf(own)}`;
+    secrets[ref.slice('keychain:'.length)] = typed;
+    return [[name, ref]];
+  });
+  return Object.fromEntries(entries) as Values;
+}
+
+/** The token of a service is its one secret. */
+function nameOf(path: readonly string[]): string {
+  return path.filter((step) => step !== 'token').join('-');
+}
