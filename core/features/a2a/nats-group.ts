@@ -10,6 +10,7 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  toJsMsg,
   type ConsumerMessages,
   type JsMsg,
 } from '@nats-io/jetstream';
@@ -84,16 +85,14 @@ export class NatsGroup {
         filter_subject: this.#subject('jobs', agentId),
       });
       const consumer = await jetstream(connection, { timeout: ASK_MS }).consumers.get(this.#jobs, durable);
-      const consuming = await consumer.consume({
-        max_messages: AT_ONCE,
-        callback: (message) => {
-          this.#work(connection, desk, message).catch((cause: unknown) =>
-            this.#report('a task of the group could not be worked on', cause),
-          );
-        },
-      });
+      const consuming = await consumer.consume({ max_messages: AT_ONCE, callback: (message) => this.#take(connection, desk, message) });
       this.#consuming.push(consuming);
     }
+    connection.subscribe(this.#subject('handed', tokenOf(this.#deps.nodeId)), {
+      callback: (error, message) => {
+        if (error === null) this.#take(connection, desk, toJsMsg(message));
+      },
+    });
     connection.subscribe(this.#subject('cancel', '*'), {
       callback: (error, message) => {
         if (error === null) void this.#cancelHere(desk, decoder.decode(message.data));
@@ -183,6 +182,10 @@ export class NatsGroup {
     return read.success ? { ...read.data, taskId: messageId, contextId: '' } : null;
   }
 
+  #take(connection: NatsConnection, desk: TaskDesk, message: JsMsg): void {
+    this.#work(connection, desk, message).catch((cause: unknown) => this.#report('a task of the group could not be worked on', cause));
+  }
+
   /** Held until the task has ended, however long a person decides; then the result is kept, and only then the task given back. */
   async #work(connection: NatsConnection, desk: TaskDesk, message: JsMsg): Promise<void> {
     const given = parseJson(decoder.decode(message.data));
@@ -192,9 +195,10 @@ export class NatsGroup {
       return;
     }
     const { messageId } = job.data;
-    if (!(await this.#claim(connection, messageId))) {
-      // The node that began it continues it after its restart: on another node it would run twice.
-      message.nak(this.#deps.config.ackSeconds * 1000);
+    const claimant = await this.#claim(connection, messageId);
+    if (claimant !== this.#deps.nodeId) {
+      // On another node it would run twice. The one that began it holds it from now on; if that is away, the task is given out again.
+      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { reply: replyOf(message) });
       return;
     }
     const holding = setInterval(() => message.working(), (this.#deps.config.ackSeconds * 1000) / 3);
@@ -225,17 +229,17 @@ export class NatsGroup {
     }
   }
 
-  /** True if this node is the first to take it, or took it before. */
-  async #claim(connection: NatsConnection, messageId: string): Promise<boolean> {
+  /** The node that took it first. */
+  async #claim(connection: NatsConnection, messageId: string): Promise<string> {
     const subject = this.#subject('claims', tokenOf(messageId));
     try {
       await jetstream(connection, { timeout: ASK_MS }).publish(subject, this.#deps.nodeId, { expect: { lastSubjectSequence: 0 } });
-      return true;
+      return this.#deps.nodeId;
     } catch (cause) {
       const manager = await jetstreamManager(connection, { timeout: ASK_MS });
       const kept = await manager.streams.getMessage(this.#records, { last_by_subj: subject });
       if (kept === null) throw cause;
-      return kept.string() === this.#deps.nodeId;
+      return kept.string();
     }
   }
 
@@ -259,7 +263,7 @@ export class NatsGroup {
     const kept = await manager.streams.getMessage(this.#jobs, { seq });
     if (kept === null) return;
     const job = jobSchema.safeParse(kept.json());
-    if (job.success) {
+    if (job.success && (await this.#resultOf(job.data.messageId)) === null) {
       const note = `It was given out ${deliveries} times and not ended: the node that began it is away. What it did is in the log of that node.`;
       await this.#keepResult(connection, job.data.messageId, { taskId: '', state: 'failed', text: '', note, spent: null });
     }
@@ -326,7 +330,7 @@ export class NatsGroup {
     return `TRAYCLAW_${this.#deps.config.group}_RECORDS`;
   }
 
-  #subject(kind: 'jobs' | 'claims' | 'results' | 'cancel', of: string): string {
+  #subject(kind: 'jobs' | 'handed' | 'claims' | 'results' | 'cancel', of: string): string {
     return `trayclaw.${this.#deps.config.group}.${kind}.${of}`;
   }
 
@@ -342,6 +346,11 @@ function working(messageId: string): PeerTask {
 
 function resultFrom({ taskId, state, text, note, spent }: TaskView): z.infer<typeof resultSchema> {
   return { taskId, state, text, note: note ?? '', spent };
+}
+
+/** The subject on which a node extends and acknowledges it; the type of the client leaves it out. */
+function replyOf(message: JsMsg): string {
+  return 'reply' in message && typeof message.reply === 'string' ? message.reply : '';
 }
 
 /** As a part of a subject: no dots, no wildcards. */
