@@ -10,7 +10,6 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
-  toJsMsg,
   type ConsumerMessages,
   type JsMsg,
 } from '@nats-io/jetstream';
@@ -85,12 +84,15 @@ export class NatsGroup {
         filter_subject: this.#subject('jobs', agentId),
       });
       const consumer = await jetstream(connection, { timeout: ASK_MS }).consumers.get(this.#jobs, durable);
-      const consuming = await consumer.consume({ max_messages: AT_ONCE, callback: (message) => this.#take(connection, desk, message) });
+      const consuming = await consumer.consume({
+        max_messages: AT_ONCE,
+        callback: (message) => this.#take(connection, desk, heldAt(connection, message.data, replyOf(message))),
+      });
       this.#consuming.push(consuming);
     }
     connection.subscribe(this.#subject('handed', tokenOf(this.#deps.nodeId)), {
       callback: (error, message) => {
-        if (error === null) this.#take(connection, desk, toJsMsg(message));
+        if (error === null) this.#take(connection, desk, heldAt(connection, message.data, message.reply ?? ''));
       },
     });
     connection.subscribe(this.#subject('cancel', '*'), {
@@ -182,23 +184,23 @@ export class NatsGroup {
     return read.success ? { ...read.data, taskId: messageId, contextId: '' } : null;
   }
 
-  #take(connection: NatsConnection, desk: TaskDesk, message: JsMsg): void {
+  #take(connection: NatsConnection, desk: TaskDesk, message: Held): void {
     this.#work(connection, desk, message).catch((cause: unknown) => this.#report('a task of the group could not be worked on', cause));
   }
 
   /** Held until the task has ended, however long a person decides; then the result is kept, and only then the task given back. */
-  async #work(connection: NatsConnection, desk: TaskDesk, message: JsMsg): Promise<void> {
+  async #work(connection: NatsConnection, desk: TaskDesk, message: Held): Promise<void> {
     const given = parseJson(decoder.decode(message.data));
     const job = jobSchema.safeParse(given.ok ? given.value : null);
     if (!job.success) {
-      message.term('It is no task.');
+      message.term();
       return;
     }
     const { messageId } = job.data;
     const claimant = await this.#claim(connection, messageId);
     if (claimant !== this.#deps.nodeId) {
       // On another node it would run twice. The one that began it holds it from now on; if that is away, the task is given out again.
-      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { reply: replyOf(message) });
+      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { reply: message.reply });
       return;
     }
     const holding = setInterval(() => message.working(), (this.#deps.config.ackSeconds * 1000) / 3);
@@ -348,7 +350,28 @@ function resultFrom({ taskId, state, text, note, spent }: TaskView): z.infer<typ
   return { taskId, state, text, note: note ?? '', spent };
 }
 
-/** The subject on which a node extends and acknowledges it; the type of the client leaves it out. */
+/** A task that was given to this node, by the server or by the node that was given it at first. */
+interface Held {
+  readonly data: Uint8Array;
+  readonly reply: string;
+  /** It ended. */
+  ack(): void;
+  /** It takes longer. */
+  working(): void;
+  /** It is not given out again. */
+  term(): void;
+}
+
+/** Any node may acknowledge it: the words go to its reply subject. */
+function heldAt(connection: NatsConnection, data: Uint8Array, reply: string): Held {
+  const say = (word: string) => (): void => {
+    // Pending writes of a closed connection are of no use: the task is given out again.
+    if (!connection.isClosed()) connection.publish(reply, word);
+  };
+  return { data, reply, ack: say('+ACK'), working: say('+WPI'), term: say('+TERM') };
+}
+
+/** Left out of the type of the client. */
 function replyOf(message: JsMsg): string {
   return 'reply' in message && typeof message.reply === 'string' ? message.reply : '';
 }
