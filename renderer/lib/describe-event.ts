@@ -228,6 +228,7 @@ const tell: Lines = {
   'saved.removed': ({ body }, { e }) => line(e.promptRemoved(body.name, body.by)),
   'plugin.approved': ({ body }, { e }) => line(e.pluginApproved(body.by), body.path),
   'mcp.approved': ({ body }, { e }) => line(e.mcpApproved(body.server, body.by), body.tools.map(({ name }) => name).join(', ')),
+  'mcp.task_started': ({ body }, { e }) => line(e.mcpTask(body.server, body.tool)),
   'mcp.removed': ({ body }, { e }) => line(e.mcpRemoved(body.server, body.by)),
   'mcp.asked': ({ body }, { e }) => line(e.mcpAsked(body.server), body.message, 'wait'),
   'mcp.answered': ({ body }, { e }) => line(e.mcpAnswered[body.action](body.server, body.by), body.fields.join(', ')),

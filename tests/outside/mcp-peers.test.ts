@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { installPeer, peerFile } from '../bench/peers/peer-folder.ts';
 import { McpRig } from '../doubles/mcp/mcp-rig.ts';
 import { has, needs } from '../needs.ts';
@@ -129,6 +129,15 @@ test('the reference servers work through the gate', needed, async () => {
   expect((await rig.call('everything__echo', { message: 'hello' })).forModel).toContain('hello');
   const image = await rig.call('everything__get-tiny-image', {});
   expect(image).toMatchObject({ outcome: 'ok', artifacts: [{ mediaType: 'image/png' }] });
+  // A tool that its server carries out as a task, and that asks in its course.
+  const research = rig.call('everything__simulate-research-query', { topic: 'python', ambiguous: true });
+  const { questionId } = await vi.waitFor(async () => {
+    const [question] = (await claw.op('mcp.list', {})).questions;
+    if (question === undefined) throw new Error('not yet');
+    return question;
+  }, 60_000);
+  await claw.op('mcp.answer', { questionId, content: { interpretation: 'snake' } });
+  expect(await research).toMatchObject({ outcome: 'ok', forModel: expect.stringContaining('snake') as string });
   expect((await claw.op('mcp.prompts', { name: 'everything' })).prompts.length).toBeGreaterThan(0);
   expect((await claw.op('mcp.resources', { name: 'everything' })).resources.length).toBeGreaterThan(0);
 });

@@ -4,6 +4,7 @@ export const featureEventPins = {
   'plugin.recorded': 'fdb018db95b74e4b',
   'plugin.approved': '8bcdaa77486011a2',
   'mcp.approved': '31c0b6fdeb5ba1cf',
+  'mcp.task_started': 'dd8e161557d11c0e',
   'mcp.removed': '8cc3244e0d35fe1b',
   'mcp.asked': '52ef496700a4c718',
   'mcp.answered': 'bdb9d30a20883e73',

@@ -99,6 +99,8 @@ const mcpEvents = {
     tools: z.array(mcpToolSchema),
     by: z.string(),
   }),
+  /** A server carries out a call as a task and will know it by this id; after a restart of the program it is followed instead of called again. */
+  'mcp.task_started': z.object({ server: z.string(), tool: z.string(), callId: z.string(), taskId: z.string() }),
   /** A person removed the server; its approval went with it. */
   'mcp.removed': z.object({ server: z.string(), by: z.string() }),
   /** A server asks a person something during a call; the call waits for `mcp.answer`. */

@@ -86,14 +86,15 @@ export class NatsGroup {
       const consumer = await jetstream(connection, { timeout: ASK_MS }).consumers.get(this.#jobs, durable);
       const consuming = await consumer.consume({
         max_messages: AT_ONCE,
-        callback: (message) => {
-          this.#work(connection, desk, message).catch((cause: unknown) =>
-            this.#report('a task of the group could not be worked on', cause),
-          );
-        },
+        callback: (message) => this.#take(connection, desk, heldAt(connection, message.data, replyOf(message))),
       });
       this.#consuming.push(consuming);
     }
+    connection.subscribe(this.#subject('handed', tokenOf(this.#deps.nodeId)), {
+      callback: (error, message) => {
+        if (error === null) this.#take(connection, desk, heldAt(connection, message.data, message.reply ?? ''));
+      },
+    });
     connection.subscribe(this.#subject('cancel', '*'), {
       callback: (error, message) => {
         if (error === null) void this.#cancelHere(desk, decoder.decode(message.data));
@@ -183,18 +184,23 @@ export class NatsGroup {
     return read.success ? { ...read.data, taskId: messageId, contextId: '' } : null;
   }
 
+  #take(connection: NatsConnection, desk: TaskDesk, message: Held): void {
+    this.#work(connection, desk, message).catch((cause: unknown) => this.#report('a task of the group could not be worked on', cause));
+  }
+
   /** Held until the task has ended, however long a person decides; then the result is kept, and only then the task given back. */
-  async #work(connection: NatsConnection, desk: TaskDesk, message: JsMsg): Promise<void> {
+  async #work(connection: NatsConnection, desk: TaskDesk, message: Held): Promise<void> {
     const given = parseJson(decoder.decode(message.data));
     const job = jobSchema.safeParse(given.ok ? given.value : null);
     if (!job.success) {
-      message.term('It is no task.');
+      message.term();
       return;
     }
     const { messageId } = job.data;
-    if (!(await this.#claim(connection, messageId))) {
-      // The node that began it continues it after its restart: on another node it would run twice.
-      message.nak(this.#deps.config.ackSeconds * 1000);
+    const claimant = await this.#claim(connection, messageId);
+    if (claimant !== this.#deps.nodeId) {
+      // On another node it would run twice. The one that began it holds it from now on; if that is away, the task is given out again.
+      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { reply: message.reply });
       return;
     }
     const holding = setInterval(() => message.working(), (this.#deps.config.ackSeconds * 1000) / 3);
@@ -225,17 +231,17 @@ export class NatsGroup {
     }
   }
 
-  /** True if this node is the first to take it, or took it before. */
-  async #claim(connection: NatsConnection, messageId: string): Promise<boolean> {
+  /** The node that took it first. */
+  async #claim(connection: NatsConnection, messageId: string): Promise<string> {
     const subject = this.#subject('claims', tokenOf(messageId));
     try {
       await jetstream(connection, { timeout: ASK_MS }).publish(subject, this.#deps.nodeId, { expect: { lastSubjectSequence: 0 } });
-      return true;
+      return this.#deps.nodeId;
     } catch (cause) {
       const manager = await jetstreamManager(connection, { timeout: ASK_MS });
       const kept = await manager.streams.getMessage(this.#records, { last_by_subj: subject });
       if (kept === null) throw cause;
-      return kept.string() === this.#deps.nodeId;
+      return kept.string();
     }
   }
 
@@ -259,7 +265,7 @@ export class NatsGroup {
     const kept = await manager.streams.getMessage(this.#jobs, { seq });
     if (kept === null) return;
     const job = jobSchema.safeParse(kept.json());
-    if (job.success) {
+    if (job.success && (await this.#resultOf(job.data.messageId)) === null) {
       const note = `It was given out ${deliveries} times and not ended: the node that began it is away. What it did is in the log of that node.`;
       await this.#keepResult(connection, job.data.messageId, { taskId: '', state: 'failed', text: '', note, spent: null });
     }
@@ -326,7 +332,7 @@ export class NatsGroup {
     return `TRAYCLAW_${this.#deps.config.group}_RECORDS`;
   }
 
-  #subject(kind: 'jobs' | 'claims' | 'results' | 'cancel', of: string): string {
+  #subject(kind: 'jobs' | 'handed' | 'claims' | 'results' | 'cancel', of: string): string {
     return `trayclaw.${this.#deps.config.group}.${kind}.${of}`;
   }
 
@@ -342,6 +348,32 @@ function working(messageId: string): PeerTask {
 
 function resultFrom({ taskId, state, text, note, spent }: TaskView): z.infer<typeof resultSchema> {
   return { taskId, state, text, note: note ?? '', spent };
+}
+
+/** A task that was given to this node, by the server or by the node that was given it at first. */
+interface Held {
+  readonly data: Uint8Array;
+  readonly reply: string;
+  /** It ended. */
+  ack(): void;
+  /** It takes longer. */
+  working(): void;
+  /** It is not given out again. */
+  term(): void;
+}
+
+/** Any node may acknowledge it: the words go to its reply subject. */
+function heldAt(connection: NatsConnection, data: Uint8Array, reply: string): Held {
+  const say = (word: string) => (): void => {
+    // Pending writes of a closed connection are of no use: the task is given out again.
+    if (!connection.isClosed()) connection.publish(reply, word);
+  };
+  return { data, reply, ack: say('+ACK'), working: say('+WPI'), term: say('+TERM') };
+}
+
+/** Left out of the type of the client. */
+function replyOf(message: JsMsg): string {
+  return 'reply' in message && typeof message.reply === 'string' ? message.reply : '';
 }
 
 /** As a part of a subject: no dots, no wildcards. */

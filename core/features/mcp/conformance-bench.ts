@@ -112,7 +112,7 @@ for (const { name, arguments: args = {} } of wanted) {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) continue;
   try {
-    await again(() => connection.callTool(tool, args, limits));
+    await again(() => connection.callTool({ tool, args, progressToken: name }, limits));
   } catch (cause) {
     process.stderr.write(`${name}: ${cause instanceof Error ? cause.message : String(cause)}\n`);
   }

@@ -1,7 +1,7 @@
 // One connection to a server in either generation of the protocol, on the official client. Which generation a server speaks is found out
 // once and handed in from then on. Trusts nothing the server says about its schemas: they are never run on data here.
 
-import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Tool, Transport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Task, Tool, Transport } from '@modelcontextprotocol/client';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra } from '../../contracts/features/mcp.ts';
 
@@ -23,11 +23,23 @@ export interface ConnectWish {
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface ToolCall {
+  readonly tool: Pick<Tool, 'name' | 'inputSchema'>;
+  readonly args: Record<string, unknown>;
+  readonly progressToken: string;
+}
+
+/** Takes the progress of one call until it is over, however its answer comes. */
+export interface ProgressWatch {
+  readonly token: string;
+  end(): void;
 }
 
 const PAGES_MAX = 20;
 const PROBE_MS = 5000;
+const TASK_MS = 10_000;
 const MODERN = '2026-07-28';
 
 /** Fails as the official client does: `UnauthorizedError` where a person must sign in. */
@@ -76,9 +88,15 @@ async function isNegotiationFailure(cause: unknown): Promise<boolean> {
 
 export class McpConnection {
   readonly #client: Client;
+  readonly #progress = new Map<unknown, (progress: Progress) => void>();
+  #watched = 0;
 
   constructor(client: Client, { onClosed }: Pick<ConnectWish, 'onClosed'>) {
     this.#client = client;
+    // The client's own watch ends with the first answer to a request, and that of a task comes before its progress.
+    client.setNotificationHandler('notifications/progress', ({ params: { progressToken, ...progress } }) =>
+      this.#progress.get(progressToken)?.(progress),
+    );
     // The client takes its listeners as properties and has no others.
     Object.assign(client, { onclose: onClosed, onerror: () => undefined });
   }
@@ -100,14 +118,51 @@ export class McpConnection {
     return this.#client.getServerCapabilities()?.[what] !== undefined;
   }
 
-  async listTools(options: Omit<CallOptions, 'onProgress'>): Promise<readonly Tool[]> {
+  /** It carries out calls as tasks of revision 2025-11-25. The later revision has others, which its servers use for clients that ask for them. */
+  get takesTasks(): boolean {
+    return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+  }
+
+  watchProgress(onProgress: (progress: Progress) => void): ProgressWatch {
+    const token = `call-${++this.#watched}`;
+    this.#progress.set(token, onProgress);
+    return { token, end: () => void this.#progress.delete(token) };
+  }
+
+  async listTools(options: CallOptions): Promise<readonly Tool[]> {
     if (!this.offers('tools')) return [];
     return (await this.#client.listTools(undefined, { ...requestOptions(options), cacheMode: 'refresh' })).tools;
   }
 
   /** The definition is the approved one, so that no listing is fetched in between. */
-  callTool(tool: Pick<Tool, 'name' | 'inputSchema'>, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
-    return this.#client.callTool({ name: tool.name, arguments: args }, { ...requestOptions(options), toolDefinition: tool });
+  callTool({ tool, args, progressToken }: ToolCall, options: CallOptions): Promise<CallToolResult> {
+    const params = { name: tool.name, arguments: args, _meta: { progressToken } };
+    return this.#client.callTool(params, { ...requestOptions(options), toolDefinition: tool });
+  }
+
+  async beginTask({ tool, args, progressToken }: ToolCall, options: CallOptions): Promise<Task> {
+    const { specTypeSchemas } = await import('@modelcontextprotocol/client');
+    const params = { name: tool.name, arguments: args, task: {}, _meta: { progressToken } };
+    const begun = await this.#client.request({ method: 'tools/call', params }, specTypeSchemas.CreateTaskResult, requestOptions(options));
+    return begun.task;
+  }
+
+  async getTask(taskId: string, signal: AbortSignal): Promise<Task> {
+    const { specTypeSchemas } = await import('@modelcontextprotocol/client');
+    const options = requestOptions({ signal, timeoutMs: TASK_MS });
+    return this.#client.request({ method: 'tasks/get', params: { taskId } }, specTypeSchemas.GetTaskResult, options);
+  }
+
+  /** Answers when the task has ended. */
+  async taskResult(taskId: string, options: CallOptions): Promise<CallToolResult> {
+    const { specTypeSchemas } = await import('@modelcontextprotocol/client');
+    return this.#client.request({ method: 'tasks/result', params: { taskId } }, specTypeSchemas.CallToolResult, requestOptions(options));
+  }
+
+  async cancelTask(taskId: string): Promise<void> {
+    const { specTypeSchemas } = await import('@modelcontextprotocol/client');
+    const request = { method: 'tasks/cancel', params: { taskId } };
+    await this.#client.request(request, specTypeSchemas.CancelTaskResult, { timeout: TASK_MS });
   }
 
   close(): Promise<void> {
@@ -115,8 +170,8 @@ export class McpConnection {
   }
 }
 
-export function requestOptions({ signal, timeoutMs, onProgress }: CallOptions) {
-  return { signal, timeout: timeoutMs, ...(onProgress === undefined ? {} : { onprogress: onProgress }) };
+export function requestOptions({ signal, timeoutMs }: CallOptions) {
+  return { signal, timeout: timeoutMs };
 }
 
 /** Whether a person has to sign in, or to allow more. */

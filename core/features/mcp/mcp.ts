@@ -30,6 +30,7 @@ type Taken = Pick<
   | 'artifacts'
   | 'tools'
   | 'settings'
+  | 'turns'
   | 'closing'
   | 'version'
   | 'fetch'
@@ -41,7 +42,7 @@ export const mcp = defineBuiltInFeature({
   migrations: mcpMigrations,
   rows: ({ db }) => new McpRows(db),
   create: (spine: Taken, rows: McpRows, box: SecretBox) => {
-    const { clock, ids, log, settings, closing, facts, safety, programs } = spine;
+    const { clock, ids, log, settings, closing, facts, panic, safety, programs } = spine;
     const turnOf = ({ turnId }: McpQuestion): string | null => (turnId === '' ? null : turnId);
     const questions = new Questions(clock, ids, {
       asked: (question) => {
@@ -66,8 +67,13 @@ export const mcp = defineBuiltInFeature({
       const { command = '', args = [], cwd = '', confined = false } = config;
       return programs.start({ argv: [command, ...args], cwd: resolve(facts.workspace, cwd), sets, attended: !confined, signal: closing });
     };
+    const tasks = new Map<string, string>();
     const registry = new McpRegistry({
       ...spine,
+      taskOf: (callId) => tasks.get(callId) ?? null,
+      onTask: (server, tool, taskId, { callId, sessionId, turnId }) => {
+        log.append(sessionId, [{ type: 'mcp.task_started', turnId, body: { server, tool, callId, taskId } }], true);
+      },
       questions,
       refusalOf,
       signInOf,
@@ -85,6 +91,18 @@ export const mcp = defineBuiltInFeature({
     return {
       questions,
       handlers: createMcpOps({ ...spine, registry, questions, box, signIns }),
+      /** Calls that an earlier run began as tasks are not left to a person: the server knows how they ended. */
+      begin: () => {
+        for (const { callId, sessionId, turnId, state } of log.index.openCalls()) {
+          const task = state === 'unknown' ? log.reads.lastOfCall(sessionId, 'mcp.task_started', callId) : null;
+          if (task === null) continue;
+          tasks.set(callId, task.body.taskId);
+          if (panic.engaged || turnId === null) continue;
+          const body = { callId, answer: 'retry' as const, by: `mcp:${task.body.server}` };
+          spine.turns.appendToTurn(sessionId, turnId, [{ type: 'tool.outcome_settled', turnId, phase: 'act', body }]);
+          spine.turns.continueTurn(turnId);
+        }
+      },
       checks: [mcpChecks(() => registry.views())],
       dispose: async () => {
         await signIns.dispose();

@@ -1,7 +1,7 @@
 // One server: started on first need, supervised, and asked. It owns the connection, the tools as last listed and the calls that run; whether
 // a call may run at all was decided by the gate before.
 
-import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
+import type { ElicitRequest, ElicitResult, Progress, Transport } from '@modelcontextprotocol/client';
 import { orAborted } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
@@ -9,12 +9,13 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { CallLimit } from './call-limit.ts';
-import { connectServer, failureOf, wantsSignIn, type McpConnection } from './connection.ts';
+import { connectServer, failureOf, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf } from './definition.ts';
 import { boundedFetch } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
 import type { Approved } from './rows.ts';
 import type { SignIn } from './sign-in.ts';
+import { callAsTask } from './task-call.ts';
 import { StdioLink } from './stdio-link.ts';
 import { approvalHash, offeredName, readTools, shown, type ReadTool } from './tool-pins.ts';
 import { toToolResult } from './tool-result.ts';
@@ -30,6 +31,10 @@ export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | '
   readonly signInOf: (server: string, url: URL) => SignIn;
   /** The approval of this server by a person; null if there is none for the definition it has now. */
   readonly approved: (server: string, definition: string) => Approved | null;
+  /** The task that an earlier run began for a call, on record since then; null if there is none. */
+  readonly taskOf: (callId: string) => string | null;
+  /** Durable when it returns. */
+  readonly onTask: (server: string, tool: string, taskId: string, context: ToolContext) => void;
   /** Its tools were listed, and may differ from the approved ones. */
   readonly onListed: (server: McpServer) => void;
 }
@@ -50,6 +55,10 @@ const BACK_OFF_MS = [1000, 2000, 5000, 15_000, 60_000] as const;
 const KEPT_LINES = 5;
 const LOG_LINES_PER_START = 200;
 const LIST_PAUSE_MS = 2000;
+const taskEnds = {
+  cancelled: 'The MCP server cancelled the task.',
+  unknown: 'The MCP server no longer knows the task it began. Whether it was done is not known; it was not begun again.',
+} as const;
 
 export class McpServer {
   readonly name: string;
@@ -146,19 +155,43 @@ export class McpServer {
     const limit = new CallLimit(this.#deps.clock, this.#deps.later, this.config.timeoutMs ?? callMsDefault);
     const running: RunningCall = { tool: tool.name, limit, context };
     this.#calls.add(running);
+    const progress = connection.watchProgress((step) => context.onOutput(progressLine(step)));
+    const called = { tool: { name: tool.name, inputSchema: tool.schema as { type: 'object' } }, args, progressToken: progress.token };
     try {
-      const result = await connection.callTool({ name: tool.name, inputSchema: tool.schema as { type: 'object' } }, args, {
-        signal: AbortSignal.any([context.signal, limit.signal]),
-        timeoutMs: (this.config.timeoutMs ?? callMsDefault) + 3 * questionMs,
-        onProgress: ({ progress, total, message }) => context.onOutput(progressLine(progress, total, message)),
-      });
-      return toToolResult(this.name, result, context);
+      return await this.#perform(connection, called, tool.sha256, running);
     } catch (cause) {
       return this.#failedCall(cause, running);
     } finally {
+      progress.end();
       limit.end();
       this.#calls.delete(running);
     }
+  }
+
+  /** Once, or where an earlier run began it as a task, not again. */
+  async #perform(connection: McpConnection, called: ToolCall, sha256: string, { tool, limit, context }: RunningCall): Promise<ToolResult> {
+    const options = {
+      signal: AbortSignal.any([context.signal, limit.signal]),
+      timeoutMs: (this.config.timeoutMs ?? callMsDefault) + 3 * questionMs,
+    };
+    const taskId = this.#deps.taskOf(context.callId);
+    const isTask = connection.takesTasks && this.#listed?.find((one) => one.sha256 === sha256)?.isTask === true;
+    if (taskId === null && !isTask) return toToolResult(this.name, await connection.callTool(called, options), context);
+    const end = await callAsTask({
+      taskId,
+      begin: async (at) => {
+        const task = await at.beginTask(called, options);
+        this.#deps.onTask(this.name, tool, task.taskId, context);
+        return task;
+      },
+      connect: () => this.connect(AbortSignal.timeout(START_MS)),
+      result: (at, id) => at.taskResult(id, options),
+      onStatus: (status) => context.onOutput(`${shown(status, 300)}\n`),
+      signal: options.signal,
+      mayCancel: () => !this.#deps.closing.aborted,
+    });
+    if ('result' in end) return toToolResult(this.name, end.result, context);
+    return { forModel: taskEnds[end.ended], endedBy: end.ended, untrusted: [{ kind: 'mcp', where: this.name }] };
   }
 
   /** Ends it and everything it started; it can be started again. */
@@ -369,7 +402,7 @@ function usable(tools: readonly ReadTool[]): readonly ReadTool[] {
   return tools.filter(({ problem }) => problem === null);
 }
 
-function progressLine(progress: number, total: number | undefined, message: string | undefined): string {
+function progressLine({ progress, total, message }: Progress): string {
   const share = total === undefined ? String(progress) : `${progress} of ${total}`;
   return `${share}${message === undefined ? '' : ` ${shown(message, 300)}`}\n`;
 }

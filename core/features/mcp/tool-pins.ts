@@ -12,6 +12,7 @@ export interface ListedMcpTool {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema?: unknown;
+  readonly execution?: { readonly taskSupport?: string | undefined } | undefined;
   readonly annotations?: { readonly title?: string | undefined; readonly destructiveHint?: boolean | undefined } | undefined;
 }
 
@@ -20,6 +21,8 @@ export interface ReadTool extends McpTool {
   readonly offeredAs: string;
   /** Why it can never be used; null if it can. */
   readonly problem: string | null;
+  /** It is carried out as a task. Not pinned: it does the same in either way. */
+  readonly isTask?: boolean;
 }
 
 export const toolsMax = 200;
@@ -59,6 +62,7 @@ function readTool(server: string, tool: ListedMcpTool): ReadTool {
     isDestructive,
     offeredAs: offeredName(server, tool.name),
     problem,
+    isTask: tool.execution?.taskSupport === 'optional' || tool.execution?.taskSupport === 'required',
   };
   if (problem !== null) return { ...about, schema: {}, sha256: hash('sha256', `unusable ${tool.name}`, 'hex') };
   const pinned = canonicalJson({

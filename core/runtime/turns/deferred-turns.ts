@@ -20,6 +20,8 @@ export interface TurnPort {
   retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string };
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void;
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[];
+  /** Continues a waiting turn. */
+  continueTurn(turnId: string): void;
   forgetSession(sessionId: string): void;
 }
 
@@ -65,6 +67,10 @@ export class DeferredTurns implements TurnPort {
 
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
     return this.#ready.appendToTurn(sessionId, turnId, drafts, alongside);
+  }
+
+  continueTurn(turnId: string): void {
+    this.#ready.continueTurn(turnId);
   }
 
   forgetSession(sessionId: string): void {

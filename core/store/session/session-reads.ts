@@ -164,7 +164,11 @@ export class SessionReads {
   }
 
   /** The newest event of one type that names a call. */
-  lastOfCall<T extends 'tool.outcome_unknown' | 'tool.requested'>(sessionId: string, type: T, callId: string): EventOf<T> | null {
+  lastOfCall<T extends 'tool.outcome_unknown' | 'tool.requested' | 'mcp.task_started'>(
+    sessionId: string,
+    type: T,
+    callId: string,
+  ): EventOf<T> | null {
     const rows = this.#prepare(
       `SELECT ${eventColumns} FROM events WHERE session_id = ? AND type = ? AND CASE WHEN json_valid(body) THEN json_extract(body, '$.callId') END = ? ORDER BY session_seq DESC LIMIT 1`,
     ).all(sessionId, type, callId) as EventRow[];

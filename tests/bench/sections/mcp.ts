@@ -1,10 +1,12 @@
 // Time that the gate and the record add to a call of a tool of an MCP server: the same call with the raw client of the protocol, and a tool of the
-// program's own that does nothing, one after the other. And the memory of this process with five servers that are connected and idle.
+// program's own that does nothing, one after the other. How much of it any tool with an effect takes, whose request reaches the disk first. And the
+// memory of this process with five servers that are connected and idle.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import * as z from 'zod';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type * as Library from '../../../core/index.ts';
@@ -13,9 +15,8 @@ import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';
 import { timed } from '../timed.ts';
 
-// The policy lets few such calls through a minute.
-const CALLS = 20;
-const WARM = 5;
+const CALLS = 150;
+const WARM = 50;
 const SERVERS = 5;
 const program = fileURLToPath(new URL('../../doubles/mcp/stdio-server.mjs', import.meta.url));
 
@@ -27,11 +28,23 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
   writeFileSync(script, JSON.stringify({ tools: [tool], results: { read: { content: [{ type: 'text', text: 'read' }] } } }));
   const server = { command: process.execPath, args: [program, script] };
   const names = Array.from({ length: SERVERS }, (_, at) => `s${at}`);
-  const { createTrayClaw } = (await import(pathToFileURL(context.libraryFile).href)) as typeof Library;
+  const { createTrayClaw, defineTool } = (await import(pathToFileURL(context.libraryFile).href)) as typeof Library;
+  const effect = defineTool({
+    name: 'effect',
+    description: 'Has an effect.',
+    input: z.strictObject({}),
+    class: 'exec',
+    idempotency: () => 'unsafe',
+    facts: () => ({ class: 'exec', paths: [], command: null, hosts: [] }),
+    summarize: () => 'have an effect',
+    run: () => Promise.resolve({ forModel: 'read' }),
+  });
   const claw = await createTrayClaw({
     home: join(folder, 'home'),
+    tools: [effect],
     config: {
       sandbox: { mode: 'off' },
+      policy: { limits: { callsPerMinute: { exec: 10_000 } } },
       mcp: { servers: Object.fromEntries(names.map((name) => [name, server])) },
     },
   });
@@ -49,17 +62,23 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
       if (outcome !== 'ok') throw new Error(`the call of ${name} ended as ${outcome}`);
     };
     // Each call in its own session: what one brings in is untrusted for the next.
-    const { pending = [] } = await claw.op('tool.run', { tool: 's0__read', args: {}, wait: false });
-    for (const { approvalId } of pending) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
-    await claw.whenIdle();
+    for (const tool of ['s0__read', 'effect']) {
+      const { pending = [] } = await claw.op('tool.run', { tool, args: {}, wait: false });
+      for (const { approvalId } of pending)
+        await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
+      await claw.whenIdle();
+    }
     const served = (): Promise<void> => run('s0__read', {});
     const own = (): Promise<void> => run('calc', { expression: '1+1' });
+    const effective = (): Promise<void> => run('effect', {});
     const bare = async (): Promise<void> => void (await raw.callTool({ name: 'read', arguments: {} }));
-    for (let i = 0; i < WARM; i++) for (const call of [own, bare, served]) await call();
+    for (let i = 0; i < WARM; i++) for (const call of [own, effective, bare, served]) await call();
     const added: number[] = [];
     const processor: number[] = [];
+    const ofEffects: number[] = [];
     for (let i = 0; i < context.count(CALLS); i++) {
       const [inside, outside, whole] = [await timed(own), await timed(bare), await timed(served)];
+      ofEffects.push((await timed(effective)).cpuMs - inside.cpuMs);
       added.push(whole.wallMs - inside.wallMs - outside.wallMs);
       processor.push(whole.cpuMs - inside.cpuMs - outside.cpuMs);
     }
@@ -71,7 +90,7 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
         unit: 'ms',
         p50: median(added),
         p99: quantile(added, 0.99),
-        note: `processor ${median(processor).toFixed(2)}; n ${added.length}`,
+        note: `processor ${median(processor).toFixed(2)}, of it ${median(ofEffects).toFixed(2)} of any effect; n ${added.length}`,
       },
       { section: 'mcp', name: 'memory of five servers', subject: ownName, unit: 'MB', p50: connectedMb, note: 'of this process' },
     ];

@@ -18,6 +18,8 @@ export interface McpScript {
   readonly prompts?: readonly object[];
   readonly instructions?: string;
   readonly endlessPages?: boolean;
+  /** It carries out calls as tasks, and knows them again after a restart; `forgotten` knows none of an earlier process. */
+  readonly tasks?: 'kept' | 'forgotten';
   /** Read the tools from a file that the test may change. */
   readonly changing?: boolean;
 }
@@ -45,8 +47,12 @@ export class McpRig {
   /** How a scripted server is configured. */
   server(name: string, script: McpScript, more: Partial<McpServerConfig> = {}): McpServerConfig {
     const path = join(this.home, `${name}.json`);
-    const { changing = false, ...rest } = script;
-    const files = { record: this.recordPath(name), ...(changing ? { toolsFile: this.#toolsPath(name) } : {}) };
+    const { changing = false, tasks, ...rest } = script;
+    const files = {
+      record: this.recordPath(name),
+      ...(changing ? { toolsFile: this.#toolsPath(name) } : {}),
+      ...(tasks === undefined ? {} : { tasksFile: tasks === 'kept' ? join(this.home, `${name}.tasks.json`) : '' }),
+    };
     if (changing) this.setTools(name, script.tools);
     writeFileSync(path, JSON.stringify({ ...rest, ...files }));
     return { command: process.execPath, args: [program, path], ...more };

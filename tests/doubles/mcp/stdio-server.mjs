@@ -1,7 +1,7 @@
 // For tests only: a strict server of the Model Context Protocol on standard input and output, revision 2025-11-25, without any library. It refuses
 // what the specification refuses, and does what its script says. `stdio-server.mjs SCRIPT.json`
 
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
  * @property {Record<string, object>} [results] by tool: the result of a call, or one of the words below under `does`
  * @property {string} [record] a file that gets a line of JSON for every message
  * @property {string} [stderr]
+ * @property {string} [tasksFile] it carries out calls as tasks, and knows them again from this file after a restart; '' knows none
  * @property {string} [toolsFile] a file with the tools, read at each listing
  */
 
@@ -52,7 +53,8 @@ async function answer({ id, method, params }) {
     if (typeof params?.protocolVersion !== 'string' || !params.clientInfo?.name || !params.clientInfo?.version || !params.capabilities)
       return fail(id, -32602, 'initialize needs protocolVersion, capabilities and clientInfo');
     phase = 'waiting';
-    const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {} };
+    const tasks = script.tasksFile === undefined ? {} : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+    const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {}, ...tasks };
     return send({
       id,
       result: {
@@ -70,6 +72,7 @@ async function answer({ id, method, params }) {
     return send({ id, result: { tools, ...(script.endlessPages ? { nextCursor: String(nextId++) } : {}) } });
   }
   if (method === 'tools/call') return call(id, params);
+  if (method.startsWith('tasks/') && script.tasksFile !== undefined) return ofTask(id, method, params);
   if (method === 'resources/list') return send({ id, result: { resources: script.resources ?? [] } });
   if (method === 'resources/templates/list') return send({ id, result: { resourceTemplates: [] } });
   if (method === 'resources/read')
@@ -85,6 +88,64 @@ async function answer({ id, method, params }) {
   return fail(id, -32601, `Method not found: ${method}`);
 }
 
+/** @type {Map<string, any>} */
+const tasks = new Map(script.tasksFile && existsSync(script.tasksFile) ? JSON.parse(readFileSync(script.tasksFile, 'utf8')) : []);
+/** @type {Map<string, unknown[]>} */
+const waiting = new Map();
+const keepTasks = () => script.tasksFile && writeFileSync(script.tasksFile, JSON.stringify([...tasks]));
+
+/** @param {any} task */
+function stateOf({ taskId, status, statusMessage, createdAt }) {
+  return { taskId, status, statusMessage, createdAt, lastUpdatedAt: new Date().toISOString(), ttl: null, pollInterval: 100 };
+}
+
+/** Each request for its state is a step of its work. @param {unknown} id @param {any} params @param {any} todo */
+function begin(id, params, todo) {
+  const taskId = `task-${process.pid}-${nextId++}`;
+  // eslint-disable-next-line no-underscore-dangle -- the name in the protocol
+  const task = { taskId, status: 'working', createdAt: new Date().toISOString(), step: 0, token: params._meta?.progressToken, ...todo };
+  tasks.set(taskId, task);
+  keepTasks();
+  return send({ id, result: { task: stateOf(task) } });
+}
+
+/** @param {unknown} id @param {string} method @param {any} params */
+function ofTask(id, method, params) {
+  const task = tasks.get(params?.taskId);
+  if (task === undefined) return fail(id, -32602, 'Failed to retrieve task: Task not found');
+  const isOver = ['completed', 'failed', 'cancelled'].includes(task.status);
+  if (method === 'tasks/get') {
+    if (!isOver && ++task.step > task.steps) Object.assign(task, { status: task.ends ?? 'completed', statusMessage: undefined });
+    else if (!isOver) {
+      task.statusMessage = `step ${task.step} of the task`;
+      send({ method: 'notifications/progress', params: { progressToken: task.token, progress: task.step, total: task.steps } });
+    }
+    keepTasks();
+    send({ id, result: stateOf(task) });
+    return deliver(task);
+  }
+  if (method === 'tasks/cancel') {
+    if (isOver) return fail(id, -32602, `Cannot cancel task: already in terminal status '${task.status}'`);
+    task.status = 'cancelled';
+    keepTasks();
+    send({ id, result: stateOf(task) });
+    return deliver(task);
+  }
+  if (method !== 'tasks/result') return fail(id, -32601, `Method not found: ${method}`);
+  waiting.set(task.taskId, [...(waiting.get(task.taskId) ?? []), id]);
+  return deliver(task);
+}
+
+/** The result is given to everyone who waits for it, once there is one. @param {any} task */
+function deliver({ taskId, status, result }) {
+  if (status === 'working' || status === 'input_required') return;
+  for (const id of waiting.get(taskId) ?? []) {
+    if (status === 'cancelled') fail(id, -32000, 'Task cancelled');
+    else send({ id, result: { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } } });
+  }
+  waiting.delete(taskId);
+}
+
 /** @param {unknown} id @param {any} params */
 // eslint-disable-next-line complexity -- a branch for each thing a server may do
 async function call(id, params) {
@@ -95,6 +156,11 @@ async function call(id, params) {
   const todo = script.results?.[params.name] ?? {
     content: [{ type: 'text', text: `${params.name} got ${JSON.stringify(params.arguments ?? {})}` }],
   };
+  const tool = tools.find((/** @type {{ name: string }} */ { name }) => name === params.name);
+  const support = script.tasksFile === undefined ? 'none' : (tool.execution?.taskSupport ?? 'forbidden');
+  if (support !== 'none' && (params.task === undefined ? support === 'required' : support === 'forbidden'))
+    return fail(id, -32601, params.task === undefined ? `${params.name} is called as a task` : `${params.name} is not called as a task`);
+  if (params.task !== undefined && support !== 'none') return begin(id, params, todo);
   if (todo.does === 'never') return;
   if (todo.does === 'exit') return process.exit(3);
   if (todo.does === 'flood') {

@@ -120,6 +120,7 @@ export const events = {
   doorTokenRevoked: (by: string) => `Token of another program revoked by ${by}`,
   doorAnswered: (model: string, client: string) => `${model} answered the program ${client}`,
   mcpApproved: (server: string, by: string) => `MCP server ${server} approved by ${by}`,
+  mcpTask: (server: string, tool: string) => `MCP server ${server} works on the task ${tool}`,
   mcpRemoved: (server: string, by: string) => `MCP server ${server} removed by ${by}`,
   mcpAsked: (server: string) => `MCP server ${server} asks you something`,
   mcpAnswered: {

@@ -1,0 +1,82 @@
+// A call that its server carries out as a task, of revision 2025-11-25: begun once, looked at as often as the server wants, cancelled with the call,
+// and found again by its id after a restart of either side. Where the server no longer knows it, its outcome is unknown; it is never begun again.
+
+import type { CallToolResult, Task } from '@modelcontextprotocol/client';
+import { sleep } from '../../base/deferred.ts';
+import type { McpConnection } from './connection.ts';
+
+export interface TaskCall {
+  /** Begins it; the caller records its id before it is asked about. */
+  readonly begin: (connection: McpConnection) => Promise<Task>;
+  /** Of a task that an earlier run began. */
+  readonly taskId: string | null;
+  readonly connect: () => Promise<McpConnection>;
+  readonly result: (connection: McpConnection, taskId: string) => Promise<CallToolResult>;
+  readonly onStatus: (status: string) => void;
+  readonly signal: AbortSignal;
+  /** False while the program closes: the task is continued after the next start. */
+  readonly mayCancel: () => boolean;
+}
+
+export type TaskEnd = { readonly result: CallToolResult } | { readonly ended: 'cancelled' | 'unknown' };
+
+const POLL_MS = 1000;
+const POLL_LEAST_MS = 100;
+const POLL_MOST_MS = 30_000;
+/** How often in a row the server may fail to answer; a refusal says at once that it does not know the task. */
+const TRIES = 5;
+
+/** Fails as a request does, and with the error of the task where it failed. */
+export async function callAsTask(call: TaskCall): Promise<TaskEnd> {
+  const connection = await call.connect();
+  const taskId = call.taskId ?? (await call.begin(connection)).taskId;
+  const cancel = (): void => {
+    // What cannot be reached is ended by its own limits.
+    if (call.mayCancel())
+      void call
+        .connect()
+        .then(
+          (now) => now.cancelTask(taskId),
+          () => undefined,
+        )
+        .catch(() => undefined);
+  };
+  call.signal.addEventListener('abort', cancel, { once: true });
+  if (call.signal.aborted) cancel();
+  try {
+    return await follow(call, taskId);
+  } finally {
+    call.signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function follow(call: TaskCall, taskId: string): Promise<TaskEnd> {
+  let shown = '';
+  for (let tries = 1; ; tries += 1) {
+    const task = await look(call, taskId);
+    if (task === 'gone' || (task === 'away' && tries >= TRIES)) return { ended: 'unknown' };
+    if (task !== 'away') {
+      tries = 0;
+      const status = task.statusMessage ?? (task.status === 'working' ? '' : task.status.replace('_', ' '));
+      if (status !== shown && status !== '') call.onStatus(status);
+      shown = status;
+      if (task.status === 'cancelled') return { ended: 'cancelled' };
+      // The request for the result also brings the questions of a task that needs an answer.
+      if (task.status !== 'working') return { result: await call.result(await call.connect(), taskId) };
+    }
+    const wishMs = task === 'away' ? POLL_MS * 2 ** (tries - 1) : (task.pollInterval ?? POLL_MS);
+    await sleep(Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, wishMs)), call.signal);
+    call.signal.throwIfAborted();
+  }
+}
+
+/** `gone`: the server answers and does not know it. `away`: it does not answer. */
+async function look({ connect, signal }: TaskCall, taskId: string): Promise<Task | 'gone' | 'away'> {
+  const { ProtocolError } = await import('@modelcontextprotocol/client');
+  try {
+    return await (await connect()).getTask(taskId, signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    return ProtocolError.isInstance(cause) ? 'gone' : 'away';
+  }
+}
