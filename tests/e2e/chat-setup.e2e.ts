@@ -44,7 +44,7 @@ test(
     const token = form.getByLabel('Bot token', { exact: true });
     await token.press('Enter');
     await form.getByText('1 field does not fit.').waitFor();
-    await expect.poll(() => token.evaluate((input) => input === document.activeElement)).toBe(true);
+    await expect.poll(() => token.evaluate((input) => input === input.ownerDocument.activeElement)).toBe(true);
     expect(await token.getAttribute('aria-invalid')).toBe('true');
     await form.getByText('More settings').press('Enter');
     await form.getByLabel('Server', { exact: false }).fill(double.apiRoot);

@@ -143,7 +143,7 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'destroys',
     level: 'danger',
     pattern:
-      /\brm\s+(?:-\w+\s+)*-\w*[rf]\w*\s+(?:-\w+\s+)*["']?(?:\/(?:\s|$|\*|["'])|~(?!\/\.cache\/\w)|\$HOME|\$\{HOME\}|\/(?:home|etc|usr|var)\b(?!\/lib\/apt\/lists\/))|\bmkfs(?:\.\w+)?\s|\bdd\b[^\n]*\bof=\/dev\/|shutil\.rmtree\(\s*(?:Path\.home|os\.path\.expanduser|["']\/["'])|:\(\)\s*\{\s*:\|:&\s*\}|\bformat\s+c:|Remove-Item[^\n]*-Recurse[^\n]*(?:\$HOME|C:\\)|\bshred\b[^\n]*\s\//i,
+      /\brm\s+(?:-\w+\s+)*-\w*[rf]\w*\s+(?:-\w+\s+)*["']?(?:\/(?:\s|$|\*|["'])|~(?!\/\.cache\/\w(?!\S*\.\.))|\$HOME|\$\{HOME\}|\/(?:home|etc|usr|var)\b(?!\/lib\/apt\/lists\/(?!\S*\.\.)))|\bmkfs(?:\.\w+)?\s|\bdd\b[^\n]*\bof=\/dev\/|shutil\.rmtree\(\s*(?:Path\.home|os\.path\.expanduser|["']\/["'])|:\(\)\s*\{\s*:\|:&\s*\}|\bformat\s+c:|Remove-Item[^\n]*-Recurse[^\n]*(?:\$HOME|C:\\)|\bshred\b[^\n]*\s\//i,
     message: 'It deletes or overwrites far more than its own files.',
   },
   {
