@@ -37,6 +37,7 @@ const honest = [
   'What happens if we choose [technology] for [system]? Current architecture: [brief description].',
   'lamin init --db postgresql://user:password@hostname:5432/dbname',
   'OPENROUTER_API_KEY=sk-or-v1-your-api-key-here',
+  '- **CC BY-NC 4.0** / **CC BY-NC 3.0** (~3% of data) - Non-commercial use.',
   'RUN apt-get update && rm -rf /var/lib/apt/lists/*',
   'Clean old environments: `rm -rf ~/.cache/pre-commit`.',
   'This is a gated workflow where users must approve each step before any destructive action.',

@@ -38,7 +38,7 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'reverse-shell',
     level: 'danger',
     pattern:
-      /\/dev\/(?:tcp|udp)\/|(?<![$\w{])n(?:et)?c(?:at)?(?:\.exe)?\s[^\n]*-\w*[ec]\b|\bsocat\b[^\n]*exec:|bash\s+-i\s*[>&]|mkfifo[^\n]*\|\s*(?:nc|sh|bash)|os\.dup2\(|pty\.spawn\(/i,
+      /\/dev\/(?:tcp|udp)\/|(?<![$\w{])n(?:et)?c(?:at)?(?:\.exe)?\s(?:[^\n]*\s)?-\w*[ec]\b|\bsocat\b[^\n]*exec:|bash\s+-i\s*[>&]|mkfifo[^\n]*\|\s*(?:nc|sh|bash)|os\.dup2\(|pty\.spawn\(/i,
     message: 'It gives an outsider a command line on this computer.',
   },
   {
@@ -130,7 +130,7 @@ export const riskRules: readonly RiskRule[] = [
     rule: 'stays-on',
     level: 'danger',
     pattern:
-      /\bcrontab\b(?!\.guru)\s*(?:-|<|\|)|\|\s*crontab\b|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|launchctl\s+(?:load|bootstrap)|LaunchAgents\/|\bschtasks\b[^\n]*\/create|CurrentVersion\\+Run\b|(?:(?<!\becho\s+["']export\s+\w{1,60}_KEY=["']?[\w.-]{0,100}["']{0,2}\s*)>>?|tee(?:\s+-a)?|open\()\s*["']?(?:~|\$HOME|\$\{HOME\}|\/home\/\w+|\/root)\/\.(?:bashrc|zshrc|profile|bash_profile|zprofile|xinitrc|config\/autostart)|authorized_keys|\.git\/hooks\//i,
+      /\bcrontab\b(?!\.guru)\s*(?:-|<|\|)|\|\s*crontab\b|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|launchctl\s+(?:load|bootstrap)|LaunchAgents\/|\bschtasks\b[^\n]*\/create|CurrentVersion\\+Run\b|(?:(?<!\becho\s+["']export\s+\w{1,60}_KEY=["']?[\w.-]{0,100}["']{0,2}\s*>?)>>?|tee(?:\s+-a)?|open\()\s*["']?(?:~|\$HOME|\$\{HOME\}|\/home\/\w+|\/root)\/\.(?:bashrc|zshrc|profile|bash_profile|zprofile|xinitrc|config\/autostart)|authorized_keys|\.git\/hooks\//i,
     message: 'It installs something that keeps running, or opens a way in for later.',
   },
   {

@@ -96,7 +96,7 @@ export const skills = {
     found: 'Skills in the markets',
     nothing: 'No market offers such a skill.',
     look: 'Look at it',
-    lookAt: (name: string) => `Look at the skill ${name}`,
+    lookAt: (name: string) => `Look at it: ${name}`,
     installedHere: (version: string) => `installed: ${version}`,
     isInstalled: 'installed',
     from: (market: string, publisher: string | null) => (publisher === null ? `from ${market}` : `from ${market}, by ${publisher}`),
