@@ -173,7 +173,7 @@ export const channelOps = defineOps({
       checkOnly: z.boolean().optional(),
     }),
     result: z.object({
-      /** What does not fit or was refused, by the dotted path of the field. */
+      /** The problems of single fields, by their dotted paths. */
       fields: z.array(z.object({ path: z.string(), problem: z.string() })),
       /** The name of the agent there, once it was connected. */
       me: z.string().nullable(),

@@ -10,12 +10,10 @@ const serverSchema = (port: number) =>
       host: z.string().min(1).max(253).meta({ title: 'Host', description: 'The name of the server.' }),
       port: z.number().int().min(1).max(65_535).default(port).meta({ title: 'Port', description: 'The port it listens on.' }),
       user: z.string().min(1).max(320).optional().meta({ title: 'User name', description: 'Default: the address.' }),
-      password: secretRefSchema
-        .optional()
-        .meta({
-          title: 'Password',
-          description: 'Often an app password; in the file a reference to it. For sending, the one for reading by default.',
-        }),
+      password: secretRefSchema.optional().meta({
+        title: 'Password',
+        description: 'Often an app password; in the file a reference to it. For sending, the one for reading by default.',
+      }),
       /** `plain` sends passwords in the clear, and is accepted for this computer alone. */
       security: z
         .enum(['tls', 'starttls', 'plain'])

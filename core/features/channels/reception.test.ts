@@ -13,7 +13,7 @@ const service: ChatService = {
   run: () => Promise.resolve(),
 };
 
-test('a message of a person who is not paired is handed to no agent, and counts as that of a stranger', async () => {
+test('a message of an unpaired person reaches no agent and is counted', async () => {
   const received: ChannelInbound[] = [];
   const met: string[] = [];
   const reception = new Reception({

@@ -1,4 +1,4 @@
-// The test of settings that are not saved: what does not fit, field by field, and then one connection. Writes nothing.
+// The test of settings that are not saved: the problems of single fields first, then one connection. Writes nothing.
 
 import * as z from 'zod';
 import type { ChannelTrial } from '../../contracts/channels.ts';
@@ -33,7 +33,7 @@ export async function trySettings(
     return { ...nothing, me: await trial.connect(settings, resolve, AbortSignal.any(signals)) };
   } catch (cause) {
     const error = toAppError(cause);
-    // What to do is said where a person has to do it.
+    // A server that is away needs nothing of the person; every other failure comes with its remedy.
     const problem = error.code === 'fetch_failed' ? error.message : error.told();
     const { field } = error.data;
     return { ...nothing, problem, fields: typeof field === 'string' ? [{ path: field, problem }] : [] };
@@ -45,7 +45,7 @@ function faultsOf(schema: z.ZodType, given: unknown): OpResult<'channel.try'>['f
   if (parsed.success) return [];
   return parsed.error.issues.map((issue) => {
     const path = issue.path.map(String).join('.');
-    // Without the path: the problem is shown beside its field.
+    // Without the path, because the problem stands at its field.
     const [told = ''] = describeIssues([issue], { given, whole: '' });
     return { path, problem: told.slice(path.length).replace(/^:? /, '') };
   });

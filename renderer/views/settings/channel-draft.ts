@@ -30,7 +30,7 @@ export function isRare({ isNeeded, control }: Field): boolean {
   return !isNeeded && !(control.kind === 'text' && control.isSecret === true);
 }
 
-/** What the form begins with: a group of fields that is needed is there, so that what is missing is said at its field. */
+/** The first values of the form. A needed group of fields is there, so that a missing field is named and not the group. */
 export function startOf(fields: readonly Field[], held: unknown): Values {
   const given = isPlainObject(held) ? held : {};
   const groups = fields.flatMap(({ name, isNeeded, control }) =>

@@ -19,6 +19,6 @@ export interface Place {
 export interface FormPlace {
   /** Of the value in the form, dotted; empty for the form itself. */
   readonly path: string;
-  /** What does not fit, by path. */
+  /** The problems of single fields, by path. */
   readonly problems: Readonly<Record<string, string>>;
 }
