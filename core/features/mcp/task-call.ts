@@ -31,7 +31,7 @@ export async function callAsTask(call: TaskCall): Promise<TaskEnd> {
   const connection = await call.connect();
   const taskId = call.taskId ?? (await call.begin(connection)).taskId;
   const cancel = (): void => {
-    // What cannot be reached is ended by its own limits.
+    // A server that cannot be reached ends the task by its own limit.
     if (call.mayCancel())
       void call
         .connect()
