@@ -44,7 +44,7 @@ test('a call becomes a task where the tool wants it, and its progress and status
   expect(methods(rig).at(-1)).toBe('tools/call');
 });
 
-test('a task that fails or that its server cancels is told as such', async () => {
+test('the model learns that a task failed, or that its server cancelled it', async () => {
   const rig = new McpRig();
   const broken = { steps: 1, ends: 'failed', result: { isError: true, content: [{ type: 'text', text: 'the wall fell over' }] } };
   await rig.open({ s: rig.server('s', builder(broken)), t: rig.server('t', builder({ steps: 1, ends: 'cancelled' })) });

@@ -1,7 +1,7 @@
 // One server: started on first need, supervised, and asked. It owns the connection, the tools as last listed and the calls that run; whether
 // a call may run at all was decided by the gate before.
 
-import type { ElicitRequest, ElicitResult, Progress, Transport } from '@modelcontextprotocol/client';
+import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
 import { orAborted } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
@@ -15,10 +15,10 @@ import { boundedFetch } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
 import type { Approved } from './rows.ts';
 import type { SignIn } from './sign-in.ts';
-import { callAsTask } from './task-call.ts';
+import { callAsTask, taskEnds } from './task-call.ts';
 import { StdioLink } from './stdio-link.ts';
 import { approvalHash, offeredName, readTools, shown, type ReadTool } from './tool-pins.ts';
-import { toToolResult } from './tool-result.ts';
+import { progressLine, toToolResult } from './tool-result.ts';
 
 export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets'> {
   readonly questions: Questions;
@@ -55,10 +55,6 @@ const BACK_OFF_MS = [1000, 2000, 5000, 15_000, 60_000] as const;
 const KEPT_LINES = 5;
 const LOG_LINES_PER_START = 200;
 const LIST_PAUSE_MS = 2000;
-const taskEnds = {
-  cancelled: 'The MCP server cancelled the task.',
-  unknown: 'The MCP server no longer knows the task it began. Whether it was done is not known; it was not begun again.',
-} as const;
 
 export class McpServer {
   readonly name: string;
@@ -400,9 +396,4 @@ export class McpServer {
 
 function usable(tools: readonly ReadTool[]): readonly ReadTool[] {
   return tools.filter(({ problem }) => problem === null);
-}
-
-function progressLine({ progress, total, message }: Progress): string {
-  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
-  return `${share}${message === undefined ? '' : ` ${shown(message, 300)}`}\n`;
 }

@@ -20,6 +20,11 @@ export interface TaskCall {
 
 export type TaskEnd = { readonly result: CallToolResult } | { readonly ended: 'cancelled' | 'unknown' };
 
+export const taskEnds = {
+  cancelled: 'The MCP server cancelled the task.',
+  unknown: 'The MCP server no longer knows the task it began. Whether it was done is not known; it was not begun again.',
+} as const;
+
 const POLL_MS = 1000;
 const POLL_LEAST_MS = 100;
 const POLL_MOST_MS = 30_000;
@@ -31,7 +36,7 @@ export async function callAsTask(call: TaskCall): Promise<TaskEnd> {
   const connection = await call.connect();
   const taskId = call.taskId ?? (await call.begin(connection)).taskId;
   const cancel = (): void => {
-    // What cannot be reached is ended by its own limits.
+    // A server that cannot be reached ends the task by its own limit.
     if (call.mayCancel())
       void call
         .connect()

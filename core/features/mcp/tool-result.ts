@@ -1,7 +1,7 @@
 // The result of a tool of a server as a result of the gate: text, structured values, pictures and files, all bounded. Content that is not text
 // becomes artifacts, under names the server has no say in. Everything of it is untrusted.
 
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import type { CallToolResult, ContentBlock, Progress } from '@modelcontextprotocol/client';
 import type { ArtifactRef, ToolContext, ToolResult } from '../../contracts/tools.ts';
 import { shown } from './tool-pins.ts';
 
@@ -100,6 +100,12 @@ export class ContentReader {
     this.artifacts.push(ref);
     this.say(`(a file of the type ${mediaType}, kept as the artifact ${ref.name})`);
   }
+}
+
+/** A line of output for the person. */
+export function progressLine({ progress, total, message }: Progress): string {
+  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return `${share}${message === undefined ? '' : ` ${shown(message, 300)}`}\n`;
 }
 
 const extensions: Readonly<Record<string, string>> = {
