@@ -1,4 +1,4 @@
-// What is kept of skills that were read: only while their files look the same, never what was just changed, and never in place of the files
+// The kept reads of skills: used only while their files look the same, never what was just changed, and never in place of the files
 // when a skill is opened.
 
 import { hash } from 'node:crypto';
@@ -43,7 +43,7 @@ test('what is kept of a skill that is gone is dropped', () => {
   expect(bench.book.refused).toMatchObject([{ reason: 'It has no head.' }]);
 });
 
-test('kept rows of another program or of another form are read anew', () => {
+test('kept rows of another program or of another form are not used', () => {
   bench.skill('bundled/alpha');
   soon();
   const { seen } = seeTree(bench.at('bundled/alpha')) ?? { seen: '' };
@@ -92,6 +92,6 @@ test('the form is raised when the same files are read in another way', () => {
   bench.write('bundled/alpha/steps.yaml', 'steps:\n  - skill: delta\n');
   const folder = bench.at('bundled/alpha');
   const whole = readWhole({ folder, fileName: 'SKILL.md' }, seeTree(folder));
-  // Another hash here: raise FORM in skill-reads.ts, or programs go on with what an earlier one read.
+  // Another hash here: raise FORM in skill-reads.ts, or a later program uses what an earlier one read.
   expect(hash('sha256', JSON.stringify(whole.ok ? whole.value.read : null)).slice(0, 12)).toBe('fff5a4668722');
 });

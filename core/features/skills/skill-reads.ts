@@ -1,4 +1,4 @@
-// What was read of each skill, kept with the names, sizes and times of its files: a start, and each look at the folders, reads only what is
+// Keeps the read form of each skill with the names, sizes and times of its files: a start, and each look at the folders, reads only what is
 // new since. For lists and the shortlist alone; what is opened or run is read and hashed again. Can be deleted at any time.
 
 import { hash } from 'node:crypto';

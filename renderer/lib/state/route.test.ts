@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Route } from './route.svelte.ts';
 
-/** An address whose change is announced by nobody, as in the moment before the browser announces it. */
+/** An address that changes without an event, as it does until the browser sends one. */
 function silentLocation() {
   return {
     hash: '',

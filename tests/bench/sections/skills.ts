@@ -1,4 +1,4 @@
-// What many installed skills cost: the start, the first message, the choice for a message, the look at their folders once a minute, memory.
+// The cost of many installed skills: the start, the first message, the choice for a message, the look at their folders once a minute, memory.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

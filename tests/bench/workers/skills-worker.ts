@@ -1,5 +1,4 @@
-// A runtime with many installed skills, in a process of its own: installs them through the store, or measures a start with those that are
-// there.
+// A separate process with a runtime of many installed skills: installs them through the store, or measures a start with installed ones.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
