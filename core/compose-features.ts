@@ -149,13 +149,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     plugins: make(plugins, { files: store.pluginFiles, book: store.pluginBook }),
     discord: make(discord),
     email: make(email),
-    services: make(channels, {
-      services: all.flatMap((wing) => wing.services ?? []),
-      trials: all.flatMap((wing) => wing.trials ?? []),
-      servers: servers.questions,
-      secrets: guard.secrets,
-      wait: options.wait,
-    }),
+    services: make(channels, { ...chatParts(all), servers: servers.questions, secrets: guard.secrets, wait: options.wait }),
     opinions: make(opinions),
     prices: make(prices, { book: hands.prices, url: options.priceListUrl }),
     values: make(values),
@@ -175,6 +169,11 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     ...gathered(all, options),
     handlers: handlersOf(made),
   };
+}
+
+/** Of the chat services that earlier features make. */
+function chatParts(all: readonly Wing[]) {
+  return { services: all.flatMap((wing) => wing.services ?? []), trials: all.flatMap((wing) => wing.trials ?? []) };
 }
 
 /** Parts of the features, and of the host program. */

@@ -1,6 +1,6 @@
 // The test of settings that are not saved: the problems of single fields first, then one connection. Writes nothing.
 
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { ChannelTrial } from '../../contracts/channels.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';

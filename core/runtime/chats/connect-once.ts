@@ -22,9 +22,9 @@ export async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, s
     .run(desk, AbortSignal.any([signal, ending.signal]))
     .then(() => reject(new AppError('fetch_failed', `${service.title} did not answer in time.`, { data: { hint: '' } })), reject);
   try {
-    const { me, verify } = await connected;
-    await verify?.();
-    return me;
+    const line = await connected;
+    await line.verify?.();
+    return line.me;
   } finally {
     ending.abort();
     await ended;

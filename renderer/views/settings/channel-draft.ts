@@ -6,7 +6,7 @@ import { controlOf, objectAt, type Field, type Schema } from './controls.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Drafted {
+interface Drafted {
   readonly settings: Values;
   /** By the names in the keychain. */
   readonly secrets: Readonly<Record<string, string>>;
