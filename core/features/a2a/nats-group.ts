@@ -3,7 +3,7 @@
 // config.yaml names it.
 
 import { createHash } from 'node:crypto';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
 import {
   AckPolicy,
   jetstream,
@@ -55,6 +55,7 @@ const ASK_MS = 3_000;
 const LOOK_AGAIN_MS = 5_000;
 const AT_ONCE = 16;
 const CLOSE_MS = 1_000;
+const REPLY = 'Trayclaw-Reply';
 const decoder = new TextDecoder();
 
 export class NatsGroup {
@@ -92,7 +93,7 @@ export class NatsGroup {
     }
     connection.subscribe(this.#subject('handed', tokenOf(this.#deps.nodeId)), {
       callback: (error, message) => {
-        if (error === null) this.#take(connection, desk, heldAt(connection, message.data, message.reply ?? ''));
+        if (error === null) this.#take(connection, desk, heldAt(connection, message.data, message.headers?.get(REPLY) ?? ''));
       },
     });
     connection.subscribe(this.#subject('cancel', '*'), {
@@ -200,7 +201,10 @@ export class NatsGroup {
     const claimant = await this.#claim(connection, messageId);
     if (claimant !== this.#deps.nodeId) {
       // On another node it would run twice. The one that began it holds it from now on; if that is away, the task is given out again.
-      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { reply: message.reply });
+      // The server takes no message that has such a reply subject.
+      const handed = headers();
+      handed.set(REPLY, message.reply);
+      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { headers: handed });
       return;
     }
     const holding = setInterval(() => message.working(), (this.#deps.config.ackSeconds * 1000) / 3);
