@@ -264,8 +264,8 @@ export class SkillBook {
   }
 
   #shelve(read: SkillRead, found: FoundSkill, { origin, tree }: { origin: SkillOrigin; tree: SkillTree }): ShelvedSkill {
-    const { around, tools } = this.#deps;
-    const findings = [...read.findings, ...lintTools(read.head, tools())];
+    const { around } = this.#deps;
+    const findings = [...read.findings, ...lintTools(read.head, this.#deps.tools())];
     const { folder, fileName } = found;
     return { ...read, folder, fileName, origin, tree, findings, needs: checkNeeds(read.head, around), shadowed: [] };
   }

@@ -67,7 +67,7 @@ export function controlOf(schema: Schema, name: string): Control {
     case 'number':
       return { kind: 'number', range: rangeOf(schema), unit: unitOf(name) };
     case 'string':
-      if (/Keys$/.test(name)) return { kind: 'keys' };
+      if (name.endsWith('Keys')) return { kind: 'keys' };
       return { kind: 'text', isLong: longTexts.has(name), ...(isReference(schema) ? { isSecret: true } : {}) };
     case 'array':
       return listOf(objectAt(schema, 'items'), name);

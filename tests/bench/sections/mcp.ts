@@ -62,8 +62,8 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
       if (outcome !== 'ok') throw new Error(`the call of ${name} ended as ${outcome}`);
     };
     // Each call in its own session: what one brings in is untrusted for the next.
-    for (const tool of ['s0__read', 'effect']) {
-      const { pending = [] } = await claw.op('tool.run', { tool, args: {}, wait: false });
+    for (const name of ['s0__read', 'effect']) {
+      const { pending = [] } = await claw.op('tool.run', { tool: name, args: {}, wait: false });
       for (const { approvalId } of pending)
         await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'always' } });
       await claw.whenIdle();
