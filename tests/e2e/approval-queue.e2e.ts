@@ -46,7 +46,7 @@ test(
     const text = await approval.innerText();
     const places = [
       'Wants to edit notes.md',
-      'It can replace',
+      'It creates these files, or replaces what is in them.',
       '-Buy milk.',
       '+Buy bread.',
       'Approve once',
@@ -58,7 +58,7 @@ test(
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     const described = (await approval.getAttribute('aria-describedby')) ?? '';
     const heard = await Promise.all(described.split(' ').map((part) => page.locator(`#${part}`).innerText()));
-    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It can replace/)]);
+    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It creates these files/)]);
     await isReady(window);
     expect(window.incidents).toEqual([]);
     await looksGood(page, 'card', async () =>
