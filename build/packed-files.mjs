@@ -37,7 +37,7 @@ export function packedOutput(root, entries = appEntries) {
     }
   }
   const window = [...built].filter((path) => path.startsWith('renderer/') && !path.endsWith('.map'));
-  return [...reached, ...window, noticesFile].sort().map((path) => `dist/${path}`);
+  return [...new Set([...reached, ...window, noticesFile])].sort().map((path) => `dist/${path}`);
 }
 
 /**

@@ -12,11 +12,16 @@ export function secretRefsOf(config: Partial<Config>): string[] {
 
 function collect(schema: z.core.$ZodType, value: unknown, take: (ref: string) => void): void {
   if (value === undefined || value === null) return;
-  if (schema === secretRefSchema) {
+  if (isReference(schema)) {
     if (typeof value === 'string') take(value);
     return;
   }
   for (const [part, below] of partsOf(schema, value)) collect(part, below, take);
+}
+
+/** Also with a title or a description of its own: those make a copy. */
+function isReference(schema: z.core.$ZodType): boolean {
+  return schema === secretRefSchema || (schema._zod.parent !== undefined && isReference(schema._zod.parent));
 }
 
 type Part = readonly [schema: z.core.$ZodType, value: unknown];

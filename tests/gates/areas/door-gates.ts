@@ -298,8 +298,8 @@ export const doorGates: readonly Gate[] = [
     name: 'door/group-claim',
     prevents: 'two nodes of a group do the same task',
     file: 'core/features/a2a/nats-group.ts',
-    text: 'return kept.string() === this.#deps.nodeId;',
-    instead: 'return true;',
+    text: 'if (claimant !== this.#deps.nodeId) {',
+    instead: 'if (false) {',
     suites: ['tests/program/subagent-transport.test.ts'],
   },
   {
