@@ -26,6 +26,16 @@ const rubyAlone: Plugin = {
   load: (id) => (id === '\0no-grammar' ? 'export default [];' : null),
 };
 
+/** The grammar of TSX covers JavaScript as well, and is generated from the same source: it is there once. */
+const javascriptAsTsx: Plugin = {
+  name: 'javascript-as-tsx',
+  enforce: 'pre',
+  load: (id) =>
+    id.endsWith('/@shikijs/langs/dist/javascript.mjs')
+      ? "import tsx from './tsx.mjs';\nexport default tsx.map((one) => ({ ...one, name: 'javascript', scopeName: 'source.js', aliases: ['js', 'cjs', 'mjs'] }));"
+      : null,
+};
+
 // Vite reads its configuration from a default export.
 export default defineConfig({
   root,
@@ -33,7 +43,7 @@ export default defineConfig({
   publicDir: 'public',
   plugins: [withoutSchemas, svelte({ configFile: false, compilerOptions: { runes: true } })],
   // As modules, so that each grammar of the code worker is a separate file.
-  worker: { format: 'es', plugins: () => [rubyAlone] },
+  worker: { format: 'es', plugins: () => [rubyAlone, javascriptAsTsx] },
   build: {
     outDir: fileURLToPath(new URL('../dist/renderer', import.meta.url)),
     emptyOutDir: true,

@@ -141,7 +141,7 @@ test(
     const plan = page.getByRole('region', { name: 'What would be installed' });
     await look();
     await plan.getByText('Read the notes once.').waitFor();
-    await plan.getByText('Nothing was found. That is no proof: read what it says.').waitFor();
+    await plan.getByText('No risks were found. That proves nothing, so read the text.').waitFor();
     await looksGood(page, 'skill-plan');
     await plan.getByRole('button', { name: 'Install and trust' }).click();
     const list = page.getByRole('list', { name: 'Skills', exact: true });

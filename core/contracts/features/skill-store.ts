@@ -301,7 +301,7 @@ export const skillStoreOps = defineOps({
       },
     },
   },
-  /** Against the standard, against what speaks against a skill, and by its own cases, in `evals` of its folder. */
+  /** By the standard, for risks, and by its own cases, in `evals` of its folder. */
   'skill.test': {
     params: z.strictObject({ path: z.string().min(1).max(4096), model: modelRefSchema.optional() }),
     result: z.object({

@@ -1,4 +1,4 @@
-// Looks through the files of a skill for what speaks against it: the rules of risk-rules.ts line by line, characters that hide text, programs
+// Scans the files of a skill for risks: the rules of risk-rules.ts line by line, characters that hide text, programs
 // and archives among the files, steps that run at an installation elsewhere. Pure; judges nothing away.
 
 import { revealed } from '../../base/visible-text.ts';

@@ -19,7 +19,7 @@ function collect(schema: z.core.$ZodType, value: unknown, take: (ref: string) =>
   for (const [part, below] of partsOf(schema, value)) collect(part, below, take);
 }
 
-/** Also with a title or a description of its own: those make a copy. */
+/** A title or a description makes a copy, which is still a reference. */
 function isReference(schema: z.core.$ZodType): boolean {
   return schema === secretRefSchema || (schema._zod.parent !== undefined && isReference(schema._zod.parent));
 }

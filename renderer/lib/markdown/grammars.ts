@@ -17,6 +17,7 @@ export const grammars = {
   json: () => import('shiki/langs/json.mjs'),
   kotlin: () => import('shiki/langs/kotlin.mjs'),
   lua: () => import('shiki/langs/lua.mjs'),
+  mermaid: () => import('shiki/langs/mermaid.mjs'),
   php: () => import('shiki/langs/php.mjs'),
   powershell: () => import('shiki/langs/powershell.mjs'),
   python: () => import('shiki/langs/python.mjs'),

@@ -107,11 +107,11 @@ function signedText({ signer }: PlannedSkill['source']): string {
 
 function effectsText(effects: readonly SkillEffect[]): string {
   const words = effects.map(({ kind, name, isDeclared }) => `${kind} ${name}${isDeclared ? '' : ' (not declared)'}`);
-  return words.join(', ') || 'nothing but be read';
+  return words.join(', ') || 'nothing: it is only text';
 }
 
 export function risksText(risks: readonly SkillRisk[]): string {
-  if (risks.length === 0) return 'Nothing speaks against it. That is no proof: read what it says.';
+  if (risks.length === 0) return 'No risks were found. That proves nothing, so read the text.';
   return risks
     .map(({ level, rule, message, file, line, excerpt }) => {
       const place = file === null ? '' : ` (${file}${line === null ? '' : `, line ${line}`})`;
