@@ -93,6 +93,8 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   }
   await page.evaluate("location.hash = '#/approvals/policy'");
   await page.getByRole('button', { name: 'What would happen?' }).waitFor();
+  // The settings of the policy are above it, once they have been read.
+  await page.locator('main dl.pairs').first().waitFor();
   await visit({ name: 'Policy' });
   await page.evaluate("location.hash = '#/health/usage'");
   await page.getByRole('table', { name: 'Per model' }).waitFor();
