@@ -19,9 +19,9 @@ function collect(schema: z.core.$ZodType, value: unknown, take: (ref: string) =>
   for (const [part, below] of partsOf(schema, value)) collect(part, below, take);
 }
 
-/** A title or a description makes a copy, which is still a reference. */
+/** A title or a description makes a copy, which shares its definition with the original. */
 function isReference(schema: z.core.$ZodType): boolean {
-  return schema === secretRefSchema || (schema._zod.parent !== undefined && isReference(schema._zod.parent));
+  return schema instanceof z.ZodType && schema.def === secretRefSchema.def;
 }
 
 type Part = readonly [schema: z.core.$ZodType, value: unknown];
