@@ -201,12 +201,15 @@ export interface ChatService {
   run(desk: ChatDesk, signal: AbortSignal): Promise<void>;
 }
 
+/** Gives the secret behind a reference. */
+export type ResolveSecret = (reference: string) => Promise<string>;
+
 /** Connects with settings that are not in use, and disconnects: for a test before they are saved. */
 export interface ChannelTrial {
   readonly channel: string;
   readonly settings: z.ZodType;
   /** `settings` fit the schema; `resolve` gives the secrets they refer to. Resolves to the name of the agent there, rejects like a service. */
-  connect(settings: unknown, resolve: (reference: string) => Promise<string>, signal: AbortSignal): Promise<string>;
+  connect(settings: unknown, resolve: ResolveSecret, signal: AbortSignal): Promise<string>;
 }
 
 /** The parts of a connected service. */

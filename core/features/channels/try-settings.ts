@@ -1,7 +1,7 @@
 // The test of settings that are not saved: the problems of single fields first, then one connection. Writes nothing.
 
 import type * as z from 'zod';
-import type { ChannelTrial } from '../../contracts/channels.ts';
+import type { ChannelTrial, ResolveSecret } from '../../contracts/channels.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -27,8 +27,7 @@ export async function trySettings(
   const nothing = { fields, me: null, problem: null };
   if (fields.length > 0 || checkOnly === true) return nothing;
   const signals = [closing, AbortSignal.timeout(TRIAL_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
-  const resolve = async (reference: string): Promise<string> =>
-    values[reference.replace(/^keychain:/, '')] ?? (await secrets.resolve(reference));
+  const resolve: ResolveSecret = async (reference) => values[reference.replace(/^keychain:/, '')] ?? (await secrets.resolve(reference));
   try {
     return { ...nothing, me: await trial.connect(settings, resolve, AbortSignal.any(signals)) };
   } catch (cause) {
@@ -45,7 +44,7 @@ function faultsOf(schema: z.ZodType, given: unknown): OpResult<'channel.try'>['f
   if (parsed.success) return [];
   return parsed.error.issues.map((issue) => {
     const path = issue.path.map(String).join('.');
-    // Without the path, because the problem stands at its field.
+    // The problem omits the path, because the window shows it next to the field.
     const [told = ''] = describeIssues([issue], { given, whole: '' });
     return { path, problem: told.slice(path.length).replace(/^:? /, '') };
   });

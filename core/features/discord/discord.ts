@@ -6,18 +6,17 @@ import type { Logger } from '../../base/logger.ts';
 import type { REST } from '@discordjs/rest';
 import type { SessionInfo, SimpleShardingStrategy, WebSocketManager } from '@discordjs/ws';
 import type { APIInteraction, APIMessageComponentInteraction } from 'discord-api-types/v10';
-import { channelRulesSchema, type ChannelTrial, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
+import { channelRulesSchema, type ChatDesk, type ChatService, type ResolveSecret } from '../../contracts/channels.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { discordSchema, type DiscordConfig } from '../../contracts/features/discord.ts';
-import { connectOnce } from '../../runtime/chats/chats.ts';
+import { trialOf } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-port.ts';
 import { readFailure } from './failure.ts';
 import { fetchFiles, readMessage, type DiscordMessage } from './read-discord.ts';
 
 type Taken = Pick<Spine, 'config' | 'secrets' | 'logger'>;
-type Resolve = Parameters<ChannelTrial['connect']>[1];
 
 const MISSED_MAX = 100;
 const CHATS_MAX = 100;
@@ -32,18 +31,11 @@ export const discord = defineBuiltInFeature({
   name: 'discord',
   create: ({ config, secrets, logger }: Taken) => {
     const settings = config.channels.discord;
-    const serviceOf = (given: DiscordConfig, resolve: Resolve): ChatService =>
+    const serviceOf = (given: DiscordConfig, resolve: ResolveSecret): ChatService =>
       createDiscordService(given, config.attachments, { secrets: { resolve }, logger });
     return {
       services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
-      trials: [
-        {
-          channel: 'discord',
-          settings: discordSchema,
-          connect: (given: unknown, resolve: Resolve, signal: AbortSignal) =>
-            connectOnce(serviceOf(discordSchema.parse(given), resolve), signal),
-        },
-      ],
+      trials: [trialOf('discord', discordSchema, serviceOf)],
     };
   },
 });
@@ -61,7 +53,7 @@ function createDiscordService(settings: DiscordConfig, limits: Config['attachmen
 }
 
 interface Connecting {
-  readonly secrets: { readonly resolve: Resolve };
+  readonly secrets: { readonly resolve: ResolveSecret };
   readonly logger: Logger;
 }
 

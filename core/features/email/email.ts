@@ -2,17 +2,16 @@
 // approvals are answered by the code of the question alone.
 
 import type { Clock } from '../../base/clock.ts';
-import { channelRulesSchema, type ChannelTrial, type ChatDesk, type ChatService } from '../../contracts/channels.ts';
+import { channelRulesSchema, type ChatDesk, type ChatService, type ResolveSecret } from '../../contracts/channels.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { emailSchema, type EmailConfig } from '../../contracts/features/email.ts';
-import { connectOnce } from '../../runtime/chats/chats.ts';
+import { trialOf } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createMailPort, verifySending } from './mail-port.ts';
 import { connectMailbox, readMailbox } from './mailbox.ts';
 
 type Taken = Pick<Spine, 'config' | 'secrets' | 'clock'>;
-type Resolve = Parameters<ChannelTrial['connect']>[1];
 
 const SECRET_LENGTH_MIN = 16;
 
@@ -20,18 +19,11 @@ export const email = defineBuiltInFeature({
   name: 'email',
   create: ({ config, secrets, clock }: Taken) => {
     const settings = config.channels.email;
-    const serviceOf = (given: EmailConfig, resolve: Resolve): ChatService =>
+    const serviceOf = (given: EmailConfig, resolve: ResolveSecret): ChatService =>
       createEmailService(given, config.attachments, { secrets: { resolve }, clock });
     return {
       services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
-      trials: [
-        {
-          channel: 'email',
-          settings: emailSchema,
-          connect: (given: unknown, resolve: Resolve, signal: AbortSignal) =>
-            connectOnce(serviceOf(emailSchema.parse(given), resolve), signal),
-        },
-      ],
+      trials: [trialOf('email', emailSchema, serviceOf)],
     };
   },
 });
@@ -53,7 +45,7 @@ function createEmailService(settings: EmailConfig, limits: Config['attachments']
 }
 
 interface Connecting {
-  readonly secrets: { readonly resolve: Resolve };
+  readonly secrets: { readonly resolve: ResolveSecret };
   readonly clock: Clock;
 }
 

@@ -1,10 +1,24 @@
 // Connects a chat service once, with no program behind it, to test its settings: it reads nothing, takes nothing, answers no one.
 
-import type { ChatDesk, ChatLine, ChatService } from '../../contracts/channels.ts';
+import type * as z from 'zod';
+import type { ChannelTrial, ChatDesk, ChatLine, ChatService, ResolveSecret } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 
+/** Tests the settings of a chat service by connecting with them once. */
+export function trialOf<Settings>(
+  channel: string,
+  schema: z.ZodType<Settings>,
+  serviceOf: (settings: Settings, resolve: ResolveSecret) => ChatService,
+): ChannelTrial {
+  return {
+    channel,
+    settings: schema,
+    connect: (given, resolve, signal) => connectOnce(serviceOf(schema.parse(given), resolve), signal),
+  };
+}
+
 /** Resolves to the name of the agent there, after it has disconnected. Rejects with why it could not be connected. */
-export async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: AbortSignal): Promise<string> {
+async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: AbortSignal): Promise<string> {
   const { promise: connected, resolve, reject } = Promise.withResolvers<ChatLine>();
   const ending = new AbortController();
   const refuse = (): Promise<never> => Promise.reject(new AppError('shutting_down', 'This connection is a test.'));

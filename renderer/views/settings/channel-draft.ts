@@ -2,7 +2,7 @@
 // vault while the file holds their names. Pure.
 
 import { isPlainObject } from '../../../core/base/json.ts';
-import { controlOf, objectAt, type Field, type Schema } from './controls.ts';
+import { controlOf, objectAt, referenceForm, type Field, type Schema } from './controls.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -11,8 +11,6 @@ interface Drafted {
   /** By the names in the keychain. */
   readonly secrets: Readonly<Record<string, string>>;
 }
-
-const reference = /^(?:keychain|env|file):/;
 
 /** By the names of the services. */
 export function channelFields(schema: Schema): ReadonlyMap<string, readonly Field[]> {
@@ -58,7 +56,7 @@ function taken(path: readonly string[], fields: readonly Field[], draft: Values,
     const known = before[name];
     const typed = typeof value === 'string' ? value.trim() : '';
     if (typed === '') return known === undefined ? [] : [[name, known]];
-    if (reference.test(typed)) return [[name, typed]];
+    if (referenceForm.test(typed)) return [[name, typed]];
     const ref = typeof known === 'string' && known.startsWith('keychain:') ? known : `keychain:${nameOf(own)}`;
     secrets[ref.slice('keychain:'.length)] = typed;
     return [[name, ref]];

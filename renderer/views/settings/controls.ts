@@ -78,6 +78,9 @@ export function controlOf(schema: Schema, name: string): Control {
   }
 }
 
+/** A text that is a reference to a secret, and not the secret. */
+export const referenceForm = /^(?:keychain|env|file):/;
+
 function isReference({ pattern }: Schema): boolean {
   return typeof pattern === 'string' && pattern.startsWith('^(keychain:');
 }

@@ -3,13 +3,12 @@
 
 import type { OpParams, OpResult } from '../../../core/contracts/ops.ts';
 import type { OpClient } from '../../lib/client.ts';
+import { referenceForm } from './controls.ts';
 
 export type Preset = OpResult<'model.presets'>['presets'][number];
 
 /** Any server that speaks the common format. */
 export const otherPreset = { id: 'other', kind: 'openai-compatible', baseUrl: '', keyName: 'other', keyUrl: null } as const;
-
-const reference = /^(?:keychain|env|file):/;
 
 export class ProviderDraft {
   readonly kind: Preset['kind'];
@@ -83,7 +82,7 @@ export class ProviderDraft {
       kind: this.kind,
       ...(address === '' ? {} : { baseUrl: address }),
       ...(file === '' ? {} : { file }),
-      ...(key === '' ? {} : reference.test(key) ? { apiKey: key } : { key }),
+      ...(key === '' ? {} : referenceForm.test(key) ? { apiKey: key } : { key }),
       ...(priced ? { prices: { [this.modelId.trim()]: { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd } } } : {}),
     };
   }
