@@ -2,7 +2,7 @@
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { shoot, violations } from './driver/looks.ts';
+import { looksGood, shoot, violations } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -188,6 +188,7 @@ test('keys are set by pressing them', async () => {
   await field.press('Enter');
   await row.getByText('changed', { exact: true }).waitFor();
   expect((await fileOf(window))['desktop']).toEqual({ panicKeys: 'Control+Alt+K' });
+  await looksGood(window.page, 'panic-keys');
   await field.fill('');
   await field.press('Enter');
   await expect.poll(async () => (await fileOf(window))['desktop']).toEqual({ panicKeys: '' });

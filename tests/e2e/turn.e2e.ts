@@ -2,6 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -68,6 +69,7 @@ test('a long turn that has ended shows its failed calls alone, and all of it onc
   await window.conversation.getByText('Read.', { exact: true }).waitFor();
   const work = window.page.getByRole('list', { name: 'Work' }).getByRole('listitem');
   await expect.poll(() => work.allInnerTexts()).toEqual([expect.stringContaining('Tried to read missing.md')]);
+  await looksGood(window.page, 'folded-turn');
   await window.page.getByRole('button', { name: /^5 steps/ }).click();
   await expect.poll(() => work.getByRole('button', { expanded: false }).count()).toBe(6);
 });
