@@ -2,7 +2,7 @@
 // meant for. Both directions of a sendable schema use it.
 
 import { isPlainObject } from './json.ts';
-import { either, joined, type ObjectKind, type Reading, type Scalar } from './schema-reading.ts';
+import { either, isOf, joined, type Kind, type ObjectKind, type Reading, type Scalar } from './schema-reading.ts';
 import { valueWords } from './schema-words.ts';
 
 export interface FlatKey {
@@ -130,7 +130,7 @@ function sentNames(keys: readonly string[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** The branch a value is meant for: by the key that tells them apart, else the first it fits. */
+/** The branch a value is meant for: by the key that tells them apart, else the first that takes it as it is, else the first it fits. */
 export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record<string, unknown>>): ObjectKind | undefined {
   if (branches.length < 2) return branches[0];
   const teller = tellingKey(branches);
@@ -150,10 +150,27 @@ export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record
       return literals === null || literals.some((literal) => literal === value[key]) || !isScalar(value[key]);
     });
   return (
+    branches.find((branch) => takesAsIs(branch, value)) ??
     branches.find((branch) => hasAll(branch) && hasOnly(branch) && hasValues(branch) && hasShapes(branch, value)) ??
     branches.find((branch) => hasAll(branch) && hasValues(branch)) ??
     branches.find(hasAll)
   );
+}
+
+/** Whether the value is valid in the form of the schema itself. Limits, such as a length, are not looked at. */
+function takes({ takesAny, takesNull, kinds }: Reading, value: unknown): boolean {
+  if (takesAny || (value === null && takesNull)) return true;
+  return kinds.some((kind) => takesAsIs(kind, value));
+}
+
+function takesAsIs(kind: Kind, value: unknown): boolean {
+  if (kind.kind === 'array') return Array.isArray(value) && value.every((item, index) => takes(kind.places[index] ?? kind.items, item));
+  if (kind.kind !== 'object') return isOf(kind.kind, value) && (kind.values === null || kind.values.includes(value as Scalar));
+  if (!isPlainObject(value) || [...kind.required].some((key) => !Object.hasOwn(value, key))) return false;
+  return Object.entries(value).every(([key, given]) => {
+    const reading = readingOf(kind, key);
+    return reading === undefined ? kind.others !== false : takes(reading, given);
+  });
 }
 
 /** The reading of a key in a branch: by its name, or as one of any further keys. */

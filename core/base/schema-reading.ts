@@ -132,7 +132,7 @@ function typesOf(schema: Record<string, unknown>, listed: readonly unknown[] | n
   return ['minimum', 'maximum', 'multipleOf'].some((word) => schema[word] !== undefined) ? ['number'] : [];
 }
 
-function isOf(type: TypeName, value: unknown): boolean {
+export function isOf(type: TypeName, value: unknown): boolean {
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isPlainObject(value);

@@ -114,6 +114,13 @@ test('a branch that takes any further keys is meant only where their values fit'
   expect(fromModel({ x: { a: 3 } })).toEqual({ x: { a: 3 } });
 });
 
+test('the branch that takes a value as it is comes before one that would convert it', () => {
+  const branch = (item: z.ZodType) => z.strictObject({ inner: z.strictObject({ list: z.array(item) }) });
+  const { fromModel } = ofZod(z.strictObject({ x: z.union([branch(z.int()), branch(z.string())]) }));
+  expect(fromModel({ x: { inner: { list: ['1'] } } })).toEqual({ x: { inner: { list: ['1'] } } });
+  expect(fromModel({ x: { inner: { list: [1] } } })).toEqual({ x: { inner: { list: [1] } } });
+});
+
 test('JSON text comes back as the value it says', () => {
   const { fromModel } = ofZod(z.object({ any: z.unknown(), list: z.array(z.int()), text: z.string(), bag: z.looseObject({}) }));
   expect(fromModel({ any: '{"a":[1]}', list: '[1,2]', text: '[1]', bag: '{"k":true}' })).toEqual({
