@@ -286,6 +286,23 @@ test('a link that a call replaced is put back as a link', async () => {
   expect(rig.snapshot()).toEqual(before);
 });
 
+test('a folder that was made goes with the folders a file in it brought along, but not with anything else', async () => {
+  using rig = new UndoRig();
+  const write = () => {
+    mkdirSync(rig.path('made/on/the'), { recursive: true });
+    writeFileSync(rig.path('made/on/the/way.txt'), 'text');
+  };
+  await rig.call('trn_1', ['made'], () => mkdirSync(rig.path('made')));
+  await rig.call('trn_1', ['made/on/the/way.txt'], write);
+  writeFileSync(rig.path('made/on/other.txt'), 'of a person');
+  expect((await rig.undo({ turnId: 'trn_1' })).refused).toEqual([
+    { path: rig.path('made'), reason: 'It is a folder that holds on, which was not put there by this.' },
+  ]);
+  rmSync(rig.path('made/on/other.txt'));
+  expect((await rig.undo({ turnId: 'trn_1' })).refused).toEqual([]);
+  expect(rig.snapshot()).toEqual({});
+});
+
 test('the panic stop keeps an undo from starting and from going on', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before');

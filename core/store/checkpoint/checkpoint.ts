@@ -80,6 +80,7 @@ export class Checkpoints {
   readonly #fs: FileCalls;
   readonly #look: FileLook;
   readonly #images: BeforeImages;
+  readonly #wasMade = (folder: string): boolean => this.#rows.madeFolder(folder, this.#look.glance(folder).identity);
   #isRestoring = false;
 
   constructor(options: CheckpointsOptions) {
@@ -242,13 +243,15 @@ export class Checkpoints {
     };
     let failed: RefusedFile[];
     try {
-      failed = await files.run(work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })));
+      failed = await files.run(
+        work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })),
+        gone,
+      );
     } catch (cause) {
       // Nothing was changed: that is recorded as well.
       await end(paths.map((path) => ({ path, reason: whyItFailed(cause) })));
       throw cause;
     }
-    files.tidy(gone);
     return { restoreId, restored: await end(failed), failed };
   }
 
@@ -259,7 +262,7 @@ export class Checkpoints {
         look: this.#look,
         store: this.#store,
         isStopped: this.#options.isStopped,
-        madeFolder: (folder) => this.#rows.madeFolder(folder, this.#look.glance(folder).identity),
+        madeFolder: this.#wasMade,
       },
       name.replace(/[^A-Za-z0-9_-]/g, '').slice(-40),
     );
@@ -268,7 +271,7 @@ export class Checkpoints {
   async #judgeAll(checkpoints: readonly Checkpoint[], force: boolean): Promise<Judged[]> {
     const judged: Judged[] = [];
     for (const change of composeChanges(checkpoints)) judged.push(await this.#judgeOne(change, force));
-    return withFolders(judged, (folder) => this.#look.names(folder));
+    return withFolders(judged, { namesIn: (folder) => this.#look.names(folder), isMade: this.#wasMade });
   }
 
   async #judgePart(checkpoints: readonly Checkpoint[], { path, hunks }: UndoPart, force: boolean): Promise<Judged> {

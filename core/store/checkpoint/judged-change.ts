@@ -18,15 +18,22 @@ export function versionOf({ before, after }: PathChange): string {
   return hash('sha256', JSON.stringify([before, after]), 'hex').slice(0, 16);
 }
 
-/** A folder goes only when nothing else is in it than what goes as well. */
-export function withFolders(judged: readonly Judged[], namesIn: (folder: string) => readonly string[]): Judged[] {
+export interface FoldersNow {
+  readonly namesIn: (folder: string) => readonly string[];
+  /** Whether the path is a folder that came to be because a call wrote below it. */
+  readonly isMade: (path: string) => boolean;
+}
+
+/** A folder goes only when nothing else is in it than what goes as well, which includes folders that were made on the way. */
+export function withFolders(judged: readonly Judged[], { namesIn, isMade }: FoldersNow): Judged[] {
   const goes = new Set(
     judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),
   );
+  const whatStays = (folder: string): string | undefined => namesIn(folder).find((name) => !goesToo(join(folder, name)));
+  const goesToo = (path: string): boolean => goes.has(path) || (isMade(path) && whatStays(path) === undefined);
   return judged.map((item) => {
     if (item.verdict.kind !== 'restore' || item.glance.kind !== 'folder' || item.change.before.kind === 'folder') return item;
-    const { path } = item.change;
-    const stays = namesIn(path).find((name) => !goes.has(join(path, name)));
+    const stays = whatStays(item.change.path);
     if (stays === undefined) return item;
     return { ...item, verdict: { kind: 'refuse', reason: `It is a folder that holds ${stays}, which was not put there by this.` } };
   });

@@ -3,7 +3,7 @@
 
 import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
@@ -44,9 +44,9 @@ export class RestoreFiles {
 
   /**
    * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that cannot
-   * be moved into place after that is in the answer, and the others continue.
+   * be moved into place after that is in the answer, and the others continue. `gone`: the paths that are there no longer, for `tidy`.
    */
-  async run(work: readonly RestoreWork[]): Promise<RefusedFile[]> {
+  async run(work: readonly RestoreWork[], gone: readonly string[]): Promise<RefusedFile[]> {
     try {
       this.#makeFolders(work);
       for (const item of work) if (item.before.kind === 'file') await this.#stage(item, item.before);
@@ -55,10 +55,10 @@ export class RestoreFiles {
       this.#discard();
       throw cause;
     }
-    return this.#commit(work);
+    return this.#commit(work, gone);
   }
 
-  #commit(work: readonly RestoreWork[]): RefusedFile[] {
+  #commit(work: readonly RestoreWork[], gone: readonly string[]): RefusedFile[] {
     const failed: RefusedFile[] = [];
     const attempt = (path: string, act: () => void): void => {
       try {
@@ -70,9 +70,10 @@ export class RestoreFiles {
     const deepestFirst = work.toSorted((a, b) => b.path.length - a.path.length);
     const removals = deepestFirst.filter(({ before }) => before.kind === 'absent');
     for (const item of removals) if (item.now.kind !== 'folder') attempt(item.path, () => this.#remove(item));
-    for (const item of removals) if (item.now.kind === 'folder') attempt(item.path, () => this.#parts.fs.rmdirSync(item.path));
+    for (const { path, now } of removals) if (now.kind === 'folder') attempt(path, () => this.#removeFolder(path, gone));
     for (const item of work) if (item.before.kind === 'file' || item.before.kind === 'link') attempt(item.path, () => this.#place(item));
     for (const item of deepestFirst) attempt(item.path, () => this.#setFolderMode(item));
+    this.tidy(gone);
     this.#madeFolders.length = 0;
     this.#discard();
     this.#syncFolders(work);
@@ -177,16 +178,28 @@ export class RestoreFiles {
     for (const path of paths) this.#removeEmptyAbove(path);
   }
 
-  #removeEmptyAbove(path: string): void {
-    const { fs } = this.#parts;
-    for (let folder = dirname(path); this.#parts.madeFolder(folder); folder = dirname(folder)) {
+  #removeEmptyAbove(path: string, upTo?: string): void {
+    for (let folder = dirname(path); folder !== upTo && this.#parts.madeFolder(folder); folder = dirname(folder)) {
       try {
-        fs.rmdirSync(folder);
-      } catch (cause) {
-        // It is in use, or was removed: both are fine.
-        void cause;
-        if (errnoOf(cause) !== 'ENOENT') return;
+        this.#removeIfThere(folder);
+      } catch {
+        // It is in use, which is fine.
+        return;
       }
+    }
+  }
+
+  /** With the empty folders in it that were made on the way to files of the call. */
+  #removeFolder(folder: string, gone: readonly string[]): void {
+    for (const path of gone) if (path.startsWith(folder + sep)) this.#removeEmptyAbove(path, folder);
+    this.#removeIfThere(folder);
+  }
+
+  #removeIfThere(folder: string): void {
+    try {
+      this.#parts.fs.rmdirSync(folder);
+    } catch (cause) {
+      if (errnoOf(cause) !== 'ENOENT') throw cause;
     }
   }
 
