@@ -212,7 +212,7 @@ export const configSchema = z.strictObject({
       /** How often a call with the same arguments and the same result may run in one turn. */
       sameCall: z.number().int().min(1).max(100).default(3),
       parallelReads: z.number().int().min(1).max(32).default(8),
-      parallelTurns: z.number().int().min(1).max(64).default(8),
+      parallelTurns: z.number().int().min(1).max(256).default(8),
       queuedMessages: z.number().int().min(1).max(1000).default(20),
     })
     .prefault({}),

@@ -22,6 +22,7 @@ import { measurePeers } from './sections/peers.ts';
 import { measurePolicy } from './sections/policy.ts';
 import { measureRecall } from './sections/recall.ts';
 import { measureSandbox } from './sections/sandbox.ts';
+import { measureScale } from './sections/scale.ts';
 import { measureSession } from './sections/session.ts';
 import { measureSkills } from './sections/skills.ts';
 import { measureStart } from './sections/start.ts';
@@ -44,6 +45,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   work: measureWork,
   mcp: measureMcp,
   skills: measureSkills,
+  scale: measureScale,
   window: measureWindow,
   peers: measurePeers,
 };

@@ -19,6 +19,7 @@ export const sectionNames = [
   'work',
   'mcp',
   'skills',
+  'scale',
   'peers',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];

@@ -149,4 +149,12 @@ export const sessionMigrations: readonly Migration[] = [
       if (!columns.some(({ name }) => name === 'plan_first')) db.exec('ALTER TABLE sessions ADD COLUMN plan_first TEXT');
     },
   },
+  {
+    id: '0005-session-order',
+    minSafeVersion: 1,
+    up: (db) => {
+      // A page of the list is read in its order, however many sessions there are.
+      db.exec('CREATE INDEX IF NOT EXISTS sessions_in_order ON sessions (archived, pinned, updated_at_ms)');
+    },
+  },
 ];

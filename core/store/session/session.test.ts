@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { answered, created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
+import { SessionIndex } from './session-index.ts';
 import { exportJsonl, exportMarkdown } from './session.ts';
 
 let bench: LogBench;
@@ -108,6 +109,28 @@ test('rows follow their events: sessions, turns, calls, inbound keys', () => {
   ]).toEqual([[], 1, 10]);
   log.index.putInbound('cli', 'k', 'a', 't1');
   expect([log.index.findInbound('cli', 'k'), log.index.findInbound('http', 'k')]).toEqual([{ sessionId: 'a', turnId: 't1' }, null]);
+});
+
+test('a page of the list of sessions is read in its order, and no other row is looked at', () => {
+  const { db } = bench.storage;
+  const prepared: string[] = [];
+  const watched = Object.create(db, {
+    prepare: {
+      value: (sql: string) => {
+        prepared.push(sql);
+        return db.prepare(sql);
+      },
+    },
+  }) as typeof db;
+  new SessionIndex(watched).sessions({ archived: false, limit: 2 });
+  const pages = prepared.filter((sql) => sql.includes('ORDER BY pinned'));
+  expect(pages.length).toBe(2);
+  for (const sql of pages) {
+    const values = Array.from({ length: sql.split('?').length - 1 }, () => 1);
+    const plan = bench.rows(`EXPLAIN QUERY PLAN ${sql}`, ...values).map((row) => (row as { detail: string }).detail);
+    expect(plan.filter((step) => /sessions/.test(step))).toEqual([expect.stringContaining('sessions_in_order')]);
+    expect(plan.join()).not.toContain('TEMP B-TREE');
+  }
 });
 
 test('slices by place, window, type, phase and from the end', () => {

@@ -1,5 +1,6 @@
 // A scripted model server with no think time, in a separate process on 127.0.0.1. An address names a lane (one measured subject), its
-// script and its tool: /LANE/CALLS/TOOL/v1/chat/completions or …/v1/messages answers with CALLS tool calls, one a request, then text.
+// script and its tool: /LANE/CALLS/TOOL/v1/chat/completions or …/v1/messages answers with CALLS tool calls, one a request, then text. With
+// /every-MS before it, a stream sends one event in so many milliseconds.
 // Keeps the request bodies of each lane's last whole turn for the replay. Prints its port; ends when its standard input closes.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -18,7 +19,7 @@ interface Lane {
   lastTurn: readonly RecordedCall[];
 }
 
-const lanePattern = /^\/([\w.-]+)\/(\d+)\/(lookup|list_dir)\/v1\/(chat\/completions|messages)$/;
+const lanePattern = /^(?:\/every-(\d+))?\/([\w.-]+)\/(\d+)\/(lookup|list_dir)\/v1\/(chat\/completions|messages)$/;
 const controlPattern = /^\/control\/([\w.-]+)$/;
 const lanes = new Map<string, Lane>();
 let replies = 0;
@@ -39,7 +40,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: Buffer
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ requests, lastTurn }));
     return;
   }
-  const [, name, calls, tool, endpoint] = lanePattern.exec(path) ?? [];
+  const [, everyMs, name, calls, tool, endpoint] = lanePattern.exec(path) ?? [];
   if (name === undefined) {
     response.writeHead(404).end('{"error":{"message":"no such path"}}');
     return;
@@ -54,7 +55,20 @@ function answer(request: IncomingMessage, response: ServerResponse, body: Buffer
   const format: WireFormat = endpoint === 'messages' ? 'anthropic' : 'chat';
   replies += 1;
   response.setHeader('content-type', streams ? 'text/event-stream' : 'application/json');
-  response.end(replyBytes(format, { tool: isLast ? null : (tool as ToolName), number: replies, streams }));
+  const bytes = replyBytes(format, { tool: isLast ? null : (tool as ToolName), number: replies, streams });
+  if (everyMs === undefined) response.end(bytes);
+  else sendPaced(response, bytes.split(/(?<=\n\n)/), Number(everyMs));
+}
+
+function sendPaced(response: ServerResponse, events: readonly string[], everyMs: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    response.write(events[sent] ?? '');
+    sent += 1;
+    if (sent < events.length) return;
+    clearInterval(timer);
+    response.end();
+  }, everyMs);
 }
 
 function recordStep(lane: Lane, call: RecordedCall, isLast: boolean): void {

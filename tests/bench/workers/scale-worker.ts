@@ -1,0 +1,179 @@
+// Years of use in one data folder: fills it by the real log and its projections with copies of a real turn, and measures what a person
+// meets there. Filling comes from the sources, because the bundle does not hand out the log.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtInFeatures } from '../../../core/compose-features.ts';
+import { composeBase, composeStore, openData } from '../../../core/compose-base.ts';
+import { systemClock, type Clock } from '../../../core/base/clock.ts';
+import { Lifetimes } from '../../../core/base/disposable.ts';
+import type { AnyDraft, AnyEvent } from '../../../core/contracts/events.ts';
+import { loadConfig } from '../../../core/store/config/config.ts';
+import { loadLibrary } from '../subjects/trayclaw.ts';
+import { createWordSource, type WordSource } from './words.ts';
+import { serveJob } from './worker.ts';
+
+export type ScaleJob = FillJob | SettleJob | LookJob;
+
+interface Place {
+  readonly home: string;
+  readonly libraryFile: string;
+  readonly baseUrl: string;
+}
+
+export interface FillJob extends Place {
+  readonly what: 'fill';
+  /** Sessions in all, with those of an earlier fill. */
+  readonly sessions: number;
+  readonly turnsEach: number;
+}
+
+/** One run of the program: it counts what the filling did not count. */
+export interface SettleJob extends Place {
+  readonly what: 'settle';
+}
+
+export interface LookJob extends Place {
+  readonly what: 'look';
+}
+
+export interface ScaleFigures {
+  readonly events: number;
+  readonly sessions: number;
+  readonly diskBytes: number;
+  /** Resident, after the start and after everything else. */
+  readonly rssBytes: readonly [started: number, used: number];
+  /** Milliseconds of processor, by what was done. */
+  readonly tookMs: Readonly<Record<string, number>>;
+}
+
+const YEARS_MS = 3 * 365 * 86_400_000;
+const TIMES = 15;
+const PAGE = 50;
+const asked = 'a question of the template';
+
+const work = { fill, settle, look };
+await serveJob<ScaleJob, ScaleFigures | null>((job) => work[job.what](job as never));
+
+function configOf({ baseUrl }: Place) {
+  return {
+    providers: { bench: { kind: 'openai-compatible' as const, baseUrl, contextTokens: 2_000_000 } },
+    models: { default: 'bench/bench' },
+  };
+}
+
+async function fill(job: FillJob): Promise<null> {
+  const template = await templateOf(job);
+  const words = createWordSource(1);
+  const lifetimes = new Lifetimes();
+  const { log, storage, ids, tick } = await openStore(job, lifetimes);
+  storage.db.pragma('synchronous = OFF');
+  try {
+    const { n: done } = storage.db.prepare('SELECT count(*) AS n FROM sessions').get() as { n: number };
+    for (let session = done; session < job.sessions; session++) {
+      tick(session / job.sessions);
+      const sessionId = ids.next('ses');
+      log.transact(() => {
+        const body = { title: words.text(4), agentId: 'main', channel: 'library', forkedFrom: null };
+        log.append(sessionId, [{ type: 'session.created', body }]);
+        for (let turn = 0; turn < job.turnsEach; turn++)
+          log.append(
+            sessionId,
+            turnLike(template, words, (prefix) => ids.next(prefix)),
+          );
+      });
+    }
+  } finally {
+    await lifetimes.dispose();
+  }
+  return null;
+}
+
+/** The store as the program opens it, at a time that the caller moves through the years. */
+async function openStore({ home, ...job }: FillJob, lifetimes: Lifetimes) {
+  let nowMs = systemClock.nowMs() - YEARS_MS;
+  const clock: Clock = { nowMs: () => Math.floor(nowMs), monotonicMs: () => systemClock.monotonicMs() };
+  const base = composeBase({ home, clock }, await loadConfig(home, configOf({ home, ...job })), lifetimes);
+  const { log, storage } = composeStore(base, await openData(base, builtInFeatures));
+  const tick = (share: number): void => {
+    nowMs = Math.max(nowMs, systemClock.nowMs() - YEARS_MS * (1 - share));
+  };
+  return { log, storage, ids: base.ids, tick };
+}
+
+/** The events of one turn with a call of a tool. */
+async function templateOf(job: Place): Promise<AnyEvent[]> {
+  const { createTrayClaw } = await loadLibrary(job.libraryFile);
+  const claw = await createTrayClaw({ home: job.home, config: configOf(job) });
+  try {
+    const { sessionId, turnId } = await claw.ask(asked);
+    const { events } = await claw.op('session.get', { sessionId, limit: 100 });
+    return (events as AnyEvent[]).filter((event) => event.turnId === turnId);
+  } finally {
+    await claw.close();
+  }
+}
+
+/** A copy under ids of its own, with other words. */
+function turnLike(template: readonly AnyEvent[], words: WordSource, nextId: (prefix: string) => string): AnyDraft[] {
+  const ids = new Map<string, string>();
+  const text = JSON.stringify(template.map(({ type, turnId, step, phase, body }) => ({ type, turnId, step, phase, body })))
+    .replaceAll(/\b([a-z]+)_[0-9A-Z]{26}\b/g, (id, prefix: string) => {
+      const known = ids.get(id) ?? nextId(prefix);
+      ids.set(id, known);
+      return known;
+    })
+    .replaceAll(asked, words.text(20))
+    .replaceAll(/word0 word1[\w ]*/g, words.text(60));
+  return JSON.parse(text) as AnyDraft[];
+}
+
+async function settle(job: SettleJob): Promise<null> {
+  const { createTrayClaw } = await loadLibrary(job.libraryFile);
+  const claw = await createTrayClaw({ home: job.home, config: configOf(job) });
+  await claw.op('usage.get', { by: 'session', days: 366 });
+  await claw.ask('hello');
+  await claw.close();
+  return null;
+}
+
+async function look(job: LookJob): Promise<ScaleFigures> {
+  const tookMs: Record<string, number> = {};
+  const time = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const before = process.cpuUsage();
+    const done = await work();
+    const { user, system } = process.cpuUsage(before);
+    tookMs[name] = Math.min(tookMs[name] ?? Infinity, (user + system) / 1000);
+    return done;
+  };
+  const { createTrayClaw } = await loadLibrary(job.libraryFile);
+  const claw = await time('start', () => createTrayClaw({ home: job.home, config: configOf(job) }));
+  try {
+    const started = process.memoryUsage.rss();
+    const { sessions } = await time('first page of the sessions', () => claw.op('session.list', { limit: PAGE }));
+    const sessionId = sessions.at(-1)?.sessionId ?? '';
+    for (let n = 0; n < TIMES; n++) {
+      await time('first page of the sessions', () => claw.op('session.list', { limit: PAGE }));
+      await time('search, a frequent word', () => claw.op('session.search', { query: 'word5', limit: PAGE }));
+      await time('search, two rare words', () => claw.op('session.search', { query: 'worda1b wordb2c', limit: PAGE }));
+      await time('opening a session', () => claw.op('session.get', { sessionId, limit: PAGE }));
+      await time('a turn in a new session', () => claw.ask('hello'));
+      await time('a turn in an old session', () => claw.ask('hello', { sessionId }));
+      await time('usage of 30 days', () => claw.op('usage.get', { by: 'day', days: 30 }));
+    }
+    await time('verification of the log', () => claw.op('audit.verify', {}));
+    await time('backup', () => claw.op('backup.create', {}));
+    const { events } = await claw.op('audit.verify', {});
+    const { length } = (await claw.op('session.list', { limit: 1 })).sessions;
+    return { events, sessions: length, diskBytes: sizeOf(job.home), rssBytes: [started, process.memoryUsage.rss()], tookMs };
+  } finally {
+    await claw.close();
+  }
+}
+
+/** Of the database. */
+function sizeOf(home: string): number {
+  if (!existsSync(home)) return 0;
+  const files = readdirSync(home).filter((name) => name.startsWith('trayclaw.db'));
+  return files.reduce((sum, name) => sum + statSync(join(home, name)).size, 0);
+}
