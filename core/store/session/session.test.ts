@@ -111,7 +111,7 @@ test('rows follow their events: sessions, turns, calls, inbound keys', () => {
   expect([log.index.findInbound('cli', 'k'), log.index.findInbound('http', 'k')]).toEqual([{ sessionId: 'a', turnId: 't1' }, null]);
 });
 
-test('a page of the list of sessions is read in its order, and no other row is looked at', () => {
+test('a page of the list of sessions reads its own rows only', () => {
   const { db } = bench.storage;
   const prepared: string[] = [];
   const watched = Object.create(db, {

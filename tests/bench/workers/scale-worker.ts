@@ -114,7 +114,7 @@ async function templateOf(job: Place): Promise<AnyEvent[]> {
   }
 }
 
-/** A copy under ids of its own, with other words. */
+/** A copy with new ids and other words. */
 function turnLike(template: readonly AnyEvent[], words: WordSource, nextId: (prefix: string) => string): AnyDraft[] {
   const ids = new Map<string, string>();
   const text = JSON.stringify(template.map(({ type, turnId, step, phase, body }) => ({ type, turnId, step, phase, body })))
