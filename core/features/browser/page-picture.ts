@@ -55,6 +55,7 @@ const pageSize = '({ width: innerWidth, height: Math.max(innerHeight, document.d
 function askingRefs(view: PageView): string[] {
   return [...view.elements].flatMap(([ref, { form }]) => {
     if (form === null) return [];
+    if (form.type === 'file') return [ref];
     const reads = judgeElement(form, 'click').reads && (!form.isField || judgeElement(form, 'submit').reads);
     return reads ? [] : [ref];
   });
