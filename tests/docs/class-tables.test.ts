@@ -121,7 +121,7 @@ function casesOf(tool: ToolDefinition): Case[] {
   );
   const cases = calls.flatMap(({ action, args }) => {
     const parsed = tool.input.safeParse(args);
-    return parsed.success ? [{ tool: tool.name, action, facts: tool.facts(parsed.data as never, bench.context()) }] : [];
+    return parsed.success ? [{ tool: tool.name, action, facts: tool.facts(parsed.data, bench.context()) }] : [];
   });
   for (const action of actions) expect(cases.map((one) => one.action)).toContain(action);
   return cases;

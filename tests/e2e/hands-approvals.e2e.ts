@@ -73,6 +73,24 @@ const keepsPictures = process.env['TRAYCLAW_PICTURES'] !== undefined;
 /** Of the heading, and of the sentences under it, in the narrowest window. */
 const linesMost = [4, 3];
 
+interface Seen {
+  readonly lines: number[];
+  readonly fits: boolean;
+  readonly isGrave: boolean;
+}
+
+/** Of a card, in the page. */
+const measured = (id: string): string => `(() => {
+  const card = document.getElementById('${id}');
+  const root = document.documentElement;
+  return {
+    lines: [...card.querySelectorAll('h2, h2 + p')].map((part) =>
+      Math.round(part.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(part).lineHeight))),
+    fits: root.scrollWidth <= root.clientWidth && card.scrollWidth <= card.clientWidth,
+    isGrave: card.classList.contains('grave'),
+  };
+})()`;
+
 async function serve(): Promise<string> {
   const server = createServer((_request, response) => void response.setHeader('content-type', 'text/html; charset=utf-8').end(page));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -115,7 +133,7 @@ test('each of them says what, where and how bad in a few lines that fit', { time
       await window.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await window.page.setViewportSize({ width, height: 900 });
       await shoot(window.page, `${name}-${colorScheme}-${width}`);
-      const seen = await card.evaluate(measured);
+      const seen = await window.page.evaluate<Seen>(measured(approval.approvalId));
       const isGood =
         seen.isGrave === (graveKind(approval.facts) !== null) &&
         seen.fits &&
@@ -129,15 +147,3 @@ test('each of them says what, where and how bad in a few lines that fit', { time
   expect(wrong).toEqual([]);
   expect(window.incidents).toEqual([]);
 });
-
-/** Runs in the page. */
-function measured(card: Element): { readonly lines: number[]; readonly fits: boolean; readonly isGrave: boolean } {
-  const linesOf = (part: Element): number =>
-    Math.round(part.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(part).lineHeight));
-  const root = document.documentElement;
-  return {
-    lines: [...card.querySelectorAll('h2, h2 + p')].map(linesOf),
-    fits: root.scrollWidth <= root.clientWidth && card.scrollWidth <= card.clientWidth,
-    isGrave: card.classList.contains('grave'),
-  };
-}

@@ -12,7 +12,7 @@ import type { BrowserArgs } from './arguments.ts';
 import type { BrowserHost } from './browser-host.ts';
 import { describeAction, effectOf } from './call-facts.ts';
 import { effectOfUrl } from './grave-words.ts';
-import { locate, lookAtAll, type PageView } from './page-view.ts';
+import { locate, lookAt, type PageView } from './page-view.ts';
 
 export interface ActionDeps {
   readonly host: BrowserHost;
@@ -203,7 +203,7 @@ async function confirmed(page: Page, args: BrowserArgs, { host }: ActionDeps): P
   const ref = args.ref ?? '';
   const { view } = host;
   const known = view?.elements.get(ref);
-  const form = (await locate(page, ref).count()) === 0 ? undefined : (await lookAtAll(page, [ref])).get(ref);
+  const form = (await locate(page, ref).count()) === 0 ? undefined : (await lookAt(page, [ref])).get(ref);
   if (view === null || form === undefined) {
     throw new AppError('tool_failed', `There is no element ${ref} on the page now.`, {
       data: { hint: 'Take a snapshot, and use its refs.' },

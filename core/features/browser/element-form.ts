@@ -129,7 +129,3 @@ export const describingEngine = {
     return { query, queryAll: (root, selector) => [query(root, selector)] };
   })()`,
 };
-
-/** The driver hands an element only to a function, not to a text. */
-// oxlint-disable-next-line no-implied-eval -- it never runs here, only in the page
-export const describeElement = new Function('element', `return (${source})(element);`) as (element: unknown) => unknown;

@@ -30,11 +30,14 @@ export async function takePictures(page: Page, view: PageView, context: ToolCont
     });
     const { callId, sessionId, artifacts } = context;
     const kept = artifacts.put(bytes, { name: 'page-to-approve.jpg', mediaType: 'image/jpeg', callId, sessionId });
+    // In a frame the known place is one within the frame.
     const boxes = await Promise.all(
-      refs.map((ref) =>
-        locate(page, ref)
-          .boundingBox({ timeout: 1000 })
-          .catch(() => null),
+      refs.map(async (ref) =>
+        ref.startsWith('f')
+          ? locate(page, ref)
+              .boundingBox({ timeout: 1000 })
+              .catch(() => null)
+          : view.elements.get(ref)?.form?.box,
       ),
     );
     return new Map(

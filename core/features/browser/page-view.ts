@@ -3,7 +3,7 @@
 
 import type { Frame, Locator, Page } from 'playwright-core';
 import * as z from 'zod';
-import { describeElement, describingEngine, elementFormSchema, type ElementForm } from './element-form.ts';
+import { describingEngine, elementFormSchema, type ElementForm } from './element-form.ts';
 
 export interface PageView {
   readonly url: string;
@@ -49,7 +49,7 @@ export async function viewPage(page: Page): Promise<PageView> {
   const isActedOn = ({ role, name, isPointed }: OutlineEntry): boolean =>
     acted.has(role) || isPointed || (role === 'generic' && name !== '');
   const looked = entries.filter(isActedOn).slice(0, LOOKED_AT_MAX);
-  const forms = await lookAtAll(
+  const forms = await lookAt(
     page,
     looked.map(({ ref }) => ref),
   );
@@ -107,34 +107,24 @@ function withoutPasswords(outline: string, elements: PageView['elements']): stri
 
 const toldSchema = z.array(z.tuple([z.string(), z.unknown()]));
 
-/** What is missing is gone or says nothing that makes sense: it counts as unknown, which asks. */
-export async function lookAtAll(page: Page, refs: readonly string[]): Promise<ReadonlyMap<string, ElementForm>> {
+/** What is missing is gone or says nothing that makes sense, or its page is busy: it counts as unknown, which asks. */
+export async function lookAt(page: Page, refs: readonly string[]): Promise<ReadonlyMap<string, ElementForm>> {
   if (refs.length === 0) return new Map();
-  const startMs = performance.now();
   // Refs of frames begin with f.
   const frames = refs.some((ref) => ref.startsWith('f')) ? page.frames() : [page.mainFrame()];
-  const told = new Map((await Promise.all(frames.map((frame) => lookWithin(frame, refs)))).flat());
-  // A page that is busy would be so for each of them.
-  const missing = performance.now() - startMs > LOOK_MS ? [] : refs.filter((ref) => !told.has(ref));
-  const others = await Promise.all(missing.map(async (ref) => [ref, await lookAt(page, ref)] as const));
-  return new Map([...told, ...others].flatMap(([ref, form]): [string, ElementForm][] => (form === null ? [] : [[ref, form]])));
+  return new Map((await Promise.all(frames.map((frame) => lookWithin(frame, refs)))).flat());
 }
 
-async function lookWithin(frame: Frame, refs: readonly string[]): Promise<[string, ElementForm | null][]> {
+async function lookWithin(frame: Frame, refs: readonly string[]): Promise<[string, ElementForm][]> {
   try {
     const text = await frame.locator(`${describingEngine.name}=${refs.join(',')}`).textContent({ timeout: LOOK_MS });
-    return toldSchema.parse(JSON.parse(text ?? '[]')).map(([ref, form]) => [ref, elementFormSchema.safeParse(form).data ?? null]);
+    return toldSchema.parse(JSON.parse(text ?? '[]')).flatMap(([ref, told]): [string, ElementForm][] => {
+      const { data } = elementFormSchema.safeParse(told);
+      return data === undefined ? [] : [[ref, data]];
+    });
   } catch {
+    // It is gone, or its page is busy.
     return [];
-  }
-}
-
-async function lookAt(page: Page, ref: string): Promise<ElementForm | null> {
-  try {
-    const told = await locate(page, ref).evaluate(describeElement, undefined, { timeout: LOOK_MS });
-    return elementFormSchema.safeParse(told).data ?? null;
-  } catch {
-    return null;
   }
 }
 
