@@ -81,7 +81,7 @@ const says: readonly (readonly [asks: string, words: RegExp])[] = [
   ['always', /^always(?!, once)/],
 ];
 
-/** What the table does not say of the tools, and what it says of none. */
+/** Calls that no row describes, and rows that describe no call. */
 function differences(rows: readonly Row[], cases: readonly Case[]): string[] {
   const used = new Set<Row>();
   const missing = cases.flatMap((one) => {
@@ -170,7 +170,7 @@ const view: PageView = {
   hosts: [],
 };
 
-/** What each action takes besides; an action that is not here does not pass the types. */
+/** The other arguments of each action; an action that is missing here does not pass the types. */
 const takes: Readonly<Record<BrowserAction, readonly object[]>> = {
   open: [{ url: 'https://shop.example/' }],
   snapshot: [{}],

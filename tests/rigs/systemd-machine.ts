@@ -1,4 +1,4 @@
-// For tests only: a real systemd that runs as the first process of its own namespaces, over the file system of this computer, which it cannot
+// For tests only: a real systemd that runs as the first process of separate namespaces, over the file system of this computer, which it cannot
 // write. It starts the units it is given, keeps a journal of them, and ends with the test.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';

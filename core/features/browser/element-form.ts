@@ -97,7 +97,7 @@ const source = String.raw`(given) => {
 }`;
 
 /**
- * A selector engine of the driver, which runs in a world of its own that the page cannot reach: finds the elements by their refs and makes an
+ * A selector engine of the driver, which runs in a separate world that the page cannot reach: finds the elements by their refs and makes an
  * element, in no document, whose text describes them. One question for all of them; each alone costs several.
  */
 export const describingEngine = {

@@ -107,7 +107,7 @@ function withoutPasswords(outline: string, elements: PageView['elements']): stri
 
 const toldSchema = z.array(z.tuple([z.string(), z.unknown()]));
 
-/** What is missing is gone or says nothing that makes sense, or its page is busy: it counts as unknown, which asks. */
+/** A missing one is gone or says nothing that makes sense, or its page is busy: it counts as unknown, which asks. */
 export async function lookAt(page: Page, refs: readonly string[]): Promise<ReadonlyMap<string, ElementForm>> {
   if (refs.length === 0) return new Map();
   // Refs of frames begin with f.

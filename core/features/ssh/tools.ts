@@ -265,7 +265,7 @@ function trustTool(deps: SshToolDeps): ToolDefinition {
         .optional(),
     }),
     class: 'credential',
-    shows: { verb: 'check_key', target: ['host'] },
+    shows: { verb: 'read', target: ['host'] },
     idempotency: () => 'idempotent',
     facts: ({ host: name, fingerprint }): CallFacts => {
       const { host } = placeOf(deps, name);

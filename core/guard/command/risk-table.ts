@@ -77,7 +77,7 @@ function valueOf(args: readonly string[], ...names: readonly string[]): string |
   return null;
 }
 
-/** -L, -R, -D or -w with what they connect, beside or behind the letter. */
+/** -L, -R, -D or -w with the ports, as the next argument or in the same one. */
 const forwardsPorts = (args: readonly string[]): boolean =>
   args.some(
     (argument, at) =>

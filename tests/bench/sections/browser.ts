@@ -1,6 +1,6 @@
-// The browser tool beside what it is made of and beside another server of browser tools: from no browser to the outline of the first page, and a
-// click with what it says of the page afterwards. The same browser, page and machine, one after the other; the processor time is of this process
-// and everything it started.
+// The browser tool compared with the library it uses and with another server of browser tools: from no browser to the outline of the first page,
+// and a click with the text that follows. The same browser, page and machine, one after the other; the processor time is of this process and
+// everything it started.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

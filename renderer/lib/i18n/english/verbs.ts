@@ -12,7 +12,6 @@ export const verbs = {
   fetch: { past: 'Fetched', present: 'Fetching', base: 'fetch' },
   search_web: { past: 'Searched the web for', present: 'Searching the web for', base: 'search the web for' },
   take_picture: { past: 'Took a picture of the', present: 'Taking a picture of the', base: 'take a picture of the' },
-  check_key: { past: 'Checked the host key of', present: 'Checking the host key of', base: 'check the host key of' },
   use_service: { past: 'Used the service', present: 'Using the service', base: 'use the service' },
   read_log: { past: 'Read the log of', present: 'Reading the log of', base: 'read the log of' },
   use_bus: { past: 'Used a bus:', present: 'Using a bus:', base: 'use a bus:' },
