@@ -52,6 +52,12 @@ const things = {
   'nats-server': () => isInstalled('nats-server'),
   'maim and a virtual screen': () => isLinux && ['maim', 'Xvfb'].every(isInstalled),
   systemd: () => runs('systemd-analyze', '--version'),
+  'systemd and root on Linux, able to make namespaces': () =>
+    isLinux &&
+    isRoot &&
+    existsSync('/lib/systemd/systemd') &&
+    ['setpriv', 'nsenter', 'journalctl'].every(isInstalled) &&
+    runs('unshare', '--fork', '--pid', '--mount', '--uts', '--ipc', '--cgroup', '--net', 'true'),
 };
 
 export type Need = keyof typeof things;

@@ -11,6 +11,7 @@ import { parseOptions, usage, type BenchOptions, type SectionName } from './opti
 import { printProfiles } from './profile-summary.ts';
 import type { BenchContext, Section } from './section.ts';
 import { measureAppends } from './sections/append.ts';
+import { measureBrowser } from './sections/browser.ts';
 import { measureDesktop } from './sections/desktop.ts';
 import { measureDoor } from './sections/door.ts';
 import { measureWork } from './sections/work.ts';
@@ -44,6 +45,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   door: measureDoor,
   work: measureWork,
   mcp: measureMcp,
+  browser: measureBrowser,
   skills: measureSkills,
   scale: measureScale,
   window: measureWindow,

@@ -18,6 +18,7 @@ export const sectionNames = [
   'door',
   'work',
   'mcp',
+  'browser',
   'skills',
   'scale',
   'peers',

@@ -59,6 +59,9 @@ test('no page reaches a private address, by whichever way', options, async () =>
     bench.serve({ '/': page }, redirects);
     await bench.say({ action: 'open', url: start });
   }
+  process.stdout.write(
+    `browser ways: ${hosts.length} places by ${Object.keys(waysOut).length} ways, ${bench.web.trapped.length + trapped} reached\n`,
+  );
   expect(bench.web.requests.length).toBeGreaterThan(pages.length);
   expect([bench.web.trapped, trapped]).toEqual([[], 0]);
 });
@@ -195,7 +198,7 @@ test('what people do on pages can be done from what the tool says', options, asy
   }
   sizes.sort((a, b) => a - b);
   process.stdout.write(
-    `browser tasks: ${tasks.length - failed.length} of ${tasks.length}, result p50 ${sizes[sizes.length >> 1] ?? 0} characters\n`,
+    `browser tasks: ${tasks.length - failed.length} of ${tasks.length}, ${fromChanges} from changes, result p50 ${sizes[sizes.length >> 1] ?? 0} characters\n`,
   );
   expect(failed).toEqual([]);
   expect(fromChanges).toBeGreaterThan(0);

@@ -203,8 +203,8 @@ async function confirmed(page: Page, args: BrowserArgs, { host }: ActionDeps): P
   const ref = args.ref ?? '';
   const { view } = host;
   const known = view?.elements.get(ref);
-  const form = (await locate(page, ref).count()) === 0 ? null : await lookAt(page, ref);
-  if (view === null || form === null) {
+  const form = (await locate(page, ref).count()) === 0 ? undefined : (await lookAt(page, [ref])).get(ref);
+  if (view === null || form === undefined) {
     throw new AppError('tool_failed', `There is no element ${ref} on the page now.`, {
       data: { hint: 'Take a snapshot, and use its refs.' },
     });

@@ -76,6 +76,14 @@ test('what has an effect asks, with a picture of the place, and what was not ask
   ]);
 });
 
+test('a page cannot hide from a look what its elements do', options, async () => {
+  const lies = `Element.prototype.closest = () => null; Element.prototype.getAttribute = () => 'get'; JSON.stringify = () => '[]';
+    Object.defineProperty(HTMLButtonElement.prototype, 'form', { get: () => null });`;
+  bench.serve({ '/': `<form method="post" action="/buy"><button>Go</button></form><script>${lies}</script>` });
+  const ref = refOf(await bench.say({ action: 'open', url: at('/') }), 'button', 'Go');
+  expect(bench.facts({ action: 'click', ref }).request).toEqual({ method: 'POST', url: at('/buy'), reads: false });
+});
+
 test('questions of a page are answered no, unless the action was let have an effect', options, async () => {
   bench.serve({ '/': page });
   const ref = refOf(await bench.say({ action: 'open', url: at('/') }), 'button', 'Ask me');

@@ -3,10 +3,11 @@
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { BrowserContext, BrowserType } from 'playwright-core';
+import type { BrowserContext, BrowserType, Selectors } from 'playwright-core';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { loadAddedPackage } from '../../store/home/home.ts';
+import { describingEngine } from './element-form.ts';
 import { withoutSideWays } from './page-guard.ts';
 
 export interface LaunchPlan {
@@ -67,7 +68,11 @@ const DRIVER = { name: 'playwright-core', version: '1.65.1' };
 /** The driver is large and loaded when first used: a checkout has it, elsewhere a person installs it. */
 export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
   const loaded = await loadAddedPackage({ home: plan.home, ...DRIVER, besides: import.meta.url });
-  const { chromium } = driverIn(loaded);
+  const { chromium, selectors } = driverIn(loaded);
+  if (!prepared.has(selectors)) {
+    prepared.add(selectors);
+    await selectors.register(describingEngine.name, { content: describingEngine.source }, { contentScript: true });
+  }
   makeFolders({ mkdirSync, statSync }, plan.profile);
   try {
     const context = await chromium.launchPersistentContext(plan.profile, {
@@ -104,10 +109,19 @@ export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
   }
 }
 
+interface Driver {
+  readonly chromium: BrowserType;
+  readonly selectors: Selectors;
+}
+
+/** A driver takes an engine once. */
+const prepared = new WeakSet<Selectors>();
+
 /** The package is CommonJS: what it exports is under `default` as well. */
-function driverIn(loaded: object): { readonly chromium: BrowserType } {
-  const { chromium, default: whole } = loaded as { chromium?: BrowserType; default?: { chromium?: BrowserType } };
-  const found = chromium ?? whole?.chromium;
-  if (found === undefined) throw new AppError('invalid_config', 'The package playwright-core drives no Chromium.');
-  return { chromium: found };
+function driverIn(loaded: object): Driver {
+  const { default: whole, ...named } = loaded as Partial<Driver> & { default?: Partial<Driver> };
+  const { chromium, selectors } = { ...whole, ...named };
+  if (chromium === undefined || selectors === undefined)
+    throw new AppError('invalid_config', 'The package playwright-core drives no Chromium.');
+  return { chromium, selectors };
 }

@@ -30,11 +30,14 @@ export async function takePictures(page: Page, view: PageView, context: ToolCont
     });
     const { callId, sessionId, artifacts } = context;
     const kept = artifacts.put(bytes, { name: 'page-to-approve.jpg', mediaType: 'image/jpeg', callId, sessionId });
+    // In a frame the known place is one within the frame.
     const boxes = await Promise.all(
-      refs.map((ref) =>
-        locate(page, ref)
-          .boundingBox({ timeout: 1000 })
-          .catch(() => null),
+      refs.map(async (ref) =>
+        ref.startsWith('f')
+          ? locate(page, ref)
+              .boundingBox({ timeout: 1000 })
+              .catch(() => null)
+          : view.elements.get(ref)?.form?.box,
       ),
     );
     return new Map(
@@ -55,6 +58,7 @@ const pageSize = '({ width: innerWidth, height: Math.max(innerHeight, document.d
 function askingRefs(view: PageView): string[] {
   return [...view.elements].flatMap(([ref, { form }]) => {
     if (form === null) return [];
+    if (form.type === 'file') return [ref];
     const reads = judgeElement(form, 'click').reads && (!form.isField || judgeElement(form, 'submit').reads);
     return reads ? [] : [ref];
   });

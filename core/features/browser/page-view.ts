@@ -1,9 +1,9 @@
 // The agent's view of a page: its outline with refs, the effects of the elements behind the refs, and the difference from the previous
 // outline. Acts on nothing.
 
-import type { Locator, Page } from 'playwright-core';
+import type { Frame, Locator, Page } from 'playwright-core';
 import * as z from 'zod';
-import { describeElement, elementFormSchema, type ElementForm } from './element-form.ts';
+import { describingEngine, elementFormSchema, type ElementForm } from './element-form.ts';
 
 export interface PageView {
   readonly url: string;
@@ -49,8 +49,11 @@ export async function viewPage(page: Page): Promise<PageView> {
   const isActedOn = ({ role, name, isPointed }: OutlineEntry): boolean =>
     acted.has(role) || isPointed || (role === 'generic' && name !== '');
   const looked = entries.filter(isActedOn).slice(0, LOOKED_AT_MAX);
-  const forms = await Promise.all(looked.map(({ ref }) => lookAt(page, ref)));
-  const elements = new Map(looked.map(({ ref, role, name }, at) => [ref, { role, name, form: forms[at] ?? null }]));
+  const forms = await lookAt(
+    page,
+    looked.map(({ ref }) => ref),
+  );
+  const elements = new Map(looked.map(({ ref, role, name }) => [ref, { role, name, form: forms.get(ref) ?? null }]));
   return {
     url: page.url(),
     title: (await page.title().catch(() => '')).slice(0, 300),
@@ -102,14 +105,26 @@ function withoutPasswords(outline: string, elements: PageView['elements']): stri
     .join('\n');
 }
 
-/** Null where the element is gone or says nothing that makes sense. */
-export async function lookAt(page: Page, ref: string): Promise<ElementForm | null> {
+const toldSchema = z.array(z.tuple([z.string(), z.unknown()]));
+
+/** A missing one is gone or says nothing that makes sense, or its page is busy: it counts as unknown, which asks. */
+export async function lookAt(page: Page, refs: readonly string[]): Promise<ReadonlyMap<string, ElementForm>> {
+  if (refs.length === 0) return new Map();
+  // Refs of frames begin with f.
+  const frames = refs.some((ref) => ref.startsWith('f')) ? page.frames() : [page.mainFrame()];
+  return new Map((await Promise.all(frames.map((frame) => lookWithin(frame, refs)))).flat());
+}
+
+async function lookWithin(frame: Frame, refs: readonly string[]): Promise<[string, ElementForm][]> {
   try {
-    const told = await locate(page, ref).evaluate(describeElement, undefined, { timeout: LOOK_MS });
-    return elementFormSchema.safeParse(told).data ?? null;
+    const text = await frame.locator(`${describingEngine.name}=${refs.join(',')}`).textContent({ timeout: LOOK_MS });
+    return toldSchema.parse(JSON.parse(text ?? '[]')).flatMap(([ref, told]): [string, ElementForm][] => {
+      const { data } = elementFormSchema.safeParse(told);
+      return data === undefined ? [] : [[ref, data]];
+    });
   } catch {
-    // It is gone, or its page is busy: it counts as unknown, which asks.
-    return null;
+    // It is gone, or its page is busy.
+    return [];
   }
 }
 

@@ -49,7 +49,7 @@ export function createPinchTabTool(deps: PinchTabToolDeps): ToolDefinition {
       'address, the title and the outline or its changes. For plain reading, web_fetch is cheaper.',
     input: browserArgs,
     class: 'network',
-    shows: { verb: 'browse', target: ['url', 'text', 'ref', 'action'] },
+    shows: { verb: 'browse', target: ['url', 'text', 'action'] },
     idempotency: ({ action }) => (acting.has(action) || action === 'open' || action === 'close' ? 'unsafe' : 'idempotent'),
     timeoutMs: TIMEOUT_MS,
     facts: factsFor,

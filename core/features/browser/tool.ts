@@ -34,7 +34,7 @@ export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
       'shows the address, the title and the outline or its changes. For plain reading, web_fetch is cheaper.',
     input: browserArgs,
     class: 'network',
-    shows: { verb: 'browse', target: ['url', 'text', 'ref', 'action'] },
+    shows: { verb: 'browse', target: ['url', 'text', 'action'] },
     idempotency: (args) => (isLook(args) ? 'idempotent' : 'unsafe'),
     timeoutMs: HANDOVER_MS + TIMEOUT_MS,
     facts: (args, context) => factsOf(args, { ...deps, view: host.view, pictureOf }, context),

@@ -11,6 +11,7 @@ const TIMEOUT_MS = 15_000;
 const [ADDRESS_MIN, ADDRESS_MAX] = [0x08, 0x77];
 const BYTES_MAX = 256;
 const SPI_BYTES_MAX = 4096;
+const BYTES_SHOWN = 4;
 
 const number = (max: number) =>
   z.preprocess(
@@ -84,7 +85,12 @@ function summaryOf({ action, bus = 0, address = 0, register, length, bytes: sent
   const where = `${hex(address)} on i2c bus ${bus}${register === undefined ? '' : `, register ${hex(register)}`}`;
   if (action === 'list') return 'list the i2c buses';
   if (action === 'detect') return `detect devices on i2c bus ${bus}`;
-  return action === 'read' ? `read ${length} bytes from ${where}` : `write ${sent.map(hex).join(' ')} to ${where}`;
+  return action === 'read' ? `read ${length} bytes from ${where}` : `write ${shownOf(sent)} to ${where}`;
+}
+
+/** For a line; the command line has them all. */
+function shownOf(sent: readonly number[]): string {
+  return sent.length > BYTES_SHOWN ? `${sent.length} bytes` : sent.map(hex).join(' ');
 }
 
 /** A grant is for exactly this command line. */
@@ -128,9 +134,7 @@ export function createSpi(run: RunKnown): ToolDefinition {
       return hardwareFacts(line, workspace, what);
     },
     summarize: ({ action, bus, device, bytes: sent = [] }) =>
-      action === 'info'
-        ? `read the configuration of spi ${bus}.${device}`
-        : `send ${sent.slice(0, 16).map(hex).join(' ')} to spi ${bus}.${device}`,
+      action === 'info' ? `read the configuration of spi ${bus}.${device}` : `send ${shownOf(sent)} to spi ${bus}.${device}`,
     run: async (args, context) => {
       const known = { argv: spiCommandOf(args), timeoutMs: TIMEOUT_MS, context };
       if (args.action === 'info') return { forModel: (await outputOf(run, known, 'spi-tools')).trim() };

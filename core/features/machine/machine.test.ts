@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { needs } from '../../../tests/needs.ts';
+import { until } from '../../../tests/until.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
+import { startSystemdMachine } from '../../../tests/rigs/systemd-machine.ts';
 import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 import { createI2c, createSpi } from './buses.ts';
 import type { KnownRun, RunKnown } from './run-known.ts';
@@ -71,6 +73,59 @@ test('reading units is free; changing one asks with its exact command', async ()
   expect(await say('systemd', { action: 'restart', unit: 'backup.timer' })).toBe('Done: restart backup.timer. inactive');
   expect(await say('systemd', { action: 'start', unit: 'gone' })).toMatch(/ended with code 5: Unit gone\.service not found/);
   expect(ran.at(-1)).toBe('--no-pager --no-ask-password start -- gone.service');
+});
+
+const unitOf = (description: string, command: string): string =>
+  `[Unit]\nDescription=${description}\nDefaultDependencies=no\n[Service]\nExecStart=${command}\n[Install]\nWantedBy=base.target\n`;
+const ownSystemd = { ...needs('systemd and root on Linux, able to make namespaces'), timeout: 90_000 };
+
+test('a real systemd: units are listed, read, started, stopped, enabled and masked, and their log is read', ownSystemd, async () => {
+  const machine = await startSystemdMachine({
+    'sleeper.service': unitOf('A sleeper', "/bin/sh -c 'echo awake; exec sleep 600'"),
+    'broken.service': unitOf('A broken one', "/bin/sh -c 'echo no disk >&2; exit 3'"),
+  });
+  onTestFinished(() => machine.dispose());
+  add(createSystemd(behind(...machine.inside)));
+  add(createJournal(behind(...machine.inside)));
+  const does = (action: string, name?: string): Promise<string> => say('systemd', name === undefined ? { action } : { action, unit: name });
+  const link = join(machine.units, 'base.target.wants/sleeper.service');
+  const isEnabled = (): boolean => lstatSync(link, { throwIfNoEntry: false }) !== undefined;
+
+  expect(await does('is-active', 'sleeper')).toBe('sleeper.service is inactive.');
+  expect(await does('start', 'sleeper')).toBe('Done: start sleeper.service.');
+  expect(await does('list')).toMatch(/^sleeper\.service active \(running\): A sleeper$/m);
+  expect(await does('cat', 'sleeper')).toMatch(/^# \/etc\/systemd\/system\/sleeper\.service\n\[Unit\]\nDescription=A sleeper$/m);
+  const before = await does('status', 'sleeper');
+  expect(before).toMatch(/^ActiveState=active$/m);
+  expect(await does('restart', 'sleeper')).toBe('Done: restart sleeper.service.');
+  const after = await does('status', 'sleeper');
+  const idIn = (status: string): string => /^MainPID=(\d+)$/m.exec(status)?.[1] ?? '';
+  expect([idIn(before), idIn(after)]).toEqual([expect.stringMatching(/^[1-9]/), expect.not.stringMatching(idIn(before))]);
+
+  expect([await does('enable', 'sleeper'), isEnabled()]).toEqual([expect.stringMatching(/^Done: enable .* Created symlink/), true]);
+  expect(await does('status', 'sleeper')).toMatch(/^UnitFileState=enabled$/m);
+  expect([await does('disable', 'sleeper'), isEnabled()]).toEqual([expect.stringMatching(/^Done: disable .* Removed/), false]);
+  expect(await does('stop', 'sleeper')).toBe('Done: stop sleeper.service.');
+  expect(await does('is-active', 'sleeper')).toBe('sleeper.service is inactive.');
+  expect(await does('reload', 'sleeper')).toMatch(/ended with code 3: .*Job type reload is not applicable/);
+
+  await does('start', 'broken');
+  await until(async () => (await does('failed')) !== 'No unit.', 'the broken unit has failed');
+  expect(await does('failed')).toBe('broken.service failed (failed): A broken one');
+  expect(await does('status', 'broken')).toMatch(
+    /^Result=exit-code$[\s\S]*^ExecMainStatus=3$|^ExecMainStatus=3$[\s\S]*^Result=exit-code$/m,
+  );
+  expect([await does('reset-failed', 'broken'), await does('failed')]).toEqual(['Done: reset-failed broken.service.', 'No unit.']);
+  expect(await does('mask', 'gone')).toMatch(/^Done: mask gone\.service\./);
+  expect(await does('start', 'gone')).toMatch(/ended with code 1: .*gone\.service is masked/);
+  expect(await does('unmask', 'gone')).toMatch(/^Done: unmask gone\.service\./);
+  expect(await does('start', 'gone')).toMatch(/ended with code 5: .*gone\.service not found/);
+  expect(await does('cat', 'gone')).toMatch(/ended with code 1: .*gone\.service/);
+
+  expect(await say('journal', { unit: 'sleeper', grep: 'awake' })).toMatch(/ sleeper\.service\[\d+\] info: awake$/);
+  expect(await say('journal', { unit: 'broken', lines: 2, priority: 'warning' })).toMatch(
+    / broken\.service\[1\] warning: broken\.service: Failed with result 'exit-code'\.$/,
+  );
 });
 
 test('the journal asks, is private and untrusted, and takes no options of others', needs('a journal writer'), async () => {

@@ -182,7 +182,9 @@ function entryOf(line: string): string[] {
   const { MESSAGE: message, PRIORITY: priority, __REALTIME_TIMESTAMP: micros, _SYSTEMD_UNIT: unit, _PID: process, ...entry } = parsed.data;
   const text = Array.isArray(message) ? Buffer.from(message).toString('utf8') : (message ?? '(no text)');
   const time = micros === undefined ? '?' : new Date(Number(micros) / 1000).toISOString();
-  const who = unit ?? entry.UNIT ?? entry.SYSLOG_IDENTIFIER ?? '?';
+  // Of what systemd itself says, the unit it is about.
+  const about = unit === undefined || unit === 'init.scope' ? entry.UNIT : undefined;
+  const who = about ?? unit ?? entry.SYSLOG_IDENTIFIER ?? '?';
   const pid = process === undefined ? '' : `[${process}]`;
   return [`${time} ${who}${pid} ${priorities[Number(priority ?? 6)] ?? 'info'}: ${text.slice(0, LINE_CHARS_MAX)}`];
 }

@@ -276,7 +276,7 @@ function trustTool(deps: SshToolDeps): ToolDefinition {
       return {
         ...base,
         class: 'credential',
-        does: `Trusts the host key ${fingerprint} for ${name} (${addressOf(host)})`,
+        does: `Trusts this host key for ${name} (${addressOf(host)})`,
         risks: ['Compare it with what the machine itself says (ssh-keygen -lf); a wrong one lets someone in between read everything.'],
         ...(changed
           ? { refused: `You trusted another key for ${name}: ${known}. Remove its line from ssh_known_hosts in the data folder first.` }

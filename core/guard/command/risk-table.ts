@@ -77,6 +77,12 @@ function valueOf(args: readonly string[], ...names: readonly string[]): string |
   return null;
 }
 
+/** -L, -R, -D or -w with the ports, as the next argument or in the same one. */
+const forwardsPorts = (args: readonly string[]): boolean =>
+  args.some(
+    (argument, at) =>
+      /^-[A-Za-z0-9]*[LRDw]\S*\d/.test(argument) || (/^-[A-Za-z0-9]*[LRDw]$/.test(argument) && /\d/.test(args[at + 1] ?? '')),
+  );
 const deletesContainers =
   /^(?:(?:container|image|volume|network|system|builder|buildx|context|config|secret|stack|service|node|plugin|pod|machine) )?(?:rm|rmi|prune|remove)(?: |$)/;
 const deletesInCluster = (args: readonly string[]): string =>
@@ -162,6 +168,7 @@ export const riskRules: readonly RiskRule[] = [
   inCluster(credential('kubectl', 'It shows or changes what signs in to a cluster.', (args) => clusterIs('config view', 'config set-credentials', 'create token', 'create secret')(args) || (clusterIs('get', 'describe', 'edit')(args) && withoutFlags(args, clusterValued).some((word) => /(?:^|,)secrets?(?:\/|,|$)/.test(word))))),
   credential('git', 'It works with stored passwords of git.', gitIs('credential')),
   exec('sudo su doas pkexec runas', 'It asks for the rights of another user, most likely all rights.'),
+  network('ssh', 'It acts on another machine, and connects ports of it and of this computer.', forwardsPorts),
   network('ssh scp sftp sshfs mosh telnet', 'It acts on another machine.'),
   network('rsync', 'It copies to or from another machine.', (args) => args.some((argument) => /^[^-/][^/]*:/.test(argument))),
   inCluster(network('kubectl', 'It reads from a cluster.', clusterIs('get', 'describe', 'logs', 'top', 'events', 'explain', 'api-resources', 'api-versions', 'cluster-info', 'version', 'rollout status', 'rollout history', 'auth can-i', 'diff'))),
