@@ -61,8 +61,8 @@ test('stopping the turn cancels the task; the panic stop ends it too', async () 
   await rig.approve('s');
   const call = await startTask(rig);
   await claw.op('turn.cancel', { turnId: call.turnId });
-  await vi.waitFor(() => expect(methods(rig)).toContain('tasks/cancel'), WAIT);
   expect(await endOf(rig, call)).toMatchObject({ outcome: 'cancelled' });
+  await vi.waitFor(() => expect(methods(rig)).toContain('tasks/cancel'), { timeout: 10_000, interval: 50 });
   const second = await startTask(rig);
   const starts = (): number => methods(rig).filter((method) => method === 'initialize').length;
   const before = starts();
@@ -81,9 +81,9 @@ test('a restart of the program continues a task that its server still knows', as
   await rig.approve('s');
   const call = await startTask(rig);
   const claw = await rig.open(config);
+  expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
   expect(await endOf(rig, call)).toMatchObject({ outcome: 'ok', forModel: 'the house is built' });
   expect([begun(rig), methods(rig).includes('tasks/cancel')]).toEqual([1, false]);
-  expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
 });
 
 test('a task that its server forgot has an unknown outcome and is not run again', async () => {

@@ -109,15 +109,6 @@ export const mcpGates: readonly Gate[] = [
     only: 'stopping the turn cancels the task',
   },
   {
-    name: 'mcp/task-panic',
-    prevents: 'the end of a task starts its server again while everything is stopped',
-    file: server,
-    text: "if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped, so no MCP server starts.');",
-    instead: '',
-    suites: tasks,
-    only: 'the panic stop',
-  },
-  {
     name: 'mcp/marked',
     prevents: 'a server answers the questions of the gate over the command line',
     file: 'core/hands/tools/programs.ts',
