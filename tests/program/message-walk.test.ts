@@ -197,9 +197,9 @@ test('traces to a receiver add nothing to a turn: no statement, and nothing that
   let listening = 0;
   watch(SessionLog.prototype, 'onCommitted', () => (listening += 1));
   // The sender reads the log every few seconds, which a slow machine may do within a turn; here it finds nothing.
-  const { step } = ExportQueue.prototype;
-  ExportQueue.prototype.step = () => Promise.resolve({ kind: 'idle' });
-  restores.push(() => (ExportQueue.prototype.step = step));
+  const step = Object.getOwnPropertyDescriptor(ExportQueue.prototype, 'step') ?? {};
+  Object.defineProperty(ExportQueue.prototype, 'step', { ...step, value: () => Promise.resolve({ kind: 'idle' }) });
+  restores.push(() => Object.defineProperty(ExportQueue.prototype, 'step', step));
   const open = () => home.open({ features: [weigher], clock: neverQuiet });
   await home.close(claw);
   await home.close(await open());
