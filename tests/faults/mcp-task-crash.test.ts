@@ -18,7 +18,7 @@ const KILLS = soak(2, 200);
 const STEPS = 6;
 const childFile = fileURLToPath(new URL('mcp-task-child.ts', import.meta.url));
 
-/** What the server received so far, read again when there is more. */
+/** The requests to the server, read again when there are more. */
 class Received {
   readonly #path: string;
   #text = '';

@@ -68,7 +68,7 @@ test('stopping the turn cancels the task; the panic stop ends it too', async () 
   const before = starts();
   await claw.op('panic.engage', {});
   expect(await endOf(rig, second)).toMatchObject({ outcome: 'cancelled' });
-  // Not even to cancel the task is the server started again, and nobody asks about it any more.
+  // The panic stop starts no server to cancel the task, and ends the requests for its status.
   const looks = methods(rig).length;
   await sleep(1_000);
   expect([starts(), methods(rig).length - looks, begun(rig)]).toEqual([before, 0, 2]);
