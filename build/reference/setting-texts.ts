@@ -58,7 +58,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'a2a.nats.tls.cert': none('The file with a certificate of this node.'),
   'a2a.nats.tls.key': none('The private key of the certificate.'),
   'a2a.nats.ackSeconds': text('A task that its node does not hold for this long is given out again.'),
-  'a2a.nats.deliveries': text('After so many times a task is a dead letter.'),
+  'a2a.nats.deliveries': text('Given out so many times while the node that began it is away, a task is a dead letter.'),
   'a2a.peers.NAME.url': text('The address of an agent on another machine; see [agents on other machines](../guide/a2a.md).'),
   'a2a.peers.NAME.token': none('Sent as a bearer token, to this address alone.'),
   'a2a.peers.NAME.agent': text('Which of its agents.', 'it chooses'),

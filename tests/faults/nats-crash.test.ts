@@ -95,8 +95,7 @@ test(
         { user: /^job/, results: 0, answer: at('asked', ({ userText }) => ({ calls: [help(`Far ${userText}`)] })) },
         { user: /^job/, answer: at('heard', ({ toolResults }) => ({ text: `heard ${toolResults.at(-1)?.text ?? ''}` })) },
       ]);
-      // A task becomes a dead letter after as long a time as by default: ten minutes.
-      const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, deliveries: 600 };
+      const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1 };
       const config = { ...model.config('openai'), a2a: { transport: 'nats' as const, nats } };
       const nodes = await Promise.all(homes.map((home) => home.open({ config, tools: [note] })));
       const said: string[] = [];

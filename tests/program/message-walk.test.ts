@@ -7,6 +7,8 @@ import * as z from 'zod';
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { Redactor } from '../../core/guard/safety/safety.ts';
 import { defineFeature, defineTool, type TrayClaw } from '../../core/index.ts';
+import { ExportQueue } from '../../core/features/telemetry/export-queue.ts';
+import { SessionLog } from '../../core/store/session/session.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 
@@ -189,6 +191,25 @@ test('a turn with one call of a tool adds these', async () => {
     'SELECT grants': 1,
     'SELECT tool_calls': 1,
   });
+});
+
+test('traces to a receiver add nothing to a turn: no statement, and nothing that listens', async () => {
+  let listening = 0;
+  watch(SessionLog.prototype, 'onCommitted', () => (listening += 1));
+  // The sender reads the log every few seconds, which a slow machine may do within a turn; here it finds nothing.
+  const step = Object.getOwnPropertyDescriptor(ExportQueue.prototype, 'step') ?? {};
+  Object.defineProperty(ExportQueue.prototype, 'step', { ...step, value: () => Promise.resolve({ kind: 'idle' }) });
+  restores.push(() => Object.defineProperty(ExportQueue.prototype, 'step', step));
+  const open = () => home.open({ features: [weigher], clock: neverQuiet });
+  await home.close(claw);
+  await home.close(await open());
+  const without = listening;
+  home.configure({ ...model.config('openai'), telemetry: { otlp: { endpoint: 'http://127.0.0.1:9/v1/traces' } } });
+  claw = await open();
+  expect(listening).toBe(2 * without);
+  const { statements } = await walk(text.replace('weigh', 'count'));
+  commitsOf(statements);
+  expect(statements).toEqual(plain);
 });
 
 async function statementsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {

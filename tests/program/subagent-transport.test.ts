@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -134,6 +135,34 @@ test('nats: a task of a node that is away is not done by another; it becomes a d
 });
 
 test(
+  'nats: what is given out for other reasons is no dead letter: the server is killed often, the node is stopped',
+  needs('nats-server'),
+  async () => {
+    const { server } = await groupConfig();
+    const config: ConfigInput = { a2a: { transport: 'nats', nats: { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, deliveries: 1 } } };
+    const gate = new Gate();
+    const there = await (await rigFor()).open(rules, { ...config, ...scout }, [gate.tool()]);
+    const here = await askingNode(config);
+    await there.op('panic.engage', {});
+    const { turnId } = await here.op('message.send', { text: 'go', sessionId: 'work' });
+    await vi.waitFor(async () => expect(await server.givenOut('agent-scout')).toBeGreaterThan(2), { timeout: 40_000, interval: 200 });
+    await there.op('panic.release', {});
+    await vi.waitFor(() => expect(gate.entered).toHaveLength(1), { timeout: 40_000 });
+    for (let kills = 0; kills < 2; kills += 1) {
+      await server.kill();
+      // Longer than it may be unacknowledged.
+      await sleep(1_100);
+      await server.run();
+      await server.holds(2, 1);
+    }
+    gate.open();
+    const { status, text } = await here.op('turn.wait', { turnId });
+    expect([status, text]).toEqual(['done', 'Part 1 done']);
+    expect(gate.entered).toHaveLength(1);
+  },
+);
+
+test(
   'nats: a node with its certificate and credentials works over TLS; without one of them the error says which',
   needs('nats-server'),
   async () => {
@@ -152,6 +181,7 @@ test(
         logger: silentLogger,
         resolve: (ref) => Promise.resolve(ref),
         closing: closed.signal,
+        isStopped: () => false,
       });
       try {
         return `${(await group.look()).waiting} wait`;

@@ -60,7 +60,7 @@ export function a2aConfigSchema(secretRef: z.ZodType<string, string>) {
     tls: z.strictObject({ ca: z.string().optional(), cert: z.string().optional(), key: secretRef.optional() }).optional(),
     /** A task that its node does not hold for this long is given out again. */
     ackSeconds: z.number().min(1).max(600).default(30),
-    /** After so many times it is a dead letter. */
+    /** Given out so many times while the node that began it is away, it is a dead letter. */
     deliveries: z.number().int().min(1).max(1000).default(20),
   });
   return z

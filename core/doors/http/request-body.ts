@@ -48,8 +48,13 @@ export function collectBody(request: IncomingMessage, bytesMax: number): Promise
       }
     };
     request.on('data', onData);
-    request.once('end', () => resolve(Buffer.concat(chunks)));
+    const onClose = (): void => reject(new AppError('cancelled', 'The connection closed before the request was complete.'));
+    request.once('end', () => {
+      // Every request closes: its error would be made for nothing.
+      request.off('close', onClose);
+      resolve(Buffer.concat(chunks));
+    });
     request.once('error', reject);
-    request.once('close', () => reject(new AppError('cancelled', 'The connection closed before the request was complete.')));
+    request.once('close', onClose);
   });
 }

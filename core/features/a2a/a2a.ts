@@ -26,6 +26,7 @@ type Taken = Pick<
   Spine,
   | 'config'
   | 'clock'
+  | 'panic'
   | 'later'
   | 'log'
   | 'ids'
@@ -126,16 +127,23 @@ export const a2a = defineBuiltInFeature({
   },
 });
 
-type GroupParts = Pick<Taken, 'config' | 'logger' | 'secrets' | 'closing'>;
+type GroupParts = Pick<Taken, 'config' | 'logger' | 'secrets' | 'closing' | 'panic'>;
 
 /** The group of nodes, made when it is first used. */
-function groupOf({ config, logger, secrets, closing }: GroupParts, nodeId: () => string): () => Promise<NatsGroup> {
+function groupOf({ config, logger, secrets, closing, panic }: GroupParts, nodeId: () => string): () => Promise<NatsGroup> {
   let made: Promise<NatsGroup> | null = null;
   return () =>
     (made ??= import('./nats-group.ts').then(({ NatsGroup: Group }) => {
       const { nats } = config.a2a;
       if (nats === undefined) throw new AppError('invalid_config', 'a2a.nats is missing.');
-      return new Group({ config: nats, nodeId: nodeId(), logger, closing, resolve: async (ref) => (await secrets.resolve(ref)).trim() });
+      return new Group({
+        config: nats,
+        nodeId: nodeId(),
+        logger,
+        closing,
+        isStopped: () => panic.engaged,
+        resolve: async (ref) => (await secrets.resolve(ref)).trim(),
+      });
     }));
 }
 

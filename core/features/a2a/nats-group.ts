@@ -3,16 +3,8 @@
 // config.yaml names it.
 
 import { createHash } from 'node:crypto';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
-import {
-  AckPolicy,
-  jetstream,
-  jetstreamManager,
-  RetentionPolicy,
-  StorageType,
-  type ConsumerMessages,
-  type JsMsg,
-} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, type ConsumerMessages } from '@nats-io/jetstream';
 import * as z from 'zod';
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { parseJson } from '../../base/json.ts';
@@ -21,6 +13,7 @@ import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { carriedBudgetSchema, peerStateSchema, type A2aConfig } from '../../contracts/features/a2a.ts';
 import { usageSchema } from '../../contracts/llm.ts';
 import { connectToServer, troubleOf } from './nats-connection.ts';
+import { handedTo, handOver, heldBy, type Held } from './nats-held.ts';
 import type { OutgoingTask, PeerLink, PeerTask } from './peer-link.ts';
 import { isEnd, type TaskDesk, type TaskOwner, type TaskView } from './tasks.ts';
 
@@ -31,7 +24,13 @@ export interface NatsGroupDeps {
   readonly resolve: (ref: string) => Promise<string>;
   /** Aborted when the instance closes: from then on nothing is taken and nothing is given back. */
   readonly closing: AbortSignal;
+  /** True while everything is stopped: then no further task is begun here. */
+  readonly isStopped: () => boolean;
 }
+
+/** The node that began a task, and how often the task had been given out when that node was last given it. */
+const claimSchema = z.object({ nodeId: z.string(), deliveries: z.number() });
+type Claim = z.infer<typeof claimSchema>;
 
 const jobSchema = z.object({
   messageId: z.string().min(1).max(200),
@@ -55,7 +54,6 @@ const ASK_MS = 3_000;
 const LOOK_AGAIN_MS = 5_000;
 const AT_ONCE = 16;
 const CLOSE_MS = 1_000;
-const REPLY = 'Trayclaw-Reply';
 const decoder = new TextDecoder();
 
 export class NatsGroup {
@@ -73,7 +71,7 @@ export class NatsGroup {
   /** Takes tasks for these agents until it is closed. Tries again while the server cannot be reached. */
   async serve(desk: TaskDesk, agentIds: readonly string[]): Promise<void> {
     const connection = await this.#connected();
-    const { ackSeconds, deliveries } = this.#deps.config;
+    const { ackSeconds } = this.#deps.config;
     const manager = await jetstreamManager(connection, { timeout: ASK_MS });
     for (const agentId of agentIds) {
       const durable = `agent-${agentId}`;
@@ -81,29 +79,25 @@ export class NatsGroup {
         durable_name: durable,
         ack_policy: AckPolicy.Explicit,
         ack_wait: ackSeconds * 1000 * NS_PER_MS,
-        max_deliver: deliveries,
+        // The nodes count what is given out for nothing: the server also counts what ended with a node, or with itself.
+        max_deliver: -1,
         filter_subject: this.#subject('jobs', agentId),
       });
       const consumer = await jetstream(connection, { timeout: ASK_MS }).consumers.get(this.#jobs, durable);
       const consuming = await consumer.consume({
         max_messages: AT_ONCE,
-        callback: (message) => this.#take(connection, desk, heldAt(connection, message.data, replyOf(message))),
+        callback: (message) => this.#take(connection, desk, heldBy(connection, message)),
       });
       this.#consuming.push(consuming);
     }
     connection.subscribe(this.#subject('handed', tokenOf(this.#deps.nodeId)), {
       callback: (error, message) => {
-        if (error === null) this.#take(connection, desk, heldAt(connection, message.data, message.headers?.get(REPLY) ?? ''));
+        if (error === null) this.#take(connection, desk, handedTo(connection, message));
       },
     });
     connection.subscribe(this.#subject('cancel', '*'), {
       callback: (error, message) => {
         if (error === null) void this.#cancelHere(desk, decoder.decode(message.data));
-      },
-    });
-    connection.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${this.#jobs}.*`, {
-      callback: (error, message) => {
-        if (error === null) void this.#buryOrReport(connection, message.json());
       },
     });
     await connection.flush();
@@ -149,9 +143,14 @@ export class NatsGroup {
     if (known !== null) return known;
     const { messageId, text, hops, budget, agent } = task;
     const job: z.infer<typeof jobSchema> = { messageId, text, hops: [...hops], budget, agent: agent ?? '' };
-    await this.#asked((connection) =>
-      jetstream(connection, { timeout: ASK_MS }).publish(this.#subject('jobs', job.agent), JSON.stringify(job), { msgID: messageId }),
-    );
+    await this.#asked((connection) => {
+      const payload = JSON.stringify(job);
+      if (!fits(connection, payload)) {
+        const hint = 'Ask for less at once, or raise max_payload in the configuration of the NATS server.';
+        throw new AppError('tool_failed', 'The task is larger than the NATS server of the group takes.', { data: { hint } });
+      }
+      return jetstream(connection, { timeout: ASK_MS }).publish(this.#subject('jobs', job.agent), payload, { msgID: messageId });
+    });
     return working(messageId);
   }
 
@@ -198,15 +197,16 @@ export class NatsGroup {
       return;
     }
     const { messageId } = job.data;
-    const claimant = await this.#claim(connection, messageId);
-    if (claimant !== this.#deps.nodeId) {
-      // On another node it would run twice. The one that began it holds it from now on; if that is away, the task is given out again.
-      // The server takes no message that has such a reply subject.
-      const handed = headers();
-      handed.set(REPLY, message.reply);
-      connection.publish(this.#subject('handed', tokenOf(claimant)), message.data, { headers: handed });
+    const claim = await (this.#deps.isStopped() ? this.#claimOf(connection, messageId) : this.#claim(connection, messageId, message));
+    if (claim === null) return;
+    if (claim.nodeId !== this.#deps.nodeId) {
+      // On another node it would run twice.
+      const forNothing = message.deliveries - claim.deliveries;
+      if (forNothing >= this.#deps.config.deliveries) await this.#bury(connection, messageId, { message, forNothing });
+      else handOver(connection, this.#subject('handed', tokenOf(claim.nodeId)), message);
       return;
     }
+    if (claim.deliveries < message.deliveries) await this.#putClaim(connection, messageId, message);
     const holding = setInterval(() => message.working(), (this.#deps.config.ackSeconds * 1000) / 3);
     try {
       const result = await this.#run(desk, job.data);
@@ -235,45 +235,54 @@ export class NatsGroup {
     }
   }
 
-  /** The node that took it first. */
-  async #claim(connection: NatsConnection, messageId: string): Promise<string> {
-    const subject = this.#subject('claims', tokenOf(messageId));
+  /** Of the node that took it first. */
+  async #claim(connection: NatsConnection, messageId: string, message: Held): Promise<Claim> {
     try {
-      await jetstream(connection, { timeout: ASK_MS }).publish(subject, this.#deps.nodeId, { expect: { lastSubjectSequence: 0 } });
-      return this.#deps.nodeId;
+      return await this.#putClaim(connection, messageId, message, { lastSubjectSequence: 0 });
     } catch (cause) {
-      const manager = await jetstreamManager(connection, { timeout: ASK_MS });
-      const kept = await manager.streams.getMessage(this.#records, { last_by_subj: subject });
+      const kept = await this.#claimOf(connection, messageId);
       if (kept === null) throw cause;
-      return kept.string();
+      return kept;
     }
+  }
+
+  async #claimOf(connection: NatsConnection, messageId: string): Promise<Claim | null> {
+    const manager = await jetstreamManager(connection, { timeout: ASK_MS });
+    const kept = await manager.streams.getMessage(this.#records, { last_by_subj: this.#subject('claims', tokenOf(messageId)) });
+    return kept === null ? null : claimSchema.parse(kept.json());
+  }
+
+  async #putClaim(
+    connection: NatsConnection,
+    messageId: string,
+    { deliveries }: Held,
+    expect: { readonly lastSubjectSequence?: number } = {},
+  ): Promise<Claim> {
+    const claim: Claim = { nodeId: this.#deps.nodeId, deliveries };
+    const subject = this.#subject('claims', tokenOf(messageId));
+    await jetstream(connection, { timeout: ASK_MS }).publish(subject, JSON.stringify(claim), { expect });
+    return claim;
   }
 
   async #keepResult(connection: NatsConnection, messageId: string, result: z.infer<typeof resultSchema>): Promise<void> {
     const subject = this.#subject('results', tokenOf(messageId));
-    await jetstream(connection, { timeout: ASK_MS }).publish(subject, JSON.stringify(result), { msgID: `result-${messageId}` });
+    const whole = JSON.stringify(result);
+    const note = 'Its answer is larger than the NATS server of the group takes (max_payload); it is in the log of the node that gave it.';
+    const payload = fits(connection, whole) ? whole : JSON.stringify({ ...result, text: '', note });
+    await jetstream(connection, { timeout: ASK_MS }).publish(subject, payload, { msgID: `result-${messageId}` });
   }
 
-  async #buryOrReport(connection: NatsConnection, advisory: unknown): Promise<void> {
-    try {
-      await this.#bury(connection, advisory);
-    } catch (cause) {
-      this.#report('a dead letter was not kept', cause);
+  /** The node that began it was away each time it was given out: the caller learns it, and the queue is free of it. */
+  async #bury(
+    connection: NatsConnection,
+    messageId: string,
+    { message, forNothing }: { readonly message: Held; readonly forNothing: number },
+  ): Promise<void> {
+    if ((await this.#resultOf(messageId)) === null) {
+      const note = `It was given out ${forNothing} times while the node that began it is away. What it did is in the log of that node.`;
+      await this.#keepResult(connection, messageId, { taskId: '', state: 'failed', text: '', note, spent: null });
     }
-  }
-
-  /** Delivered too often without an end: the caller learns it, and the queue is free of it. */
-  async #bury(connection: NatsConnection, advisory: unknown): Promise<void> {
-    const { stream_seq: seq, deliveries } = z.object({ stream_seq: z.number(), deliveries: z.number() }).parse(advisory);
-    const manager = await jetstreamManager(connection, { timeout: ASK_MS });
-    const kept = await manager.streams.getMessage(this.#jobs, { seq });
-    if (kept === null) return;
-    const job = jobSchema.safeParse(kept.json());
-    if (job.success && (await this.#resultOf(job.data.messageId)) === null) {
-      const note = `It was given out ${deliveries} times and not ended: the node that began it is away. What it did is in the log of that node.`;
-      await this.#keepResult(connection, job.data.messageId, { taskId: '', state: 'failed', text: '', note, spent: null });
-    }
-    await manager.streams.deleteMessage(this.#jobs, seq);
+    message.term();
   }
 
   async #cancelHere(desk: TaskDesk, messageId: string): Promise<void> {
@@ -354,30 +363,8 @@ function resultFrom({ taskId, state, text, note, spent }: TaskView): z.infer<typ
   return { taskId, state, text, note: note ?? '', spent };
 }
 
-/** A task that was given to this node, by the server or by the node that was given it at first. */
-interface Held {
-  readonly data: Uint8Array;
-  readonly reply: string;
-  /** It ended. */
-  ack(): void;
-  /** It takes longer. */
-  working(): void;
-  /** It is not given out again. */
-  term(): void;
-}
-
-/** Any node may acknowledge it: the words go to its reply subject. */
-function heldAt(connection: NatsConnection, data: Uint8Array, reply: string): Held {
-  const say = (word: string) => (): void => {
-    // Pending writes of a closed connection are of no use: the task is given out again.
-    if (!connection.isClosed()) connection.publish(reply, word);
-  };
-  return { data, reply, ack: say('+ACK'), working: say('+WPI'), term: say('+TERM') };
-}
-
-/** Left out of the type of the client. */
-function replyOf(message: JsMsg): string {
-  return 'reply' in message && typeof message.reply === 'string' ? message.reply : '';
+function fits({ info }: NatsConnection, payload: string): boolean {
+  return info === undefined || Buffer.byteLength(payload) <= info.max_payload;
 }
 
 /** As a part of a subject: no dots, no wildcards. */

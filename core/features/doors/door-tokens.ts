@@ -23,7 +23,7 @@ interface Live {
   readonly digest: Buffer;
   readonly revoked: AbortController;
   /** Times of the requests of the last minute. */
-  requestsMs: number[];
+  readonly requestsMs: number[];
   notedAtMs: number;
   day: string;
   spentUsd: number;
@@ -113,11 +113,12 @@ export class DoorTokens implements DoorAdmission {
   /** Null, or the seconds until its next request is accepted. Counts the request. */
   #overRate(live: Live): number | null {
     const nowMs = this.#clock.monotonicMs();
-    live.requestsMs = live.requestsMs.filter((atMs) => nowMs - atMs < MINUTE_MS);
-    const [oldestMs] = live.requestsMs;
-    if (oldestMs !== undefined && live.requestsMs.length >= live.row.token.perMinute)
+    const { requestsMs } = live;
+    while (requestsMs[0] !== undefined && nowMs - requestsMs[0] >= MINUTE_MS) requestsMs.shift();
+    const [oldestMs] = requestsMs;
+    if (oldestMs !== undefined && requestsMs.length >= live.row.token.perMinute)
       return Math.max(1, Math.ceil((oldestMs + MINUTE_MS - nowMs) / 1000));
-    live.requestsMs.push(nowMs);
+    requestsMs.push(nowMs);
     return null;
   }
 

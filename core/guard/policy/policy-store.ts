@@ -149,6 +149,8 @@ export class PolicyStore {
   }
 
   grant(grantId: string): Grant | null {
+    const live = this.#live?.find((grant) => grant.grantId === grantId);
+    if (live !== undefined) return live;
     const row = this.#sql.grant.get(grantId) as { body: string } | undefined;
     return row === undefined ? null : grantSchema.parse(JSON.parse(row.body));
   }

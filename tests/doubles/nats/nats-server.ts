@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { freePort } from '../../free-port.ts';
 
@@ -43,6 +44,17 @@ export class NatsServer {
         if (message.string() === '+WPI') held.set(task, (held.get(task) ?? 0) + 1);
         if ([...held.values()].filter((count) => count >= times).length >= tasks) return;
       }
+    } finally {
+      await connection.close();
+    }
+  }
+
+  /** How often tasks of a consumer of the group were given out, counted since the consumer was made. */
+  async givenOut(consumer: string): Promise<number> {
+    const connection = await connect({ servers: `127.0.0.1:${this.port}` });
+    try {
+      const manager = await jetstreamManager(connection);
+      return (await manager.consumers.info('TRAYCLAW_trayclaw_JOBS', consumer)).delivered.consumer_seq;
     } finally {
       await connection.close();
     }

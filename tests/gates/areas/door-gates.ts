@@ -298,7 +298,7 @@ export const doorGates: readonly Gate[] = [
     name: 'door/group-claim',
     prevents: 'two nodes of a group do the same task',
     file: 'core/features/a2a/nats-group.ts',
-    text: 'if (claimant !== this.#deps.nodeId) {',
+    text: 'if (claim.nodeId !== this.#deps.nodeId) {',
     instead: 'if (false) {',
     suites: ['tests/program/subagent-transport.test.ts'],
   },

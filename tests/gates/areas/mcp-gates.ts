@@ -3,6 +3,7 @@
 import type { Gate } from '../gate.ts';
 
 const suites = ['tests/program/mcp.test.ts'];
+const tasks = ['tests/program/mcp-tasks.test.ts'];
 const hostile = ['tests/program/mcp-hostile.test.ts'];
 const server = 'core/features/mcp/server.ts';
 const tool = 'core/features/mcp/mcp-tool.ts';
@@ -79,6 +80,33 @@ export const mcpGates: readonly Gate[] = [
     instead: '',
     suites,
     only: 'panic stop ends servers',
+  },
+  {
+    name: 'mcp/task-once',
+    prevents: 'a task that an earlier run began is begun again',
+    file: 'core/features/mcp/task-call.ts',
+    text: 'const taskId = call.taskId ?? (await call.begin(connection)).taskId;',
+    instead: 'const { taskId } = await call.begin(connection);',
+    suites: tasks,
+    only: 'a restart of the program continues',
+  },
+  {
+    name: 'mcp/task-recorded',
+    prevents: 'a task is not found again after a crash',
+    file: 'core/features/mcp/mcp.ts',
+    text: "log.append(sessionId, [{ type: 'mcp.task_started', turnId, body: { server, tool, callId, taskId } }], true);",
+    instead: 'void [server, tool, callId, taskId, sessionId, turnId];',
+    suites: tasks,
+    only: 'a restart of the program continues',
+  },
+  {
+    name: 'mcp/task-stopped',
+    prevents: 'a task goes on at its server after its turn was stopped',
+    file: 'core/features/mcp/task-call.ts',
+    text: "call.signal.addEventListener('abort', cancel, { once: true });",
+    instead: '',
+    suites: tasks,
+    only: 'stopping the turn cancels the task',
   },
   {
     name: 'mcp/marked',
