@@ -56,7 +56,7 @@ function anyBounds(random: Random): TurnBounds {
   };
 }
 
-/** Each asked ten thousands of times, and no more than a few dozen of them. */
+/** A few dozen questions, each asked thousands of times. */
 const inside = new Set(paths.flatMap((path) => folders.filter((folder) => isInside(path, folder)).map((folder) => `${folder}\n${path}`)));
 
 /** Written apart from the code under test: what each field lets through, one thing at a time. */
