@@ -127,7 +127,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
       };
     },
     restoreBackup: async (options) => (await import('../core/compose.ts')).restoreBackup(options),
-    openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform, isRoot }),
+    openWindow: (options) => openWindow(options, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
       launchDesktop({
         ...options,
@@ -145,7 +145,6 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
       const command = packaged ?? [process.execPath, join(root, 'dist', 'cli.js')];
       return findService({ platform, env, userFolder: homedir(), userId: process.getuid?.() ?? 0, home, port, command });
     },
-    isRoot,
   };
 }
 

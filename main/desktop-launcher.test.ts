@@ -31,6 +31,7 @@ function place(): Place {
     packaged: null,
     nowMs: () => 1_800_000_000_000,
     say: (line) => said.push(line),
+    onNoSandbox: () => said.push('no sandbox'),
     onInterrupt: () => () => undefined,
   };
   const put = (path: string, content: string, mode = 0o644): void => {
@@ -118,7 +119,13 @@ test('the program gets the app and the data folder, is never a plain Node, and i
   expect(at.read('told').trim().split('\n')).toEqual([join(at.root, 'dist/desktop.js'), `--home=${at.home}`, 'run-as-node:']);
 });
 
-test('only for the superuser is the sandbox left out', () => {
+test('only for the superuser is the sandbox left out, which is said where a program is started', async () => {
+  expect(await place().launch({ isRoot: true })).toMatchObject({ kind: 'missing' });
+  const at = installed('exit 0');
+  await at.launch();
+  expect(at.said).toEqual([]);
+  await at.launch({ isRoot: true });
+  expect(at.said).toEqual(['no sandbox']);
   expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: false, packaged: null })).toEqual(['/app/desktop.js', '--home=/h']);
   expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: true, packaged: null })).toEqual([
     '--no-sandbox',

@@ -7,13 +7,15 @@ import { sleep } from '../core/base/deferred.ts';
 import type { DesktopRun } from '../core/doors/cli/cli.ts';
 import { quitFlag } from './desktop-flags.ts';
 import { findOrFetchElectron, type FetchOptions } from './electron-binary.ts';
-import { hasDisplay } from './window-opener.ts';
+import { hasDisplay, noSandbox } from './window-opener.ts';
 
 export interface LaunchOptions extends FetchOptions {
   /** Chromium refuses to run its sandbox as the superuser. */
   readonly isRoot: boolean;
   /** The program of an installed app, which needs neither a separate Electron nor a script name. */
   readonly packaged: string | null;
+  /** Before Chromium starts without its sandbox. */
+  readonly onNoSandbox: () => void;
   /** A person wants it to end. Returns the function that stops listening. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -41,13 +43,14 @@ export function desktopArguments(
   script: string,
   { home, isRoot, packaged }: Pick<LaunchOptions, 'home' | 'isRoot' | 'packaged'>,
 ): string[] {
-  return [...(isRoot ? ['--no-sandbox'] : []), ...(packaged === null ? [script] : []), `--home=${home}`];
+  return [...(isRoot ? [noSandbox] : []), ...(packaged === null ? [script] : []), `--home=${home}`];
 }
 
 function run(binary: string, script: string, options: LaunchOptions): Promise<DesktopRun> {
   // Set, this makes a plain Node of Electron.
   const { ELECTRON_RUN_AS_NODE: _plain, ...env } = options.env;
   const startedMs = performance.now();
+  if (options.isRoot) options.onNoSandbox();
   const child = spawn(binary, desktopArguments(script, options), { stdio: 'inherit', env });
   const ended = new AbortController();
   const stopListening = options.onInterrupt(() => void askToEnd(child, { binary, script, env, options, ended: ended.signal }));

@@ -1,10 +1,10 @@
 // How the window is opened: the token in a private file and never in an argument, and what happens with no display.
 
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { candidates, openerFilePath, openWindow, writeOpenerFile } from './window-opener.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { candidates, noSandbox, openerFilePath, openWindow, writeOpenerFile } from './window-opener.ts';
 
 test('the token is in a private file only', () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
@@ -18,7 +18,26 @@ test('the token is in a private file only', () => {
 });
 
 test('with no display nothing is tried', async () => {
-  expect(
-    await openWindow({ home: '/nowhere', url: 'http://127.0.0.1:5', token: 't' }, { env: {}, platform: 'linux', isRoot: false }),
-  ).toBeNull();
+  const nowhere = { home: '/nowhere', url: 'http://127.0.0.1:5', token: 't', onNoSandbox: () => expect.unreachable() };
+  expect(await openWindow(nowhere, { env: {}, platform: 'linux', isRoot: true })).toBeNull();
 });
+
+test.skipIf(process.platform === 'win32')(
+  'the superuser is told of the sandbox where there is a Chromium, and nobody else is',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const env = { PATH: folder, DISPLAY: ':1' };
+    // Not started: the default browser of whoever runs this would open.
+    const without = candidates('file:///page', folder, { env, platform: 'linux', isRoot: true });
+    expect(without.map(({ command, args }) => [command, args.includes(noSandbox)])).toEqual([['xdg-open', false]]);
+    let told = 0;
+    const open = (isRoot: boolean): Promise<string | null> => {
+      const address = { home: join(folder, 'home'), url: 'http://127.0.0.1:5', token: 't', onNoSandbox: () => (told += 1) };
+      return openWindow(address, { env, platform: 'linux', isRoot });
+    };
+    writeFileSync(join(folder, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
+    expect([await open(false), told]).toEqual(['an app window', 0]);
+    expect([await open(true), told]).toEqual(['an app window', 1]);
+  },
+);

@@ -11,6 +11,8 @@ import { renameOver } from '../core/base/rename-over.ts';
 /** A browser that ends with a failure within this time did not open anything. */
 const failsWithinMs = 1_500;
 
+export const noSandbox = '--no-sandbox';
+
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge', 'brave-browser'];
 
 export interface WindowAddress {
@@ -37,10 +39,14 @@ export function openerFilePath(home: string): string {
 }
 
 /** Resolves to what opened the window, or null when there is no display or no browser. */
-export async function openWindow(address: WindowAddress, place: OpenerEnvironment): Promise<string | null> {
+export async function openWindow(
+  { onNoSandbox, ...address }: WindowAddress & { readonly onNoSandbox: () => void },
+  place: OpenerEnvironment,
+): Promise<string | null> {
   if (place.platform === 'linux' && !hasDisplay(place.env)) return null;
   const page = pathToFileURL(writeOpenerFile(address)).href;
   for (const { name, command, args } of candidates(page, address.home, place)) {
+    if (args.includes(noSandbox)) onNoSandbox();
     if (await starts(command, args)) return name;
   }
   rmSync(openerFilePath(address.home), { force: true });
@@ -75,7 +81,7 @@ export function candidates(page: string, home: string, { env, platform, isRoot }
     `--user-data-dir=${profile}`,
     '--no-first-run',
     '--no-default-browser-check',
-    ...(isRoot ? ['--no-sandbox'] : []),
+    ...(isRoot ? [noSandbox] : []),
   ];
   const apps = chromiums(env, platform).map((command) => ({ name: 'an app window', command, args: appArgs }));
   return [...apps, { name: 'the default browser', ...defaultBrowser(page, platform) }];

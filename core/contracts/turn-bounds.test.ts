@@ -56,11 +56,14 @@ function anyBounds(random: Random): TurnBounds {
   };
 }
 
+/** A few dozen questions, each asked thousands of times. */
+const inside = new Set(paths.flatMap((path) => folders.filter((folder) => isInside(path, folder)).map((folder) => `${folder}\n${path}`)));
+
 /** Written apart from the code under test: what each field lets through, one thing at a time. */
 const lets = {
   tool: (bounds: TurnBounds, tool: string) => bounds.tools?.includes(tool) ?? true,
   class: (bounds: TurnBounds, name: (typeof toolClasses)[number]) => bounds.classes?.includes(name) ?? true,
-  path: (bounds: TurnBounds, path: string) => bounds.folders?.some((folder) => isInside(path, folder)) ?? true,
+  path: (bounds: TurnBounds, path: string) => bounds.folders?.some((folder) => inside.has(`${folder}\n${path}`)) ?? true,
   host: (bounds: TurnBounds, host: string) =>
     bounds.hosts?.some((entry) => {
       const [below, name] = entry.startsWith('*.') ? [true, entry.slice(2)] : [false, entry.toLowerCase()];
@@ -88,10 +91,11 @@ function excesses(inner: TurnBounds, outer: TurnBounds): string[] {
 
 test(`of ${PAIRS} pairs, none narrowed lets through more than either, nor less than both`, () => {
   const random = createRandom(6);
+  const wrong: object[] = [];
   for (let pair = 0; pair < PAIRS; pair += 1) {
     const [parent, wanted] = [anyBounds(random), anyBounds(random)];
     const narrowed = turnBoundsSchema.parse(narrow(parent, wanted));
-    expect({ pair, parent: excesses(narrowed, parent), wanted: excesses(narrowed, wanted) }).toEqual({ pair, parent: [], wanted: [] });
+    const more = [...excesses(narrowed, parent), ...excesses(narrowed, wanted)];
     // Calls that both allow remain: bounds that refuse everything would pass the lines above.
     const lost = [
       ...tools.filter((tool) => lets.tool(parent, tool) && lets.tool(wanted, tool) && !lets.tool(narrowed, tool)),
@@ -99,8 +103,9 @@ test(`of ${PAIRS} pairs, none narrowed lets through more than either, nor less t
       ...paths.filter((path) => lets.path(parent, path) && lets.path(wanted, path) && !lets.path(narrowed, path)),
       ...names.filter((host) => lets.host(parent, host) && lets.host(wanted, host) && !lets.host(narrowed, host)),
     ];
-    expect({ pair, lost }).toEqual({ pair, lost: [] });
+    if (more.length + lost.length > 0) wrong.push({ pair, more, lost });
   }
+  expect(wrong).toEqual([]);
 });
 
 test('the widest bounds take nothing away', () => {

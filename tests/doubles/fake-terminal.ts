@@ -116,7 +116,6 @@ export function fakeParts(claw: HostedRuntime, changes: Partial<CliParts> = {}):
     runDesktop: () => Promise.resolve({ kind: 'missing', why: 'Electron is not installed' }),
     serveMcp: () => Promise.resolve(),
     findService: () => Promise.reject(new AppError('not_found', 'There is no service manager.')),
-    isRoot: false,
     ...changes,
   };
 }

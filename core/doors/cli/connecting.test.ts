@@ -175,15 +175,37 @@ test('start without Electron says one line: where the window is, or its address'
   expect(await ending).toBe(0);
 
   const shown = new FakeTerminal();
-  const showing = runCli(['start'], shown.io, fakeParts(new FakeClaw(), { isRoot: true }));
+  const showing = runCli(['start'], shown.io, fakeParts(new FakeClaw()));
   await shown.sees('Ctrl-C');
   expect(shown.err.split('\n')).toEqual([
-    'As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.',
     'TrayClaw runs without a tray icon, because Electron is not installed. The window is open in an app window; Ctrl-C ends TrayClaw.',
     '',
   ]);
   shown.interrupt();
   expect(await showing).toBe(0);
+});
+
+test('that Chromium runs without its sandbox is said once, when one does', async () => {
+  const terminal = new FakeTerminal();
+  const parts = fakeParts(new FakeClaw(), {
+    runDesktop: ({ onNoSandbox }) => {
+      onNoSandbox();
+      return Promise.resolve({ kind: 'missing', why: 'Electron does not run on this machine' });
+    },
+    openWindow: ({ onNoSandbox }) => {
+      onNoSandbox();
+      return Promise.resolve('an app window');
+    },
+  });
+  const ending = runCli(['start', '--quiet'], terminal.io, parts);
+  await terminal.sees('Ctrl-C');
+  expect(terminal.err.split('\n')).toEqual([
+    'As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.',
+    'TrayClaw runs without a tray icon, because Electron does not run on this machine. The window is open in an app window; Ctrl-C ends TrayClaw.',
+    '',
+  ]);
+  terminal.interrupt();
+  expect(await ending).toBe(0);
 });
 
 test('start is the tray app where it runs, except where another process already serves the window', async () => {

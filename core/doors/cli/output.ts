@@ -21,6 +21,7 @@ export class Output {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
   readonly #io: CliIo;
+  readonly #saidOnce = new Set<string>();
   readonly #fields: readonly string[] | undefined;
 
   constructor(io: CliIo, options: { readonly isJson: boolean; readonly isQuiet: boolean; readonly fields?: readonly string[] }) {
@@ -64,6 +65,12 @@ export class Output {
   /** Printed for the person in addition to the result. */
   say(text: string): void {
     this.#io.stderr.write(text + '\n');
+  }
+
+  /** What comes up again, when a second way to do something is tried, is said the first time. */
+  sayOnce(text: string): void {
+    if (!this.#saidOnce.has(text)) this.say(text);
+    this.#saidOnce.add(text);
   }
 
   /** Progress; silent with --quiet. */

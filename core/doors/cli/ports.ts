@@ -63,15 +63,13 @@ export interface CliParts {
   /** Works on the files directly; no process may own the data folder. */
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
   /** Shows the window; resolves to how, or null when this machine has no way to. */
-  openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
+  openWindow(options: WindowOptions): Promise<string | null>;
   /** Runs the tray app until it ends; says in a line what takes long. */
   runDesktop(options: DesktopOptions): Promise<DesktopRun>;
   /** The Model Context Protocol on two streams; resolves when the client is gone. */
   serveMcp(options: McpStreams): Promise<void>;
   /** Fails with `not_found` where the system has none. */
   findService(options: { readonly home: string; readonly port?: number | undefined }): Promise<ServiceManager>;
-  /** The superuser of a Linux, for whom Chromium runs without its sandbox only. */
-  readonly isRoot: boolean;
 }
 
 export interface McpStreams {
@@ -106,7 +104,19 @@ export interface ServiceState {
   readonly pid: number | null;
 }
 
-export interface DesktopOptions {
+/** For the superuser of a Linux Chromium runs without its sandbox only. */
+interface StartsChromium {
+  /** Just before that happens. */
+  readonly onNoSandbox: () => void;
+}
+
+export interface WindowOptions extends StartsChromium {
+  readonly home: string;
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface DesktopOptions extends StartsChromium {
   readonly home: string;
   readonly say: (line: string) => void;
   readonly onInterrupt: (listener: () => void) => () => void;

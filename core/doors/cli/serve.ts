@@ -22,15 +22,23 @@ interface ServeOptions {
 export async function start(context: CommandContext, options: ServeOptions): Promise<number> {
   if (isInsideTool(context.io.env)) throw refusedInsideTool('start');
   const { parts, output, io, home } = context;
-  if (parts.isRoot)
-    output.say('As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.');
   // A named port asks for the served window, and a served instance already owns the data folder: the tray app could only fail on it.
   if (options.port === undefined && !(await isServed(context))) {
-    const ran = await parts.runDesktop({ home, say: (line) => output.note(line), onInterrupt: (listener) => io.onInterrupt(listener) });
+    const ran = await parts.runDesktop({
+      home,
+      say: (line) => output.note(line),
+      onNoSandbox: () => tellNoSandbox(context),
+      onInterrupt: (listener) => io.onInterrupt(listener),
+    });
     if (ran.kind === 'ended') return ran.code;
     return serve(context, { ...options, open: true, why: ran.why });
   }
   return serve(context, { ...options, open: true });
+}
+
+/** Where a Chromium is started as the superuser; on a machine without one there is nothing to say. */
+function tellNoSandbox({ output }: CommandContext): void {
+  output.sayOnce('As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.');
 }
 
 async function isServed({ parts, home }: CommandContext): Promise<boolean> {
@@ -118,7 +126,7 @@ function printAddress(context: CommandContext, { url, token, pid, printsToken }:
 }
 
 async function open(context: CommandContext, at: Address): Promise<void> {
-  const how = await context.parts.openWindow({ home: context.home, url: at.url, token: at.token });
+  const how = await show(context, at);
   if (how === null) context.output.say(`No browser could be opened here. ${openYourself(context, at)}`);
   else context.output.note(`Opened the window with ${how}.`);
 }
@@ -126,9 +134,13 @@ async function open(context: CommandContext, at: Address): Promise<void> {
 /** The one line of a start without Electron. The address holds the token, so it is printed only where nothing could open it. */
 async function openWithoutTray(context: CommandContext, at: Address, why: string): Promise<void> {
   if (context.output.isJson) printAddress(context, at);
-  const how = await context.parts.openWindow({ home: context.home, url: at.url, token: at.token });
+  const how = await show(context, at);
   const place = how === null ? openYourself(context, at) : `The window is open in ${how}; Ctrl-C ends TrayClaw.`;
   context.output.say(`TrayClaw runs without a tray icon, because ${why}. ${place}`);
+}
+
+function show(context: CommandContext, { url, token }: Address): Promise<string | null> {
+  return context.parts.openWindow({ home: context.home, url, token, onNoSandbox: () => tellNoSandbox(context) });
 }
 
 function openYourself(context: CommandContext, { url, token, printsToken }: Address): string {

@@ -223,8 +223,8 @@ test('a reader that takes nothing for long is closed', async () => {
       response.pause();
       response.socket.on('close', () => resolve('closed'));
       for (let i = 0; i < 40; i++) rename(big);
-      // Reading again shows the end of the connection, which a paused socket does not report.
-      setTimeout(() => response.resume(), 150);
+      // Reading again shows the end of the connection, which a paused socket does not report. The door has given up by then.
+      void slow.whenIdle().then(() => response.resume());
     });
     sent.on('error', reject);
     sent.end();
