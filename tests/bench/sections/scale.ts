@@ -40,7 +40,7 @@ export async function measureScale(context: BenchContext): Promise<Figure[]> {
   }
 }
 
-const figure = (name: string, unit: string, p50: number, note: string): Figure => ({
+const figure = (name: string, unit: Figure['unit'], p50: number, note: string): Figure => ({
   section: 'scale',
   name,
   subject: ownName,

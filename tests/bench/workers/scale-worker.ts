@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtInFeatures } from '../../../core/compose-features.ts';
 import { composeBase, composeStore, openData } from '../../../core/compose-base.ts';
+import type { IdPrefix } from '../../../core/base/ids.ts';
 import { systemClock, type Clock } from '../../../core/base/clock.ts';
 import { Lifetimes } from '../../../core/base/disposable.ts';
 import type { AnyDraft, AnyEvent } from '../../../core/contracts/events.ts';
@@ -115,10 +116,10 @@ async function templateOf(job: Place): Promise<AnyEvent[]> {
 }
 
 /** A copy with new ids and other words. */
-function turnLike(template: readonly AnyEvent[], words: WordSource, nextId: (prefix: string) => string): AnyDraft[] {
+function turnLike(template: readonly AnyEvent[], words: WordSource, nextId: (prefix: IdPrefix) => string): AnyDraft[] {
   const ids = new Map<string, string>();
   const text = JSON.stringify(template.map(({ type, turnId, step, phase, body }) => ({ type, turnId, step, phase, body })))
-    .replaceAll(/\b([a-z]+)_[0-9A-Z]{26}\b/g, (id, prefix: string) => {
+    .replaceAll(/\b([a-z]+)_[0-9A-Z]{26}\b/g, (id, prefix: IdPrefix) => {
       const known = ids.get(id) ?? nextId(prefix);
       ids.set(id, known);
       return known;
