@@ -51,7 +51,7 @@ export const providers = {
     progress: (done: number, whole: number) => `${megabytes(done)} of ${megabytes(whole)}`,
   },
   key: 'Key',
-  keyHelp: 'Kept in the keychain or in an encrypted vault, never in a settings file. env:NAME or file:PATH names a key that is kept there.',
+  keyHelp: 'Kept in the keychain or an encrypted vault, never in a settings file.',
   getKey: 'Get a key',
   model: 'Model',
   modelHelp: 'As the provider names it. If empty, the test uses the usual one.',
