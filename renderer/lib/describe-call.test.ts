@@ -1,4 +1,4 @@
-// What an approval card says beside its headline.
+// The risk of a call without the sentences that its headline has already.
 
 import { expect, test } from 'vitest';
 import { notYetSaid } from './describe-call.ts';

@@ -1,5 +1,5 @@
-// What stands in the files that an agent wrote, from the calls that wrote it: a new text, and edits of it. Unknown where anything else wrote
-// the file, or a call edited a text that no call gave. Pure.
+// The texts of the files that an agent wrote, from its calls: a new text, and edits of it. Unknown if anything else wrote the file, or if a call
+// edited a text that no call gave. Pure.
 
 import { changedFiles, type CallView } from '../../core/contracts/turn-view.ts';
 import { parseArguments } from './describe-call.ts';

@@ -36,7 +36,7 @@ const packable = /^(?:text\/|application\/(?:json|manifest|wasm)|image\/svg)/;
 /** Smaller ones fit into one packet as they are. */
 const packFromBytes = 1024;
 
-/** What is sent packed, by its bytes: a page that is asked for again and again is the same bytes, and a browser keeps the others. */
+/** Keeps packed files by their bytes: a page that is requested again and again is the same bytes, and a browser keeps the others. */
 export class PackedAssets {
   readonly #known = new WeakMap<Buffer, Promise<Buffer>>();
 

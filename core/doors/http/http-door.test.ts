@@ -368,7 +368,7 @@ test('a browser keeps files named by their content, and asks again for all other
   expect((await send('/assets/none.js')).headers['cache-control']).toBe('no-store');
 });
 
-test('an asset is packed for who takes gzip, and for nobody else', async () => {
+test('an asset is packed for a client that takes gzip only', async () => {
   const text = 'export const words = "the same again and again";\n'.repeat(100);
   writeFileSync(join(folder, 'assets', 'assets', 'long-3c4d.js'), text);
   const get = async (path: string, accepted: string): Promise<[string | undefined, Buffer]> => {

@@ -5,7 +5,7 @@ import type { MissedPolicy, ScheduleSpec, ScheduleSpecInput, ScheduleView } from
 import type { JobBounds } from '../../../core/contracts/turn-bounds.ts';
 import type { ToolClass } from '../../../core/contracts/tools.ts';
 
-/** Days of the week at a time are a cron rule that nobody has to write. */
+/** Days of the week at a time become a cron rule. */
 export type WhenKind = ScheduleSpec['kind'] | 'days';
 export type EveryUnit = 'minutes' | 'hours' | 'days';
 

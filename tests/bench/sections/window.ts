@@ -1,6 +1,6 @@
-// The window in a real Chromium over the real server: how soon it paints and can be used, also on a slow line, how a session of ten thousand
-// messages opens and scrolls, what a streaming answer and typing beside it cost, and whether memory stays flat. What a person waits for is
-// in time of the processor, with the time of the clock as a note: what else the machine does would otherwise be measured too.
+// The window in a real Chromium over the real server: the time until it paints and can be used, also on a slow line, how a session of ten
+// thousand messages opens and scrolls, the cost of a streaming answer and of typing meanwhile, and the growth of memory. Waiting is
+// measured in processor time, with the wall time as a note: other work of the machine does not count.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -90,7 +90,7 @@ async function withWindow<T>(browser: Browser, options: HostOptions, work: (open
   }
 }
 
-/** Loads the window anew; what it spent until the list and the box can be used. */
+/** Loads the window again, until the list and the message field can be used. */
 async function load({ page, host, cdp }: Opened): Promise<Spent> {
   await page.goto('about:blank');
   return spentOn(cdp, async () => {
@@ -167,7 +167,7 @@ function streamedReply(): { text: string; pieceChars: number; delayMs: number } 
 }
 
 async function measureStreaming(context: BenchContext, { browser, page, cdp }: Opened): Promise<Figure[]> {
-  context.say('window: a streaming answer, and typing beside it');
+  context.say('window: a streaming answer, and typing meanwhile');
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   const message = page.getByRole('textbox', { name: 'Message', exact: true });
   await message.fill('Talk');
@@ -224,7 +224,7 @@ interface Spent {
   readonly layoutMs: number;
 }
 
-/** What the page's main thread worked, in time of the processor. The work may give the time of the clock that counts. */
+/** The processor time of the page's main thread. The work may return the wall time that counts. */
 async function spentOn(cdp: CDPSession, work: () => Promise<number | void>): Promise<Spent> {
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   const before = await workOf(cdp);
