@@ -22,7 +22,7 @@ test.each<[string, readonly CallView[], string | undefined]>([
   ['not as the edit says', [write, edit('three', 'two')], undefined],
   ['written by a command after it', [write, call('exec', { command: 'sort -o a.md a.md' })], undefined],
   ['undone', [write, { ...edit('one', 'two'), undoneBy: 'cal_2' }], 'one one'],
-  ['failed', [{ ...write, state: 'failed' }], undefined],
+  ['failed', [{ ...write, state: 'error' }], undefined],
 ])('a file that was %s', (_how, calls, text) => {
   expect(writtenTexts(calls).get('/w/a.md')).toBe(text);
 });
