@@ -54,3 +54,11 @@ function firstText(values: Record<string, unknown>): string {
   const first = Object.values(values).find((value) => typeof value === 'string' || typeof value === 'number');
   return first === undefined ? '' : oneLine(String(first), 200);
 }
+
+/** The sentences of a risk that the headline does not say already, word for word. */
+export function notYetSaid(risk: string, headline: string | undefined): string {
+  if (headline === undefined) return risk;
+  const said = headline.toLowerCase();
+  const sentences = risk.split(/(?<=\.)\s+/);
+  return sentences.filter((sentence) => !said.includes(sentence.replace(/^It /, '').replace(/\.$/, '').toLowerCase())).join(' ');
+}

@@ -34,3 +34,24 @@ export function scrollSource(frames: number): string {
     requestAnimationFrame(step);
   })`;
 }
+
+/** From now on the page notes for each key the time from the press to the end of the frame that shows it. */
+export function watchTypingSource(): string {
+  return `{
+    window.typedMs = [];
+    document.addEventListener('keydown', ({ timeStamp }) => {
+      requestAnimationFrame(() => {
+        const painted = new MessageChannel();
+        painted.port1.onmessage = () => {
+          painted.port1.close();
+          window.typedMs.push(performance.now() - timeStamp);
+        };
+        painted.port2.postMessage(null);
+      });
+    }, { capture: true });
+  }`;
+}
+
+export function takeTypedSource(): string {
+  return 'window.typedMs';
+}

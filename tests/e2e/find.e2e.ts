@@ -72,7 +72,7 @@ test('one key goes to the beginning, one to the end, and a date to its first tur
   expect(await focused(page)).toBe('trn_earlier_1');
   // Later turns are loaded by scrolling, up to those loaded at first.
   expect(await conversation.getByText(`Question ${turns}`, { exact: true }).count()).toBe(0);
-  await page.keyboard.press('Control+End');
+  await page.keyboard.press('End');
   await expect.poll(() => isInView(page, turns), patience).toBe(true);
   await page.keyboard.press('Control+Home');
   await expect.poll(() => isInView(page, 1), patience).toBe(true);

@@ -94,8 +94,10 @@ test('a pipeline is drawn with the state of each node, and two configurations ar
   await run.getByRole('img').waitFor();
   await looksGood(page, 'pipeline', () => run.locator('iframe').waitFor());
   await page.getByRole('link', { name: 'Compare', exact: true }).click();
-  await page.getByLabel('What it works on').fill('How much is 40 and 2?');
-  await page.getByLabel('Configurations').fill('agent:main, agent:main');
+  await page.getByLabel('Task').fill('How much is 40 and 2?');
+  await page.getByLabel('Configurations').fill('agent:main,');
+  await page.getByRole('button', { name: 'lab/scripted', exact: true }).click();
+  expect(await page.getByLabel('Configurations').inputValue()).toBe('agent:main, lab/scripted');
   await page.getByRole('button', { name: 'Compare' }).click();
   const table = page.getByRole('group', { name: 'Comparison' });
   await table.waitFor();

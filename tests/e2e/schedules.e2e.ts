@@ -43,6 +43,9 @@ test('one is made with its times shown as the host computes them, and bounded as
   const times = form.getByRole('list', { name: 'Next due' }).getByRole('listitem');
   await expect.poll(() => times.count()).toBe(5);
   expect(await times.allInnerTexts()).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^(Mon|Tue|Wed|Thu|Fri).*08:00$/)));
+  expect(await form.getByRole('checkbox', { name: 'Fri' }).isChecked()).toBe(true);
+  await looksGood(page, 'schedule-days');
+  await form.getByRole('radio', { name: 'Custom (cron)' }).check();
   await form.getByLabel('Cron rule', { exact: true }).fill('61 8 * * *');
   await expect.poll(() => times.count()).toBe(0);
   expect(await form.getByRole('status', { name: 'Next due' }).innerText()).not.toBe('');

@@ -42,6 +42,13 @@ test('it shows what a session made, touched and runs, by the keyboard alone', { 
   await tab('Files').press('Enter');
   await panel.getByRole('list', { name: 'Changed' }).getByText('plan.md').waitFor();
   await looksGood(page, 'side-files');
+  await panel.getByRole('button', { name: /plan\.md/ }).press('Enter');
+  await panel.getByRole('heading', { name: 'Beans' }).waitFor();
+  await panel.getByRole('button', { name: 'All files' }).press('Enter');
+  await panel.getByRole('list', { name: 'Changed' }).waitFor();
+  await window.conversation.getByRole('button', { name: 'Preview' }).press('Enter');
+  await panel.getByRole('heading', { name: 'Beans' }).waitFor();
+  await looksGood(page, 'side-preview');
   await tab('Commands').press('Enter');
   await panel.getByText('serving', { exact: true }).waitFor();
   await window.send('Now wait');

@@ -2,6 +2,8 @@
 
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { isBelow } from '../../base/inside-folder.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -27,6 +29,29 @@ const assetBytesMax = 32 * 1024 * 1024;
 export interface Asset {
   readonly mediaType: string;
   readonly bytes: Buffer;
+}
+
+const gzipped = promisify(gzip);
+const packable = /^(?:text\/|application\/(?:json|manifest|wasm)|image\/svg)/;
+/** Smaller ones fit into one packet as they are. */
+const packFromBytes = 1024;
+
+/** Keeps packed files by their bytes: a page that is requested again and again is the same bytes, and a browser keeps the others. */
+export class PackedAssets {
+  readonly #known = new WeakMap<Buffer, Promise<Buffer>>();
+
+  /** Null where it goes as it is: too small, packed in itself, or the client does not take gzip. A tunnel to another machine may be slow. */
+  async of({ mediaType, bytes }: Asset, acceptEncoding: string | undefined): Promise<Buffer | null> {
+    if (bytes.length < packFromBytes || !packable.test(mediaType) || !takesGzip(acceptEncoding)) return null;
+    const known = this.#known.get(bytes) ?? gzipped(bytes);
+    this.#known.set(bytes, known);
+    return known;
+  }
+}
+
+/** RFC 9110, 12.5.3: a quality of zero refuses it. */
+function takesGzip(acceptEncoding = ''): boolean {
+  return acceptEncoding.split(',').some((one) => /^\s*gzip\s*(?:;\s*q=(?:1|0\.0*[1-9]).*)?$/i.test(one));
 }
 
 /** The file behind a request path (still percent-encoded), or null when there is none that may be served. */

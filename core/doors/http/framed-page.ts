@@ -20,7 +20,8 @@ export class FramedPages {
     const asset = await readAsset(folder, path);
     if (asset === null) return null;
     const bytes = path === libraryUser ? await withLibrary(folder, asset.bytes) : asset.bytes;
-    return { mediaType: asset.mediaType, bytes, headers: this.headersOf(path, bytes) };
+    const headers = this.headersOf(path, bytes);
+    return { mediaType: asset.mediaType, bytes: this.#known.get(path)?.page ?? bytes, headers };
   }
 
   /** The headers of this page, instead of the window's; none for any other. They depend on what is in it: a rebuilt page gets its own. */

@@ -1,10 +1,11 @@
 // The local server against real sockets: who is let in, what is refused and how, that operations, events and assets come through.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { ManualClock } from '../../base/clock.ts';
@@ -365,4 +366,25 @@ test('a browser keeps files named by their content, and asks again for all other
   expect(await caching('/assets/index-1a2b.js')).toBe('public, max-age=31536000, immutable');
   for (const path of ['/', '/deep/app.js']) expect(await caching(path)).toBe('no-cache');
   expect((await send('/assets/none.js')).headers['cache-control']).toBe('no-store');
+});
+
+test('an asset is packed for a client that takes gzip only', async () => {
+  const text = 'export const words = "the same again and again";\n'.repeat(100);
+  writeFileSync(join(folder, 'assets', 'assets', 'long-3c4d.js'), text);
+  const get = async (path: string, accepted: string): Promise<[string | undefined, Buffer]> => {
+    const headers = { 'accept-encoding': accepted };
+    const response = await new Promise<IncomingMessage>((resolve, reject) =>
+      request({ host: '127.0.0.1', port: at.port, path, headers, agent: false }, resolve).on('error', reject).end(),
+    );
+    return [response.headers['content-encoding'], Buffer.concat(await response.toArray())];
+  };
+  for (const accepted of ['gzip', 'br, gzip', 'gzip;q=0.5']) {
+    const [encoding, bytes] = await get('/assets/long-3c4d.js', accepted);
+    expect([accepted, encoding, gunzipSync(bytes).toString(), bytes.length < text.length / 10]).toEqual([accepted, 'gzip', text, true]);
+  }
+  for (const accepted of ['', 'br', 'gzip;q=0', 'x-gzip-not']) {
+    expect([accepted, ...(await get('/assets/long-3c4d.js', accepted))]).toEqual([accepted, undefined, Buffer.from(text)]);
+  }
+  // It fits into one packet as it is.
+  expect((await get('/', 'gzip'))[0]).toBe(undefined);
 });

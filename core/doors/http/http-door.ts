@@ -9,6 +9,7 @@ import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ApiRoutes } from './api-routes.ts';
 import { exchangeOf } from './door-exchange.ts';
+import { PackedAssets } from './assets.ts';
 import { FramedPages } from './framed-page.ts';
 import { hookPrefix, receiveHook } from './hook-route.ts';
 import type { EventStreamLimits } from './event-stream.ts';
@@ -88,6 +89,7 @@ class NodeHttpDoor implements HttpDoor {
   readonly #rates: RequestRateLimit;
   readonly #strangers = new StrangerLimit();
   readonly #framed = new FramedPages();
+  readonly #packed = new PackedAssets();
   readonly #servers = new Set<Server>();
 
   constructor(options: HttpDoorOptions) {
@@ -226,14 +228,18 @@ class NodeHttpDoor implements HttpDoor {
     const folder = this.#options.assetsFolder;
     const asset = folder === null ? null : await this.#framed.read(folder, path);
     if (asset === null) return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
+    const packed = await this.#packed.of(asset, request.headers['accept-encoding']);
+    const bytes = packed ?? asset.bytes;
     const caching = path.startsWith(namedByContent) ? 'public, max-age=31536000, immutable' : 'no-cache';
     response.writeHead(200, {
       ...asset.headers,
       'content-type': asset.mediaType,
-      'content-length': asset.bytes.length,
+      'content-length': bytes.length,
       'cache-control': caching,
+      vary: 'accept-encoding',
+      ...(packed === null ? {} : { 'content-encoding': 'gzip' }),
     });
-    response.end(asset.bytes);
+    response.end(bytes);
   }
 
   #reportFailure(request: IncomingMessage, response: ServerResponse, cause: unknown): void {

@@ -69,7 +69,7 @@ async function serve({ settings, limits, secrets, clock, desk }: Serving, signal
     throw new AppError('unauthorized', 'Nothing proves who wrote a mail: the name on it can be forged.', {
       data: {
         field: 'authserv',
-        hint: 'Set channels.email.authserv to the name in the Authentication-Results headers of your server, or channels.email.secretWord.',
+        hint: 'Name your server as its Authentication-Results headers do, or choose a word for a secret address.',
       },
     });
   }

@@ -70,13 +70,16 @@ function readFailure(cause: unknown, { imap, folder }: EmailConfig): AppError {
   };
   if (authenticationFailed === true) {
     return new AppError('unauthorized', `The mail server ${imap.host} does not take the user name and password.`, {
-      data: { hint: 'Set channels.email.imap.user and password; many providers want an app password.', field: 'imap.password' },
+      data: {
+        hint: 'Enter the user name and the password again; many providers want an app password, which their website makes.',
+        field: 'imap.password',
+      },
       cause,
     });
   }
   if (mailboxMissing === true || responseText !== undefined) {
     return new AppError('fetch_failed', `The mail server ${imap.host} does not open the folder ${folder}.`, {
-      data: { hint: 'Set channels.email.folder to a folder of the mailbox.', field: 'folder' },
+      data: { hint: 'Name a folder of this mailbox, such as INBOX.', field: 'folder' },
       cause,
     });
   }

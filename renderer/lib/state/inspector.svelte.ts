@@ -27,6 +27,8 @@ export type SideTab = (typeof sideTabs)[number];
 export interface Sided {
   readonly sessionId: string;
   readonly tab: SideTab;
+  /** A file to show at once, by the path it leads to. */
+  readonly path?: string;
 }
 
 class Panel<Shown> {

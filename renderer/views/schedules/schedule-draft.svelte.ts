@@ -5,7 +5,8 @@ import type { MissedPolicy, ScheduleSpec, ScheduleSpecInput, ScheduleView } from
 import type { JobBounds } from '../../../core/contracts/turn-bounds.ts';
 import type { ToolClass } from '../../../core/contracts/tools.ts';
 
-export type WhenKind = ScheduleSpec['kind'];
+/** Days of the week at a time become a cron rule. */
+export type WhenKind = ScheduleSpec['kind'] | 'days';
 export type EveryUnit = 'minutes' | 'hours' | 'days';
 
 const unitMs: Readonly<Record<EveryUnit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
@@ -29,7 +30,11 @@ export class ScheduleDraft {
   readonly scheduleId: string | null;
   name = $state('');
   prompt = $state('');
-  kind = $state<WhenKind>('cron');
+  kind = $state<WhenKind>('days');
+  /** As in a cron rule: 0 is Sunday. */
+  days = $state.raw<readonly number[]>([1, 2, 3, 4, 5]);
+  /** In the form of a time field: 08:00. */
+  time = $state('08:00');
   expr = $state('0 8 * * 1-5');
   everyCount = $state<number | null>(1);
   everyUnit = $state<EveryUnit>('hours');
@@ -66,6 +71,8 @@ export class ScheduleDraft {
         const anchor = this.#anchorMs === null ? {} : { anchorMs: this.#anchorMs };
         return { kind: 'every', everyMs: (this.everyCount ?? 0) * unitMs[this.everyUnit], ...anchor };
       }
+      case 'days':
+        return { kind: 'cron', expr: ruleOf(this.days, this.time), ...zone };
       case 'cron':
         return { kind: 'cron', expr: this.expr.trim(), ...zone };
     }
@@ -96,12 +103,20 @@ export class ScheduleDraft {
     this.classes = isOn ? [...this.classes, toolClass] : this.classes.filter((one) => one !== toolClass);
   }
 
+  toggleDay(day: number, isOn: boolean): void {
+    this.days = isOn ? [...this.days, day] : this.days.filter((one) => one !== day);
+  }
+
   #read(schedule: ScheduleView): void {
     const { spec, bounds } = schedule;
     this.name = schedule.name;
     this.prompt = schedule.prompt;
     this.kind = spec.kind;
-    if (spec.kind === 'cron') [this.expr, this.zone] = [spec.expr, spec.zone];
+    if (spec.kind === 'cron') {
+      [this.expr, this.zone] = [spec.expr, spec.zone];
+      const known = daysOf(spec.expr);
+      if (known !== null) [this.kind, this.days, this.time] = ['days', known.days, known.time];
+    }
     if (spec.kind === 'at') [this.local, this.zone] = [spec.local ?? localTime(spec.atMs), spec.zone ?? this.zone];
     if (spec.kind === 'every') [this.everyCount, this.everyUnit] = inUnits(spec.everyMs);
     this.agentId = schedule.agentId;
@@ -115,6 +130,25 @@ export class ScheduleDraft {
     this.steps = bounds.steps;
     this.grants = bounds.grants;
   }
+}
+
+const allDays: readonly number[] = [0, 1, 2, 3, 4, 5, 6];
+const workDays = '1-5';
+
+function ruleOf(days: readonly number[], time: string): string {
+  const [hour = '', minute = ''] = time.split(':');
+  const wanted = allDays.filter((day) => days.includes(day)).join(',');
+  const named = wanted === '1,2,3,4,5' ? workDays : wanted === allDays.join(',') ? '*' : wanted;
+  return `${Number(minute)} ${Number(hour)} * * ${named}`;
+}
+
+/** Null where the rule says more than days and a time, or says it in another way: it is written as it was. */
+function daysOf(expr: string): { readonly days: readonly number[]; readonly time: string } | null {
+  const [, minute = '', hour = '', named = ''] = /^(\d{1,2}) (\d{1,2}) \* \* (\*|1-5|[0-6](?:,[0-6])*)$/.exec(expr) ?? [];
+  if (named === '') return null;
+  const days = named === '*' ? allDays : named === workDays ? [1, 2, 3, 4, 5] : named.split(',').map(Number);
+  const time = `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`;
+  return ruleOf(days, time) === expr ? { days, time } : null;
 }
 
 /** Empty means no bound. */

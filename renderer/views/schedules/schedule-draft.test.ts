@@ -49,6 +49,27 @@ test('a schedule that was opened and not changed is written as it was', () => {
   });
 });
 
+test.each([
+  ['30 7 * * *', 'days', [0, 1, 2, 3, 4, 5, 6], '07:30'],
+  ['0 18 * * 0,6', 'days', [0, 6], '18:00'],
+  ['0 8 * * 1-5', 'days', [1, 2, 3, 4, 5], '08:00'],
+  ['0 8 1 * *', 'cron', null, null],
+  ['*/5 8 * * 1-5', 'cron', null, null],
+  ['0 8 * * 6,0', 'cron', null, null],
+])('the rule %s is shown as %s and comes back the same', (expr, kind, days, time) => {
+  const draft = new ScheduleDraft({ ...kept, spec: { kind: 'cron', expr, zone: 'Asia/Tokyo' } }, 'Asia/Tokyo');
+  expect([draft.kind, draft.spec]).toEqual([kind, { kind: 'cron', expr, zone: 'Asia/Tokyo' }]);
+  if (days !== null) expect([draft.days, draft.time]).toEqual([days, time]);
+});
+
+test('days that are ticked become a rule', () => {
+  const draft = new ScheduleDraft(null, 'Asia/Tokyo');
+  draft.toggleDay(3, false);
+  draft.toggleDay(0, true);
+  draft.time = '06:05';
+  expect(draft.spec).toEqual({ kind: 'cron', expr: '5 6 * * 0,1,2,4,5', zone: 'Asia/Tokyo' });
+});
+
 test.each([[{ kind: 'every', everyMs: 5_400_000, anchorMs: 7 } as const], [{ kind: 'every', everyMs: 172_800_000, anchorMs: 0 } as const]])(
   'a span is shown in its largest whole unit and comes back the same: %o',
   (spec) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acceleratorOf } from './accelerator.ts';
+import { acceleratorOf, shownKeys } from './accelerator.ts';
 
 const press = (code: string, held = '') => ({
   code,
@@ -35,4 +35,10 @@ test.each([
   ['AltLeft', 'cas'],
 ])('%s with "%s" edits the text or moves the focus, as in any field', (code, held) => {
   expect(acceleratorOf(press(code, held), false)).toBe(null);
+});
+
+test('keys are shown by the names on the keyboard, which Electron takes too', () => {
+  expect(shownKeys('CommandOrControl+Alt+Shift+Escape', false)).toBe('Ctrl+Alt+Shift+Esc');
+  expect(shownKeys('CommandOrControl+Alt+Shift+Escape', true)).toBe('Command+Alt+Shift+Esc');
+  expect(shownKeys('Super+F9', false)).toBe('Super+F9');
 });

@@ -19,6 +19,11 @@ const named: Readonly<Record<string, string>> = {
   ArrowRight: 'Right',
 };
 
+/** As the keys are written on a keyboard; Electron takes these names too. */
+export function shownKeys(accelerator: string, isMac: boolean): string {
+  return accelerator.replace(/\b(?:CommandOrControl|CmdOrCtrl)\b/, isMac ? 'Command' : 'Ctrl').replace(/\bEscape\b/, 'Esc');
+}
+
 /** Two keys to edit a text with, such as Ctrl+V, are not taken: null for fewer than two of Ctrl, Alt, Shift and Command. */
 export function acceleratorOf({ code, ctrlKey, altKey, shiftKey, metaKey }: Pressed, isMac: boolean): string | null {
   const key = named[code] ?? /^(?:Key([A-Z])|Digit(\d)|(F\d{1,2}))$/.exec(code)?.slice(1).find(Boolean);

@@ -1,10 +1,10 @@
-// The window in a real Chromium over the real server: how soon it paints, how a session of ten thousand messages opens and scrolls, what a
-// streaming answer costs, and whether memory stays flat.
+// The window in a real Chromium over the real server: the time until it paints and can be used, also on a slow line, how a session of ten
+// thousand messages opens and scrolls, the cost of a streaming answer and of typing meanwhile, and the growth of memory. Waiting is
+// measured in processor time, with the wall time as a note: other work of the machine does not count.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
 import { startServedHost } from '../../e2e/host/served-host.ts';
 import type { HostOptions, WindowHost } from '../../e2e/host/window-host.ts';
@@ -12,17 +12,22 @@ import { findChromium } from '../../../build/chromium.mjs';
 import { ownName, type Figure, type Unit } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';
-import { openSessionSource, scrollSource } from '../window-probes.ts';
+import { openSessionSource, scrollSource, takeTypedSource, watchTypingSource } from '../window-probes.ts';
 import { longestTasks } from '../window-trace.ts';
 
 const SECTION = 'window';
 const TURNS = 5000;
+const MS_PER_S = 1000;
 const BYTES_PER_KB = 1000;
 const BYTES_PER_MB = 1_000_000;
 /** Four characters are about one token, so this is 200 a second. */
 const PIECE_CHARS = 4;
 const PIECE_EVERY_MS = 5;
 const WANTED_RATE = 200;
+const TYPED = 'a message written while the answer still comes, key by key';
+const KEY_EVERY_MS = 60;
+/** A line through a tunnel to another continent. */
+const SLOW_LINE = { offline: false, latency: 400, downloadThroughput: 100_000, uploadThroughput: 100_000 };
 const SCROLL_FRAMES = 600;
 const STREAM_MS = 8000;
 const MEMORY_TURNS = 1000;
@@ -47,9 +52,9 @@ export async function measureWindow(context: BenchContext): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu'] });
   try {
     return [
-      figure('bytes for first paint, gzipped', 'KB', firstPaintBytes(context.projectRoot) / BYTES_PER_KB),
       ...(await withWindow(browser, { historyTurns: TURNS }, (opened) => measureLongSession(context, opened))),
-      ...(await withWindow(browser, { replies: [streamedReply()] }, (opened) => measureStreaming(context, opened))),
+      ...(await withWindow(browser, { replies: [streamedReply(), streamedReply()] }, (opened) => measureStreaming(context, opened))),
+      ...(await withWindow(browser, {}, (opened) => measureSlowLine(context, opened))),
       ...(await withWindow(browser, {}, (opened) => measureMemory(context, opened))),
     ];
   } finally {
@@ -57,13 +62,18 @@ export async function measureWindow(context: BenchContext): Promise<Figure[]> {
   }
 }
 
-/** The page, what it loads before its first paint, and the styles; parts loaded on demand are not in it. */
-function firstPaintBytes(projectRoot: string): number {
+/** The page, what it loads before its first paint, and the styles, as the server sends them; parts loaded on demand are not in it. */
+async function firstPaintBytes(projectRoot: string, origin: string): Promise<number> {
   const folder = join(projectRoot, 'dist/renderer');
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const assets = readdirSync(join(folder, 'assets')).filter((name) => page.includes(name));
-  const files = [join(folder, 'index.html'), ...assets.map((name) => join(folder, 'assets', name))];
-  return files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  let bytes = 0;
+  for (const path of ['', ...assets.map((name) => `assets/${name}`)]) {
+    const response = await fetch(`${origin}/${path}`);
+    bytes += Number(response.headers.get('content-length'));
+    await response.bytes();
+  }
+  return bytes;
 }
 
 async function withWindow<T>(browser: Browser, options: HostOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
@@ -80,25 +90,49 @@ async function withWindow<T>(browser: Browser, options: HostOptions, work: (open
   }
 }
 
-async function measureLongSession(context: BenchContext, { browser, page, host }: Opened): Promise<Figure[]> {
+/** Loads the window again, until the list and the message field can be used. */
+async function load({ page, host, cdp }: Opened): Promise<Spent> {
+  await page.goto('about:blank');
+  return spentOn(cdp, async () => {
+    await page.goto(`${host.origin}/#token=${host.token}`);
+    await page.getByRole('list', { name: 'Sessions' }).getByRole('link').first().waitFor();
+    await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
+    return page.evaluate<number>('performance.now()');
+  });
+}
+
+async function measureLongSession(context: BenchContext, opened: Opened): Promise<Figure[]> {
+  const { browser, page, cdp } = opened;
   context.say(`window: first paint; a session of ${TURNS * 2} messages`);
   await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
   const paints: number[] = [];
+  const usable: Spent[] = [];
   for (let run = 0; run < context.count(8); run++) {
-    await page.goto('about:blank');
-    await page.goto(`${host.origin}/#token=${host.token}`);
-    await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
+    usable.push(await load(opened));
     paints.push(await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime"));
   }
   await page.getByRole('button', { name: 'New session', exact: true }).click();
-  const opens: number[] = [];
-  for (let run = 0; run < context.count(8); run++) {
+  const opens: Spent[] = [];
+  const toBeginning: Spent[] = [];
+  const runs = context.count(8);
+  for (let run = 0; run < runs; run++) {
     // A fresh page each time, so that nothing of the session is in memory yet; it starts in the empty one.
-    await page.goto('about:blank');
-    await page.goto(`${host.origin}/#token=${host.token}`);
+    await load(opened);
     await page.getByText('What can I do for you?').waitFor();
+    await page.getByRole('list', { name: 'Sessions' }).getByText('Earlier work').waitFor();
     await sleep(500);
-    opens.push(await page.evaluate<number>(openSessionSource('Earlier work', `Question ${TURNS}`)));
+    opens.push(await spentOn(cdp, () => page.evaluate<number>(openSessionSource('Earlier work', `Question ${TURNS}`))));
+    await page.getByRole('log', { name: 'Conversation' }).focus();
+    toBeginning.push(
+      await spentOn(cdp, async () => {
+        await page.keyboard.press('Home');
+        await page.getByText('Question 1', { exact: true }).waitFor();
+      }),
+    );
+    await page.keyboard.press('End');
+    await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
+    // The next page opens where this one was left.
+    if (run + 1 < runs) await page.getByRole('list', { name: 'Sessions' }).getByText('New session').click();
   }
   const worst: number[] = [];
   const frames: number[] = [];
@@ -115,8 +149,11 @@ async function measureLongSession(context: BenchContext, { browser, page, host }
   }
   const note = `${wayPx} px up; by the clock of a busy machine p50 ${median(frames).toFixed(0)} ms, p99 ${quantile(frames, 0.99).toFixed(0)} ms`;
   return [
+    figure('bytes for first paint, as sent', 'KB', (await firstPaintBytes(context.projectRoot, opened.host.origin)) / BYTES_PER_KB),
     best('first paint', 'ms', paints),
-    best('open 10,000 messages', 'ms', opens),
+    ofProcessor('usable', usable),
+    ofProcessor('open 10,000 messages', opens),
+    ofProcessor('to the beginning of 10,000 messages', toBeginning),
     { ...best('worst frame while scrolling', 'ms', worst), note },
   ];
 }
@@ -129,9 +166,8 @@ function streamedReply(): { text: string; pieceChars: number; delayMs: number } 
   return { text: part.repeat(100), pieceChars: PIECE_CHARS, delayMs: PIECE_EVERY_MS };
 }
 
-async function measureStreaming(context: BenchContext, { page, cdp }: Opened): Promise<Figure[]> {
-  context.say('window: a streaming answer');
-  // The processor's time, not the clock's: what else the machine does is not counted.
+async function measureStreaming(context: BenchContext, { browser, page, cdp }: Opened): Promise<Figure[]> {
+  context.say('window: a streaming answer, and typing meanwhile');
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   const message = page.getByRole('textbox', { name: 'Message', exact: true });
   await message.fill('Talk');
@@ -151,7 +187,77 @@ async function measureStreaming(context: BenchContext, { page, cdp }: Opened): P
     shares.push(((after.busyS - before.busyS) / seconds) * 100 * Math.max(1, WANTED_RATE / rate));
   }
   const note = `${median(rates).toFixed(0)} tokens/s shown`;
-  return [{ ...best('streaming, share of one core', '%', shares), note }];
+  await page.evaluate(watchTypingSource());
+  const tasks = await longestTasks(browser, page, () => message.pressSequentially(TYPED, { delay: KEY_EVERY_MS }));
+  const typed = await page.evaluate<number[]>(takeTypedSource());
+  return [
+    { ...best('streaming, share of one core', '%', shares), note },
+    figure('longest task, streaming and typing', 'ms', tasks[0] ?? Number.NaN),
+    {
+      ...figure('typing while an answer streams, p95', 'ms', quantile(typed, 0.95)),
+      note: `${typed.length} keys, from the key to the end of its frame by the clock; p50 ${median(typed).toFixed(0)} ms`,
+    },
+  ];
+}
+
+/** The first visit, with nothing kept, and a later one. */
+async function measureSlowLine(context: BenchContext, opened: Opened): Promise<Figure[]> {
+  context.say('window: 400 ms latency, 100 kB a second');
+  const { page, cdp } = opened;
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await cdp.send('Network.enable');
+  await cdp.send('Network.clearBrowserCache');
+  await cdp.send('Network.emulateNetworkConditions', SLOW_LINE);
+  const first = await load(opened);
+  const painted = await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime");
+  const later = await load(opened);
+  return [
+    { ...figure('slow line, first visit usable', 'ms', first.wallMs), note: `painted after ${painted.toFixed(0)} ms` },
+    figure('slow line, later visit usable', 'ms', later.wallMs),
+  ];
+}
+
+interface Spent {
+  readonly wallMs: number;
+  readonly taskMs: number;
+  readonly scriptMs: number;
+  readonly layoutMs: number;
+}
+
+/** The processor time of the page's main thread. The work may return the wall time that counts. */
+async function spentOn(cdp: CDPSession, work: () => Promise<number | void>): Promise<Spent> {
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const before = await workOf(cdp);
+  const startMs = performance.now();
+  const wallMs = (await work()) ?? performance.now() - startMs;
+  const after = await workOf(cdp);
+  // A page in another process counts from zero.
+  const isAnother = after.taskMs < before.taskMs;
+  const since = (key: keyof typeof after): number => after[key] - (isAnother ? 0 : before[key]);
+  return { wallMs, taskMs: since('taskMs'), scriptMs: since('scriptMs'), layoutMs: since('layoutMs') };
+}
+
+async function workOf(cdp: CDPSession): Promise<Omit<Spent, 'wallMs'>> {
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  const ms = (...names: string[]): number =>
+    metrics.filter(({ name }) => names.includes(name)).reduce((sum, { value }) => sum + value * MS_PER_S, 0);
+  return { taskMs: ms('TaskDuration'), scriptMs: ms('ScriptDuration'), layoutMs: ms('LayoutDuration', 'RecalcStyleDuration') };
+}
+
+function ofProcessor(name: string, spent: readonly Spent[]): Figure {
+  const of = (key: keyof Spent): string =>
+    quantile(
+      spent.map((one) => one[key]),
+      0.25,
+    ).toFixed(0);
+  return {
+    ...best(
+      name,
+      'ms',
+      spent.map(({ taskMs }) => taskMs),
+    ),
+    note: `scripts ${of('scriptMs')} ms, styles and layout ${of('layoutMs')} ms; by the clock ${of('wallMs')} ms`,
+  };
 }
 
 async function streamState(page: Page, cdp: CDPSession): Promise<{ atS: number; busyS: number; chars: number }> {

@@ -40,7 +40,7 @@ export const approvals = {
     held: 'Everything is stopped. Release the panic stop before approving.',
     deny: 'Deny',
     addNote: 'Add a note…',
-    note: 'A note for the agent, sent when you deny',
+    note: 'Why not, or what to do instead',
     once: 'Approve once',
     trust: 'Trust this folder',
     trustKept: 'Remembered until you revoke it under Grants.',

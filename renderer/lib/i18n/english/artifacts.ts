@@ -12,8 +12,7 @@ export const artifacts = {
   newestOnly: '(the newest)',
   unnamed: (id: string) => `Session ${id}`,
   none: 'No artifacts yet.',
-  noneHelp:
-    'Outputs too long for an answer, files that tools create and files you attach are kept here, each under the hash of its content.',
+  noneHelp: 'Pictures, downloads, outputs too long for an answer, and files you attach are kept here.',
   startOne: 'Ask for something that creates a file',
   noneHere: 'Nothing of this kind here.',
   asSource: 'Source',

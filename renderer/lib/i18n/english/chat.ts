@@ -193,6 +193,7 @@ export const chat = {
     undo: 'Undo',
     turn: 'Undo all changes of this turn',
     turnChanges: 'Changes of this turn',
+    preview: 'Preview',
     filesChanged: (count: number) => `${counted(count, 'file')} changed`,
     again: 'Redo',
     undone: 'Undone',

@@ -7,7 +7,7 @@ export const composer = {
   add: 'Add something while it works',
   send: 'Send',
   stop: 'Stop turn',
-  hint: 'Enter sends, Shift+Enter for a new line, / for commands, @ for files',
+  hint: 'Shift+Enter for a new line, / for commands, @ for files',
   offline: 'Not connected. What you write stays here.',
   filesNext: 'Files are sent with the next message, after this turn.',
   filesNeedWords: 'Say what to do with the files.',

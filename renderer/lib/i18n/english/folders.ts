@@ -14,6 +14,7 @@ const states: Readonly<Record<WorkspaceState, string>> = {
 
 export const folders = {
   title: 'Work in a folder',
+  lead: 'The agent then works in this folder and not in its own workspace. Nothing is opened before you have seen what it may do there.',
   trusted: 'Trusted folders',
   path: 'Folder path',
   example: '/home/me/project',

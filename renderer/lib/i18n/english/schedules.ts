@@ -68,7 +68,10 @@ export const schedules = {
     prompt: 'What to do',
     promptHelp: 'Sent to the agent each time, as if you had written it.',
     kind: 'When',
-    kinds: { cron: 'Custom (cron)', every: 'Every…', at: 'Once' },
+    kinds: { days: 'On days', cron: 'Custom (cron)', every: 'Every…', at: 'Once' },
+    days: 'Days',
+    dayNames: ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'],
+    time: 'Time',
     expr: 'Cron rule',
     examples: [
       ['0 8 * * *', 'Every day at 08:00'],

@@ -137,7 +137,7 @@ export const settingNames = {
     'limits.queuedMessages': { title: 'Waiting messages', help: 'How many messages may wait in one session.' },
     'workspace.path': {
       title: 'Workspace folder',
-      help: 'Where the agent reads freely and relative paths start. If empty, workspace in the data folder.',
+      help: 'Where the agent reads freely and relative paths start. If empty, the folder “workspace” in the data folder.',
     },
     'workspace.extraFolders': { title: 'More folders to read', help: 'Other folders it may read freely.' },
     'policy.allowCommands': {

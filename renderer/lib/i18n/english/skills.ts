@@ -6,6 +6,7 @@ export const skills = {
   search: 'Search skills',
   none: 'No skills yet.',
   noneFound: 'No skill matches.',
+  more: (left: number) => `Show more (${left === 1 ? '1 skill' : `${left} skills`} not shown)`,
   reload: 'Reload',
   reloaded: (all: number, changes: number) => `${all} skills; ${changes === 0 ? 'nothing changed' : `${changes} changed`}.`,
   waiting: (n: number) => (n === 1 ? '1 skill waits for your trust.' : `${n} skills wait for your trust.`),

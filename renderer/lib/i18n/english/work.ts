@@ -97,9 +97,11 @@ export const work = {
     off: 'Without a plan',
   },
 
-  compareLead: 'The same text goes to each configuration, one after the other, and every answer is judged by the same points.',
-  compareHelp: 'A configuration is a pipeline by name, an agent as agent:main, or a model as provider/name.',
+  compareLead: 'The same task goes to each configuration, one after the other, and every answer is judged by the same points.',
+  compareHelp: 'A configuration is a pipeline, an agent or a model.',
+  task: 'Task',
   compareWith: 'Configurations',
+  compareAdd: 'Add:',
   compare: 'Compare',
   comparing: 'Comparing…',
   compared: 'Comparison',
