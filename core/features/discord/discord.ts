@@ -280,7 +280,7 @@ async function whileReconnecting(gateway: WebSocketManager): Promise<void> {
 const GatewayIntentBits = { Guilds: 1, GuildMessages: 1 << 9, DirectMessages: 1 << 12, MessageContent: 1 << 15 } as const;
 
 const tokenWords = 'Discord does not take the token of the bot: it was reset, or never was one.';
-const tokenHint = 'Make a new token under Bot at discord.com/developers and enter it here.';
+const tokenHint = 'Make a new token under Bot at discord.com/developers, and enter it in the settings of Discord.';
 
 /** Null for a connection that the library resumes. */
 function closedBy(code: number): AppError | null {
