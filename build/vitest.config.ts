@@ -54,7 +54,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Files share their imports: no module keeps state, and importing it again took half of the time.
     isolate: false,
-    // What a worker loads stays. From the usual first size of a megabyte on, it is copied again and again before it counts as old.
+    // A worker keeps its modules: with the usual first size of a megabyte they are copied again and again before they count as old.
     execArgv: ['--min-semi-space-size=16', '--max-semi-space-size=32'],
     sequence: { sequencer: SlowFirst },
     globals: false,

@@ -92,7 +92,7 @@ export const builtInFeatures: readonly AnyFeature[] = [
   saved,
 ];
 
-interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker' | 'programs' | 'models'> {
+interface Hands extends Pick<Spine, 'background' | 'tools' | 'outbox' | 'instanceMarker' | 'programs' | 'models'> {
   readonly trees: ProcessTrees;
   readonly engine: EngineAccess;
   readonly prices: PriceBook;

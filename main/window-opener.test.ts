@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { needs } from '../tests/needs.ts';
 import { candidates, noSandbox, openerFilePath, openWindow, writeOpenerFile } from './window-opener.ts';
 
 test('the token is in a private file only', () => {
@@ -22,22 +23,19 @@ test('with no display nothing is tried', async () => {
   expect(await openWindow(nowhere, { env: {}, platform: 'linux', isRoot: true })).toBeNull();
 });
 
-test.skipIf(process.platform === 'win32')(
-  'the superuser is told of the sandbox where there is a Chromium, and nobody else is',
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const env = { PATH: folder, DISPLAY: ':1' };
-    // Not started: the default browser of whoever runs this would open.
-    const without = candidates('file:///page', folder, { env, platform: 'linux', isRoot: true });
-    expect(without.map(({ command, args }) => [command, args.includes(noSandbox)])).toEqual([['xdg-open', false]]);
-    let told = 0;
-    const open = (isRoot: boolean): Promise<string | null> => {
-      const address = { home: join(folder, 'home'), url: 'http://127.0.0.1:5', token: 't', onNoSandbox: () => (told += 1) };
-      return openWindow(address, { env, platform: 'linux', isRoot });
-    };
-    writeFileSync(join(folder, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
-    expect([await open(false), told]).toEqual(['an app window', 0]);
-    expect([await open(true), told]).toEqual(['an app window', 1]);
-  },
-);
+test('the superuser is told of the sandbox where there is a Chromium, and nobody else is', needs('a Unix system'), async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const env = { PATH: folder, DISPLAY: ':1' };
+  // Not started: the default browser of this computer would open.
+  const without = candidates('file:///page', folder, { env, platform: 'linux', isRoot: true });
+  expect(without.map(({ command, args }) => [command, args.includes(noSandbox)])).toEqual([['xdg-open', false]]);
+  let told = 0;
+  const open = (isRoot: boolean): Promise<string | null> => {
+    const address = { home: join(folder, 'home'), url: 'http://127.0.0.1:5', token: 't', onNoSandbox: () => (told += 1) };
+    return openWindow(address, { env, platform: 'linux', isRoot });
+  };
+  writeFileSync(join(folder, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
+  expect([await open(false), told]).toEqual(['an app window', 0]);
+  expect([await open(true), told]).toEqual(['an app window', 1]);
+});

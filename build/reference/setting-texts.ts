@@ -165,6 +165,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'ssh.hosts.NAME.user': text('The user there.'),
   'ssh.hosts.NAME.key': text('A private key.', 'the keys of your ssh agent'),
   'ssh.hosts.NAME.passphrase': none('The passphrase of that key.'),
+  'ssh.fromUserConfig': text('Hosts of `~/.ssh/config` that the agent may ask to use, by their names there.', 'none'),
   'ssh.hosts.NAME.jump': text('The name of another of these machines, to go through.', 'none'),
   'browser.driver': text('What drives the browser; see [browser](../guide/browser.md).'),
   'browser.pinchtab.baseUrl': text('The address of a PinchTab server, for the driver `pinchtab`.'),

@@ -21,7 +21,7 @@ import type { PolicyGate, PolicyStore } from '../guard/policy/policy.ts';
 import type { SafetyChecks } from '../guard/safety/safety.ts';
 import type { Secrets } from '../guard/secret/secret.ts';
 import type { Workspaces } from '../guard/workspace/workspace.ts';
-import type { Programs, ToolHost } from '../hands/tools/tools.ts';
+import type { BackgroundCommands, Programs, ToolHost } from '../hands/tools/tools.ts';
 import type { AskingDeps } from '../mind/asking/asking.ts';
 import type { ModelRouter } from '../mind/llm/llm.ts';
 import type { Outbox } from '../runtime/outbox/outbox.ts';
@@ -58,6 +58,8 @@ export interface Spine {
   /** For asking a model outside the conversation of a turn. */
   readonly asking: AskingDeps;
   readonly programs: Programs;
+  /** Lists work that a tool keeps running after its call, for people to see and end. */
+  readonly background: Pick<BackgroundCommands, 'join'>;
   readonly tools: Pick<ToolHost, 'list' | 'schemas' | 'register'>;
   readonly settings: Settings;
   readonly outbox: Pick<Outbox, 'queue' | 'tell'>;

@@ -3,17 +3,22 @@
 
 import * as z from 'zod';
 import { afterAll, expect, test } from 'vitest';
-import { KnownHosts } from '../../core/features/ssh/known-hosts.ts';
-import { createSshTools } from '../../core/features/ssh/tools.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { PanicSwitch } from '../../core/guard/panic/panic.ts';
+import { createSshTools, KnownHosts, RemoteWork } from '../../core/features/ssh/ssh.ts';
 import { createMachineTools } from '../../core/features/machine/machine.ts';
-import { browserActions, browserArgs, type BrowserAction } from '../../core/features/browser/arguments.ts';
-import { factsOf } from '../../core/features/browser/call-facts.ts';
-import type { ElementForm } from '../../core/features/browser/element-form.ts';
-import type { PageView } from '../../core/features/browser/page-view.ts';
+import {
+  browserActions,
+  browserArgs,
+  factsOf,
+  type BrowserAction,
+  type ElementForm,
+  type PageView,
+} from '../../core/features/browser/browser.ts';
 import { graveKind } from '../../core/contracts/grave-calls.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import type { CallFacts, ToolDefinition } from '../../core/contracts/tools.ts';
-import { decideByRules } from '../../core/guard/policy/policy-rules.ts';
+import { decideByRules } from '../../core/guard/policy/policy.ts';
 import { createToolBench } from '../rigs/tool-bench.ts';
 import { readDocument } from './documents.ts';
 
@@ -102,7 +107,7 @@ function differences(rows: readonly Row[], cases: readonly Case[]): string[] {
 const key = `SHA256:${'A'.repeat(43)}`;
 const samples = {
   unit: 'nginx', user: true, since: 'today', lines: 5, bus: 1, address: 72, register: 1, length: 2, bytes: [1], device: 0,
-  of: 'screen', host: 'box', command: 'uptime', path: '/srv/a', content: 'x', fingerprint: key,
+  of: 'screen', host: 'box', command: 'uptime', path: '/srv/a', content: 'x', fingerprint: key, to: '127.0.0.1:5432', id: 'remote-1',
 }; // prettier-ignore
 
 /** Calls of each action of the tool, or of the tool: with all that it takes, and with what it needs. */
@@ -141,6 +146,7 @@ test('the table of machines, services, buses and the screen says what the gate d
     trusted: () => key,
     resolve: () => Promise.resolve(''),
     agent: undefined,
+    work: new RemoteWork({ clock: systemClock, panic: new PanicSwitch() }),
   });
   const rows = rowsOf('docs/guide/remote.md', '# Remote machines', true);
   expect(differences(rows, [...machine, ...ssh].flatMap(casesOf))).toEqual([]);

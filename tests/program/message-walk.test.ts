@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { Redactor } from '../../core/guard/safety/safety.ts';
 import { defineFeature, defineTool, type TrayClaw } from '../../core/index.ts';
-import { ExportQueue } from '../../core/features/telemetry/export-queue.ts';
+import { ExportQueue } from '../../core/features/telemetry/telemetry.ts';
 import { SessionLog } from '../../core/store/session/session.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';

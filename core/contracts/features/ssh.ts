@@ -15,7 +15,11 @@ export function sshConfigSchema(secretRef: z.ZodType<string, string>) {
     jump: z.string().optional(),
   });
   return z
-    .strictObject({ hosts: z.record(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, 'must be a short name'), host).default({}) })
+    .strictObject({
+      hosts: z.record(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, 'must be a short name'), host).default({}),
+      /** Hosts of ~/.ssh/config that the agent may ask to use. */
+      fromUserConfig: z.array(z.string().regex(/^[A-Za-z0-9][\w.-]{0,62}$/, 'must be a Host of ~/.ssh/config')).default([]),
+    })
     .prefault({});
 }
 

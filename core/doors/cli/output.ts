@@ -67,7 +67,7 @@ export class Output {
     this.#io.stderr.write(text + '\n');
   }
 
-  /** What comes up again, when a second way to do something is tried, is said the first time. */
+  /** Prints a text the first time only: a second way to do something may want to say it again. */
   sayOnce(text: string): void {
     if (!this.#saidOnce.has(text)) this.say(text);
     this.#saidOnce.add(text);

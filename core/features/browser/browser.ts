@@ -13,6 +13,11 @@ import { PinchTab } from './pinchtab.ts';
 import { createPinchTabTool } from './pinchtab-tool.ts';
 import { createBrowserTool } from './tool.ts';
 
+export { browserActions, browserArgs, type BrowserAction } from './arguments.ts';
+export { factsOf } from './call-facts.ts';
+export type { ElementForm } from './element-form.ts';
+export type { PageView } from './page-view.ts';
+
 type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'later' | 'logger' | 'panic' | 'secrets' | 'instanceMarker' | 'closing'>;
 
 export interface BrowserOptions {

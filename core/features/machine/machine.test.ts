@@ -1,7 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { needs } from '../../../tests/needs.ts';
@@ -21,11 +24,20 @@ const signal = { signal: new AbortController().signal };
 /** Runs it as it is, behind what makes the device files. */
 const behind =
   (...before: readonly string[]): RunKnown =>
-  ({ argv, input, encoding = 'utf8', context }: KnownRun) => {
+  async ({ argv, input, encoding = 'utf8', context, timeoutMs }: KnownRun) => {
     const [file = '', ...args] = [...before, ...argv];
-    const { status, stdout, stderr } = spawnSync(file, args, { cwd: context.workspace, ...(input === undefined ? {} : { input }) });
-    const output = encoding === 'hex' ? stdout.toString('hex') : `${stdout.toString()}${stderr.toString()}`;
-    return Promise.resolve({ ending: 'exited', exitCode: status, output, remarks: [] });
+    const child = spawn(file, args, { cwd: context.workspace });
+    child.stdin.on('error', () => undefined).end(input);
+    let isLate = false;
+    const limit = setTimeout(() => (isLate = child.kill()), timeoutMs);
+    const [out, errors, [status]] = (await Promise.all([buffer(child.stdout), buffer(child.stderr), once(child, 'close')])) as [
+      Buffer,
+      Buffer,
+      [number | null],
+    ];
+    clearTimeout(limit);
+    const output = encoding === 'hex' ? out.toString('hex') : `${out.toString()}${errors.toString()}`;
+    return { ending: isLate ? 'timeout' : 'exited', exitCode: status, output, remarks: [] };
   };
 
 function add(tool: ToolDefinition): void {
@@ -153,6 +165,12 @@ test('the journal asks, is private and untrusted, and takes no options of others
   );
   expect(await say('journal', { priority: 'err', lines: 1 })).toMatch(/cron\.service\[7\] err: other$/);
   expect(await say('journal', { unit: 'nothing' })).toBe('No entries.');
+  const following = say('journal', { unit: 'nginx', followSeconds: 2 });
+  await sleep(500);
+  const more = entry(9, 'nginx.service', 4, 'while it is followed');
+  expect(spawnSync('/lib/systemd/systemd-journal-remote', ['-o', join(folder, 'y.journal'), '-'], { input: more }).status).toBe(0);
+  expect((await following).split('\n').map((line) => line.replace(/^.*: /, ''))).toEqual(['started', 'disk full', 'while it is followed']);
+  expect(await say('journal', { unit: 'nothing', followSeconds: 1 })).toBe('No entries.');
   expect((await bench.call('journal', {}, signal)).untrusted).toEqual([{ kind: 'command', where: 'journal' }]);
   expect(factsOf('journal', { since: '--file=/etc/shadow\n' })).toMatch(/must be a time/);
   rmSync(folder, { recursive: true });

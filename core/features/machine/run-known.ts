@@ -10,6 +10,8 @@ export interface KnownRun {
   readonly encoding?: 'utf8' | 'hex';
   readonly sets?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** It runs until then, and its output is the result. */
+  readonly endsByTime?: boolean;
   readonly context: Pick<ToolContext, 'signal' | 'workspace' | 'processMarker'>;
 }
 
@@ -33,7 +35,7 @@ export async function endOf(run: RunKnown, known: KnownRun, packageName: string)
     throw new AppError('tool_failed', `There is no program ${name} on this computer.`, { data: { hint: `Install ${packageName}.` } });
   }
   const ended = await run({ ...known, argv: [path, ...args] });
-  if (ended.ending === 'timeout')
+  if (ended.ending === 'timeout' && known.endsByTime !== true)
     throw new AppError('tool_failed', `${name} did not end within ${known.timeoutMs / 1000} s, and was stopped.`);
   if (ended.ending === 'cancelled') throw new AppError('cancelled', `${name} was stopped.`);
   if (ended.ending === 'flooded') throw new AppError('tool_failed', `${name} said more than fits; ask for less.`);

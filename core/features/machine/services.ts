@@ -9,6 +9,7 @@ import { endOf, outputOf, type RunKnown } from './run-known.ts';
 const TIMEOUT_MS = 90_000;
 const LINES_MAX = 2000;
 const LINE_CHARS_MAX = 2000;
+const FOLLOW_SECONDS_MAX = 60;
 
 const looks = ['list', 'failed', 'status', 'cat', 'is-active'] as const;
 const changes = ['start', 'stop', 'restart', 'reload', 'enable', 'disable', 'mask', 'unmask', 'reset-failed'] as const;
@@ -117,15 +118,20 @@ const journalArgs = z.strictObject({
   priority: z.enum(['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug']).optional().describe('This grave, or graver.'),
   grep: z.string().min(1).max(200).optional().describe('A pattern that the message matches.'),
   lines: z.number().int().min(1).max(LINES_MAX).default(100).describe('The newest so many.'),
+  followSeconds: z.number().int().min(1).max(FOLLOW_SECONDS_MAX).optional().describe('Wait so long for new entries too.'),
   user: z.boolean().default(false),
 });
 type JournalArgs = z.infer<typeof journalArgs>;
 
 /** `from`: another folder of journals, for tests. */
-export function journalctlOf({ unit, since, until, priority, grep, lines, user }: JournalArgs, from: readonly string[] = []): string[] {
+export function journalctlOf(
+  { unit, since, until, priority, grep, lines, user, followSeconds }: JournalArgs,
+  from: readonly string[] = [],
+): string[] {
   const options = { unit: user ? undefined : unit, 'user-unit': user ? unit : undefined, since, until, priority, grep };
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
-  return ['journalctl', ...from, '--no-pager', '--quiet', '--output=json', `--lines=${lines}`, ...given];
+  const follow = followSeconds === undefined ? [] : ['--follow'];
+  return ['journalctl', ...from, '--no-pager', '--quiet', '--output=json', `--lines=${lines}`, ...follow, ...given];
 }
 
 const entrySchema = z.looseObject({
@@ -163,11 +169,14 @@ export function createJournal(run: RunKnown, from: readonly string[] = []): Tool
     summarize: ({ unit, lines, since }) =>
       `read ${lines} log entries${unit === undefined ? '' : ` of ${unit}`}${since === undefined ? '' : ` since ${since}`}`,
     run: async (args, context) => {
-      const { exitCode, output } = await endOf(run, { argv: journalctlOf(args, from), timeoutMs: TIMEOUT_MS, context }, 'systemd');
+      const { followSeconds } = args;
+      const timeoutMs = followSeconds === undefined ? TIMEOUT_MS : followSeconds * 1000;
+      const known = { argv: journalctlOf(args, from), timeoutMs, context, endsByTime: followSeconds !== undefined };
+      const { exitCode, output } = await endOf(run, known, 'systemd');
       const entries = output.split('\n').flatMap((line) => entryOf(line));
       const text =
         entries.length === 0
-          ? `No entries.${exitCode === 0 ? '' : ` journalctl said: ${output.trim().slice(0, 300)}`}`
+          ? `No entries.${exitCode === 0 || followSeconds !== undefined ? '' : ` journalctl said: ${output.trim().slice(0, 300)}`}`
           : entries.join('\n');
       // Anyone who can make a service log something writes here.
       return { forModel: text, untrusted: [{ kind: 'command', where: 'journal' }] };

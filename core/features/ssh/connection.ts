@@ -61,7 +61,7 @@ export class SshConnection {
     const below =
       host.jump === undefined ? null : await SshConnection.#through({ name: host.jump, depth: depth + 1 }, ports, signal, () => undefined);
     try {
-      const sock = below === null ? undefined : await below.#forward(host);
+      const sock = below === null ? undefined : await below.forward(host);
       const client = await connected(name, { ...(await configOf(host, ports, seen)), ...(sock === undefined ? {} : { sock }) }, signal);
       return new SshConnection(name, client, below);
     } catch (cause) {
@@ -79,6 +79,10 @@ export class SshConnection {
     return new Promise((resolve, reject) => {
       this.#client.sftp((cause, sftp) => (cause === undefined ? resolve(sftp) : reject(failed(this.#name, cause))));
     });
+  }
+
+  onClose(listener: () => void): void {
+    this.#client.on('close', listener);
   }
 
   close(): void {
@@ -126,7 +130,8 @@ export class SshConnection {
     });
   }
 
-  #forward({ host, port }: SshHost): Promise<Duplex> {
+  /** A stream to a port that the machine reaches. */
+  forward({ host, port }: Pick<SshHost, 'host' | 'port'>): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       this.#client.forwardOut('127.0.0.1', 0, host, port, (cause, stream) =>
         cause === undefined ? resolve(stream) : reject(failed(this.#name, cause)),

@@ -2,16 +2,21 @@
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../tests/free-port.ts';
 import { needs } from '../../../tests/needs.ts';
+import { systemClock } from '../../base/clock.ts';
 import { configSchema, type ConfigInput } from '../../contracts/config.ts';
+import { PanicSwitch } from '../../guard/panic/panic.ts';
+import { BackgroundCommands } from '../../hands/tools/tools.ts';
 import { createToolBench, type ToolBench } from '../../../tests/rigs/tool-bench.ts';
 import { ssh } from './ssh.ts';
+import { readUserHost } from './user-config.ts';
 
 const options = { ...needs('an ssh server'), timeout: 60_000 };
 const folder = mkdtempSync(join(tmpdir(), 'trayclaw-ssh-'));
@@ -20,6 +25,8 @@ let server: ChildProcess;
 let agent: { pid: number; socket: string };
 let port: number;
 let bench: ToolBench;
+const panic = new PanicSwitch();
+const background = new BackgroundCommands();
 
 function makeKey(name: string): string {
   const path = join(folder, name);
@@ -65,7 +72,15 @@ function openBench(hosts: NonNullable<ConfigInput['ssh']>['hosts'], home?: strin
   const config = configSchema.parse({ ssh: { hosts } });
   const resolve = (ref: string): Promise<string> => Promise.resolve(readFileSync(ref.slice('file:'.length), 'utf8'));
   const { tools } = ssh.create(
-    { home: home ?? made.home, config, environment: { SSH_AUTH_SOCK: agent.socket }, secrets: { resolve } },
+    {
+      home: home ?? made.home,
+      config,
+      environment: { SSH_AUTH_SOCK: agent.socket },
+      secrets: { resolve },
+      clock: systemClock,
+      panic,
+      background,
+    },
     null,
   );
   for (const tool of tools) made.host.register(tool);
@@ -195,6 +210,79 @@ test('a stopped command ends there too; a lost connection fails and is not retri
   expect(readFileSync(mark, 'utf8').trim().split('\n')).toHaveLength(1);
   // It runs on there, as it may.
   process.kill(Number(readFileSync(`${mark}.pid`, 'utf8')));
+});
+
+test('a command in the background is read, seen by people and ended there', options, async () => {
+  const mark = join(folder, 'background');
+  const told = await say('ssh_exec', { host: 'box', command: `echo begun; echo $$ > ${mark}; exec sleep 31.9`, background: true });
+  const [, id = ''] = /as (remote-\d+)\./.exec(told) ?? [];
+  await expect.poll(() => say('ssh_jobs', { action: 'read', id })).toMatch(/ is running\.\nbegun\n$/);
+  expect(await say('ssh_jobs', { action: 'list' })).toMatch(new RegExp(`^${id} on box: echo begun; .* is running\\.$`, 'm'));
+  expect(background.list()).toEqual([
+    expect.objectContaining({ id, command: expect.stringMatching(/^box: echo begun/), output: 'begun\n' }),
+  ]);
+  expect((await bench.call('ssh_jobs', { action: 'read', id }, { sessionId: 'another' })).forModel).toMatch(/^Nothing with the id/);
+  const pid = Number(readFileSync(mark, 'utf8'));
+  expect(isAlive(pid)).toBe(true);
+  expect(await background.stop(id)).toBe(true);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  expect(await say('ssh_jobs', { action: 'read', id })).toMatch(/ was stopped\.\nbegun\n$/);
+  expect([background.list(), await background.stop(id)]).toEqual([[], false]);
+  const short = /as (remote-\d+)\./.exec(await say('ssh_exec', { host: 'box', command: 'echo no; exit 3', background: true }))?.[1];
+  await expect.poll(() => say('ssh_jobs', { action: 'read', id: short })).toMatch(/ ended with code 3\.\nno\n$/);
+});
+
+test('a port leads to where the machine reaches, asks, and is closed by the agent, a person and the panic stop', options, async () => {
+  const there = createServer((socket) => socket.end('you reached it'));
+  await new Promise<void>((resolve) => there.listen(0, '127.0.0.1', resolve));
+  const { port: aim } = there.address() as { port: number };
+  const to = `127.0.0.1:${aim}`;
+  expect(factsOf('ssh_forward', { host: 'box', to })).toMatchObject({
+    class: 'exec',
+    does: `Opens a port of this computer that leads to ${to} through box`,
+    command: { line: `forward to ${to}` },
+  });
+  const open = async (): Promise<{ id: string; at: number }> => {
+    const [, at, id = ''] = /^127\.0\.0\.1:(\d+) to .* is open as (remote-\d+)\./.exec(await say('ssh_forward', { host: 'box', to })) ?? [];
+    return { id, at: Number(at) };
+  };
+  const reach = (at: number): Promise<string> =>
+    text(connect(at, '127.0.0.1')).catch((cause: unknown) => (cause as NodeJS.ErrnoException).code ?? '');
+  const [first, second, third] = [await open(), await open(), await open()];
+  expect(await reach(first.at)).toBe('you reached it');
+  expect(await say('ssh_jobs', { action: 'stop', id: first.id })).toMatch(/ was closed\.$/);
+  expect(await background.stop(second.id)).toBe(true);
+  expect([await reach(first.at), await reach(second.at), await reach(third.at)]).toEqual([
+    'ECONNREFUSED',
+    'ECONNREFUSED',
+    'you reached it',
+  ]);
+  there.close();
+  expect(await reach(third.at)).toBe('');
+  panic.engage(0, 'test');
+  await expect.poll(() => reach(third.at)).toBe('ECONNREFUSED');
+  expect(background.list()).toEqual([]);
+  expect(await say('ssh_forward', { host: 'box', to })).toMatch(/^Everything is stopped/);
+});
+
+test('machines of ~/.ssh/config are read by the ssh program; what leads over others is refused', options, () => {
+  const file = join(folder, 'user-config');
+  const plain = join(folder, 'key');
+  const locked = join(folder, 'locked');
+  rmSync(locked, { force: true });
+  spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'a passphrase', '-f', locked]);
+  const lines = [
+    `Host near\n HostName 192.0.2.7\n User deploy\n Port 2222\n IdentityFile ${plain}`,
+    `Host far\n HostName 10.0.0.9\n User me\n ProxyJump near\n IdentityFile ${locked}`,
+    'Host odd\n ProxyCommand nc %h %p',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const read = (name: string, names = ['near', 'far', 'odd'], hasAgent = true) => readUserHost(name, { names, hasAgent, file });
+  expect(read('near')).toEqual({ host: '192.0.2.7', port: 2222, user: 'deploy', key: `file:${plain}` });
+  expect(read('far')).toEqual({ host: '10.0.0.9', port: 22, user: 'me', jump: 'near' });
+  expect(read('far', ['near', 'far'], false)).toMatchObject({ key: `file:${locked}` });
+  expect(() => read('far', ['far'])).toThrow('The way to far goes through near, which the agent may not use.');
+  expect(() => read('odd')).toThrow('odd is reached by a ProxyCommand, which TrayClaw does not run.');
 });
 
 test('a remote write keeps what was there and can be undone, unless it was changed since', options, async () => {

@@ -1,5 +1,5 @@
-// The tools ssh_exec, ssh_read, ssh_write and ssh_trust. Everything that reaches a machine asks; a permission names the machine's key, the user
-// and the exact command, so that it ends when one of them changes.
+// The tools of remote machines. Everything that reaches a machine asks; a permission names the machine's key, the user and the exact command,
+// so that it ends when one of them changes.
 
 import { createHash } from 'node:crypto';
 import type { SFTPWrapper } from 'ssh2';
@@ -9,17 +9,13 @@ import type { CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../c
 import type { SshHost } from '../../contracts/features/ssh.ts';
 import { lookAtLine } from '../../guard/command/command.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
-import { SshConnection, type SshPorts } from './connection.ts';
-import { addressOf, type KnownHosts } from './known-hosts.ts';
-
-export interface SshToolDeps extends SshPorts {
-  readonly names: readonly string[];
-  readonly known: KnownHosts;
-}
+import { SshConnection } from './connection.ts';
+import { addressOf } from './known-hosts.ts';
+import { factsOf, hostName, opened, placeOf, using, type SshToolDeps } from './machine-access.ts';
+import { forwardTool, jobsTool } from './remote-tools.ts';
 
 const FILE_BYTES_MAX = 10 * 1024 * 1024;
 const TIMEOUT_MS = 600_000;
-const hostName = z.string().min(1).max(64).describe('The name of a machine in config.yaml.');
 const remotePath = z
   .string()
   .min(1)
@@ -27,20 +23,7 @@ const remotePath = z
   .refine((path) => !path.includes('\0') && !path.includes('\n'), 'must be a path');
 
 export function createSshTools(deps: SshToolDeps): ToolDefinition[] {
-  return [execTool(deps), readTool(deps), writeTool(deps), trustTool(deps)];
-}
-
-/** The user, address and host key that a permission is bound to. */
-function placeOf(deps: SshToolDeps, name: string): { readonly host: SshHost; readonly place: string; readonly refused: string | null } {
-  if (!deps.names.includes(name)) {
-    throw new AppError('invalid_arguments', `There is no machine ${name.slice(0, 80)} in config.yaml.`, {
-      data: { hint: `Known: ${deps.names.join(', ')}.` },
-    });
-  }
-  const host = deps.hostOf(name);
-  const key = deps.known.of(host);
-  const place = `ssh://${host.user}@${addressOf(host)} ${key ?? ''}`.trim();
-  return { host, place, refused: key === null ? `The host key of ${name} is not known yet: call ssh_trust with this host first.` : null };
+  return [execTool(deps), readTool(deps), writeTool(deps), trustTool(deps), forwardTool(deps), jobsTool(deps)];
 }
 
 /** A remote command is as grave as the same command here. */
@@ -59,70 +42,46 @@ function commandFacts(deps: SshToolDeps, name: string, line: string): CallFacts 
   };
 }
 
-function factsOf(deps: SshToolDeps, name: string, line: string, risks: readonly string[]): CallFacts {
-  const { host, place, refused } = placeOf(deps, name);
-  return {
-    class: 'exec',
-    paths: [],
-    hosts: [host.host],
-    command: { line, cwd: place },
-    risks: [...risks],
-    ...(refused === null ? {} : { refused }),
-  };
-}
-
-async function using<T>(
-  deps: SshToolDeps,
-  name: string,
-  context: ToolContext,
-  work: (connection: SshConnection) => Promise<T>,
-): Promise<T> {
-  let key = '';
-  const { host } = placeOf(deps, name);
-  try {
-    const connection = await SshConnection.open(name, deps, context.signal, (fingerprint) => (key = fingerprint));
-    try {
-      return await work(connection);
-    } finally {
-      connection.close();
-    }
-  } catch (cause) {
-    const trusted = deps.known.of(host);
-    if (key === '' || key === trusted) throw cause;
-    throw new AppError(
-      'tool_failed',
-      `The host key of ${name} changed: it is ${key} now, and you trusted ${trusted ?? 'none'}. Nothing was sent.`,
-      {
-        data: { hint: 'Someone may be in between. If you changed it yourself, remove its line from ssh_known_hosts in the data folder.' },
-      },
-    );
-  }
-}
-
 function execTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
     name: 'ssh_exec',
     description: `Run a command on a remote machine by ssh. Machines: ${deps.names.join(', ')}.`,
-    input: z.strictObject({ host: hostName, command: z.string().min(1).max(20_000) }),
+    input: z.strictObject({
+      host: hostName,
+      command: z.string().min(1).max(20_000),
+      background: z.boolean().optional().describe('It runs on after this call; ssh_jobs reads its output and stops it.'),
+    }),
     class: 'exec',
     shows: { verb: 'run', target: ['command'] },
     idempotency: () => 'unsafe',
     timeoutMs: TIMEOUT_MS,
     abortGraceMs: 2000,
     facts: ({ host, command }) => commandFacts(deps, host, command),
-    summarize: ({ host, command }) => `run on ${host}: ${command.replaceAll(/\s+/g, ' ').slice(0, 200)}`,
-    run: ({ host, command }, context) =>
-      using(deps, host, context, async (connection): Promise<ToolResult> => {
-        const ran = await connection.run(command, context.signal, (text) => context.onOutput(text));
-        const { output, code, isCut, isLost } = ran;
-        const untrusted = [{ kind: 'command' as const, where: host }];
-        if (isLost) return { forModel: [output, lostText(host)].filter((part) => part !== '').join('\n'), endedBy: 'unknown', untrusted };
-        const end = code === 0 ? '' : `[It ended ${code === null ? 'by a signal' : `with code ${code}`}.]`;
-        const cut = isCut ? '[It said more than fits, and was stopped.]' : '';
-        const text = [output, end, cut].filter((part) => part !== '').join('\n');
-        const endedBy = context.signal.aborted ? { endedBy: 'cancelled' as const } : {};
-        return { forModel: text, isError: code !== 0, untrusted, ...endedBy };
-      }),
+    summarize: ({ host, command, background }) =>
+      `run on ${host}${background === true ? ' in the background' : ''}: ${command.replaceAll(/\s+/g, ' ').slice(0, 200)}`,
+    run: async ({ host, command, background }, context) => {
+      if (background !== true) return runHere(deps, { host, command }, context);
+      const job = deps.work.command(await opened(deps, host, context), { host, command }, context);
+      return { forModel: `It runs on ${host} as ${job.id}. Read its output or stop it with ssh_jobs.`, isAsync: true };
+    },
+  });
+}
+
+function runHere(
+  deps: SshToolDeps,
+  { host, command }: { readonly host: string; readonly command: string },
+  context: ToolContext,
+): Promise<ToolResult> {
+  return using(deps, host, context, async (connection): Promise<ToolResult> => {
+    const ran = await connection.run(command, context.signal, (text) => context.onOutput(text));
+    const { output, code, isCut, isLost } = ran;
+    const untrusted = [{ kind: 'command' as const, where: host }];
+    if (isLost) return { forModel: [output, lostText(host)].filter((part) => part !== '').join('\n'), endedBy: 'unknown', untrusted };
+    const end = code === 0 ? '' : `[It ended ${code === null ? 'by a signal' : `with code ${code}`}.]`;
+    const cut = isCut ? '[It said more than fits, and was stopped.]' : '';
+    const text = [output, end, cut].filter((part) => part !== '').join('\n');
+    const endedBy = context.signal.aborted ? { endedBy: 'cancelled' as const } : {};
+    return { forModel: text, isError: code !== 0, untrusted, ...endedBy };
   });
 }
 

@@ -15,6 +15,8 @@ import { traceOfTurn } from './turn-spans.ts';
 
 type Taken = Pick<Spine, 'home' | 'config' | 'log' | 'later' | 'panic' | 'secrets' | 'closing' | 'redactPrompt' | 'version'>;
 
+export { ExportQueue } from './export-queue.ts';
+
 export const telemetry = defineBuiltInFeature({
   name: 'telemetry',
   create: (spine: Taken) => {

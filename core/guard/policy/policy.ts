@@ -32,7 +32,7 @@ export type { CallOrigin, DomainSets } from './config-rules.ts';
 export { matches } from './grant-match.ts';
 export { AllowedCommands } from './pre-approved.ts';
 export { bindingsHash } from './bindings.ts';
-export { ruleIds } from './policy-rules.ts';
+export { decideByRules, ruleIds } from './policy-rules.ts';
 export { PolicyStore, policyMigrations } from './policy-store.ts';
 
 /** The inputs of a decision. */

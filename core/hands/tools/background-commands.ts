@@ -1,5 +1,5 @@
-// The commands that run in the background, as a person sees them: each with its newest output, and a way to end it. Starts none; the exec
-// tool joins with its own.
+// The commands that run in the background, as a person sees them: each with its newest output, and a way to end it. Starts none; the tools
+// that start some join with theirs.
 
 export interface ShownCommand {
   readonly id: string;
@@ -18,17 +18,18 @@ export interface BackgroundSource {
 }
 
 export class BackgroundCommands {
-  #source: BackgroundSource | null = null;
+  readonly #sources: BackgroundSource[] = [];
 
   join(source: BackgroundSource): void {
-    this.#source = source;
+    this.#sources.push(source);
   }
 
   list(): readonly ShownCommand[] {
-    return this.#source?.running() ?? [];
+    return this.#sources.flatMap((source) => source.running());
   }
 
-  stop(id: string): Promise<boolean> {
-    return this.#source?.stop(id) ?? Promise.resolve(false);
+  async stop(id: string): Promise<boolean> {
+    for (const source of this.#sources) if (await source.stop(id)) return true;
+    return false;
   }
 }

@@ -15,7 +15,7 @@ import { parseCall, type ParsedCall } from './parse-call.ts';
 import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
 
-export { BackgroundCommands } from './background-commands.ts';
+export { BackgroundCommands, type ShownCommand } from './background-commands.ts';
 export { LastOutput } from './last-output.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { MessagePort } from './message.ts';

@@ -53,8 +53,8 @@ const TIMES = 15;
 const PAGE = 50;
 const asked = 'a question of the template';
 
-const work = { fill, settle, look };
-await serveJob<ScaleJob, ScaleFigures | null>((job) => work[job.what](job as never));
+const steps = { fill, settle, look };
+await serveJob<ScaleJob, ScaleFigures | null>((job) => steps[job.what](job as never));
 
 function configOf({ baseUrl }: Place) {
   return {

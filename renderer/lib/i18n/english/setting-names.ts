@@ -240,6 +240,7 @@ export const settingNames = {
     'heartbeat.tools': { title: 'Tools', help: 'If any are named, it may use no others.' },
     'heartbeat.perTurnUsd': { title: 'Money per heartbeat', help: 'The most one heartbeat may spend.' },
     hooks: { title: 'Hooks', help: 'Programs of yours that run before and after what the agent does. They can deny, never allow.' },
+    'ssh.fromUserConfig': { title: 'Machines of your ssh settings', help: 'Hosts of ~/.ssh/config that the agent may ask to use.' },
     'ssh.hosts': { title: 'Machines', help: 'Remote machines that the agent may ask to use by ssh, each by a short name.' },
     'browser.driver': { title: 'Driver', help: 'What drives the browser.' },
     'browser.pinchtab.baseUrl': { title: 'PinchTab address', help: 'A PinchTab server that you run, for the driver pinchtab.' },

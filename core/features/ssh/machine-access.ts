@@ -1,0 +1,78 @@
+// How the tools reach a machine: its facts for the gate, and a connection that reports a changed host key as such.
+
+import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
+import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
+import type { SshHost } from '../../contracts/features/ssh.ts';
+import { SshConnection, type SshPorts } from './connection.ts';
+import { addressOf, type KnownHosts } from './known-hosts.ts';
+import type { RemoteWork } from './remote-work.ts';
+
+export interface SshToolDeps extends SshPorts {
+  readonly names: readonly string[];
+  readonly known: KnownHosts;
+  readonly work: RemoteWork;
+}
+
+export const hostName = z.string().min(1).max(64).describe('The name of a machine in config.yaml.');
+
+/** The user, address and host key that a permission is bound to. */
+export function placeOf(
+  deps: SshToolDeps,
+  name: string,
+): { readonly host: SshHost; readonly place: string; readonly refused: string | null } {
+  if (!deps.names.includes(name)) {
+    throw new AppError('invalid_arguments', `There is no machine ${name.slice(0, 80)} in config.yaml.`, {
+      data: { hint: `Known: ${deps.names.join(', ')}.` },
+    });
+  }
+  const host = deps.hostOf(name);
+  const key = deps.known.of(host);
+  const place = `ssh://${host.user}@${addressOf(host)} ${key ?? ''}`.trim();
+  return { host, place, refused: key === null ? `The host key of ${name} is not known yet: call ssh_trust with this host first.` : null };
+}
+
+export function factsOf(deps: SshToolDeps, name: string, line: string, risks: readonly string[]): CallFacts {
+  const { host, place, refused } = placeOf(deps, name);
+  return {
+    class: 'exec',
+    paths: [],
+    hosts: [host.host],
+    command: { line, cwd: place },
+    risks: [...risks],
+    ...(refused === null ? {} : { refused }),
+  };
+}
+
+export async function using<T>(
+  deps: SshToolDeps,
+  name: string,
+  context: ToolContext,
+  work: (connection: SshConnection) => Promise<T>,
+): Promise<T> {
+  const connection = await opened(deps, name, context);
+  try {
+    return await work(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+/** The caller closes it. */
+export async function opened(deps: SshToolDeps, name: string, { signal }: ToolContext): Promise<SshConnection> {
+  let key = '';
+  const { host } = placeOf(deps, name);
+  try {
+    return await SshConnection.open(name, deps, signal, (fingerprint) => (key = fingerprint));
+  } catch (cause) {
+    const trusted = deps.known.of(host);
+    if (key === '' || key === trusted) throw cause;
+    throw new AppError(
+      'tool_failed',
+      `The host key of ${name} changed: it is ${key} now, and you trusted ${trusted ?? 'none'}. Nothing was sent.`,
+      {
+        data: { hint: 'Someone may be in between. If you changed it yourself, remove its line from ssh_known_hosts in the data folder.' },
+      },
+    );
+  }
+}

@@ -1,0 +1,64 @@
+// A machine as the ssh program of this computer knows it from the person's ~/.ssh/config. That program reads the file, so that every form of it
+// is understood; nothing is connected.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { AppError } from '../../contracts/errors.ts';
+import type { SshHost } from '../../contracts/features/ssh.ts';
+import { findProgram } from '../../hands/tools/tools.ts';
+
+export interface UserHostOptions {
+  /** The machines that the agent may use: the way leads over these only. */
+  readonly names: readonly string[];
+  readonly hasAgent: boolean;
+  /** Instead of ~/.ssh/config. */
+  readonly file?: string;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** Fails with `tool_failed`. */
+export function readUserHost(name: string, { names, hasAgent, file }: UserHostOptions): SshHost {
+  const program = findProgram('ssh');
+  if (program === null) {
+    const hint = 'Install the OpenSSH client, or name the machine under ssh.hosts.';
+    throw new AppError('tool_failed', `${name} is named in ssh.fromUserConfig, and this computer has no program ssh.`, { data: { hint } });
+  }
+  const argv = [...(file === undefined ? [] : ['-F', file]), '-G', '--', name];
+  const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', timeout: TIMEOUT_MS, input: '' });
+  if (status !== 0)
+    throw new AppError('tool_failed', `ssh does not understand the settings of ${name}: ${String(stderr).trim().slice(0, 300)}`);
+  const all = stdout.split('\n').map((line): [string, string] => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)]);
+  const of = (word: string): string | undefined => all.find(([key]) => key === word)?.[1];
+  const jump = jumpOf(name, of('proxyjump'), names);
+  if (of('proxycommand') !== undefined && of('proxycommand') !== 'none')
+    throw new AppError('tool_failed', `${name} is reached by a ProxyCommand, which TrayClaw does not run.`, {
+      data: { hint: 'Use ProxyJump, or name the machine under ssh.hosts with jump.' },
+    });
+  const keys = all.flatMap(([key, path]) => (key === 'identityfile' ? [path.replace(/^~(?=\/)/, homedir())] : []));
+  const key = keys.find((path) => existsSync(path) && (!hasAgent || !isEncrypted(path)));
+  return {
+    host: of('hostname') ?? name,
+    port: Number(of('port') ?? 22),
+    user: of('user') ?? '',
+    ...(key === undefined ? {} : { key: `file:${key}` }),
+    ...(jump === undefined ? {} : { jump }),
+  };
+}
+
+function jumpOf(name: string, given: string | undefined, names: readonly string[]): string | undefined {
+  if (given === undefined || given === 'none') return undefined;
+  if (names.includes(given)) return given;
+  throw new AppError('tool_failed', `The way to ${name} goes through ${given}, which the agent may not use.`, {
+    data: { hint: `Name ${given} under ssh.fromUserConfig as well, by the name it has in ~/.ssh/config.` },
+  });
+}
+
+/** The agent has such a key; its passphrase is not known here. */
+function isEncrypted(path: string): boolean {
+  const text = readFileSync(path, 'utf8');
+  if (!text.includes('OPENSSH PRIVATE KEY')) return text.includes('ENCRYPTED');
+  const body = Buffer.from(text.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64').toString('latin1');
+  return !body.startsWith('openssh-key-v1\0\0\0\0\u0004none');
+}
