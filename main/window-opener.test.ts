@@ -23,7 +23,7 @@ test('with no display nothing is tried', async () => {
   expect(await openWindow(nowhere, { env: {}, platform: 'linux', isRoot: true })).toBeNull();
 });
 
-test('the superuser is told of the sandbox where there is a Chromium, and nobody else is', needs('a Unix system'), async () => {
+test('the superuser sees a note if Chromium starts without its sandbox', needs('a Unix system'), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const env = { PATH: folder, DISPLAY: ':1' };

@@ -46,7 +46,7 @@ test(
     const text = await approval.innerText();
     const places = [
       'Wants to edit notes.md',
-      'It creates these files, or replaces what is in them.',
+      'It creates or changes these files.',
       '-Buy milk.',
       '+Buy bread.',
       'Approve once',

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../tests/free-port.ts';
@@ -247,7 +247,7 @@ test('a port leads to where the machine reaches, asks, and is closed by the agen
     return { id, at: Number(at) };
   };
   const reach = (at: number): Promise<string> =>
-    text(connect(at, '127.0.0.1')).catch((cause: unknown) => (cause as NodeJS.ErrnoException).code ?? '');
+    textOf(connect(at, '127.0.0.1')).catch((cause: unknown) => (cause as NodeJS.ErrnoException).code ?? '');
   const [first, second, third] = [await open(), await open(), await open()];
   expect(await reach(first.at)).toBe('you reached it');
   expect(await say('ssh_jobs', { action: 'stop', id: first.id })).toMatch(/ was closed\.$/);

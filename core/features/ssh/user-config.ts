@@ -27,8 +27,7 @@ export function readUserHost(name: string, { names, hasAgent, file }: UserHostOp
   }
   const argv = [...(file === undefined ? [] : ['-F', file]), '-G', '--', name];
   const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', timeout: TIMEOUT_MS, input: '' });
-  if (status !== 0)
-    throw new AppError('tool_failed', `ssh does not understand the settings of ${name}: ${String(stderr).trim().slice(0, 300)}`);
+  if (status !== 0) throw new AppError('tool_failed', `ssh does not understand the settings of ${name}: ${stderr.trim().slice(0, 300)}`);
   const all = stdout.split('\n').map((line): [string, string] => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)]);
   const of = (word: string): string | undefined => all.find(([key]) => key === word)?.[1];
   const jump = jumpOf(name, of('proxyjump'), names);

@@ -87,7 +87,7 @@ export interface GateDeps {
 
 const risks: Readonly<Record<ToolClass, string>> = {
   read: 'It shows the model what it reads; nothing is changed.',
-  write: 'It creates these files, or replaces what is in them.',
+  write: 'It creates or changes these files.',
   exec: 'It can run any code with your rights: change or delete files, use the network.',
   network: 'What it sends leaves this machine.',
   message: 'A sent message cannot be recalled.',

@@ -107,7 +107,7 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
     if (!inTime || isFlooded) {
       await deps.trees.kill(pid);
       const ending = isFlooded ? 'flooded' : run.signal.aborted ? 'cancelled' : 'timeout';
-      return { ending, exitCode: null, output: isFlooded ? '' : output.text() };
+      return { ending, exitCode: null, output: output.text() };
     }
     const exitCode = await exited.promise;
     const hasClosed = await settlesWithin(closed.promise, CLOSE_GRACE_MS);
