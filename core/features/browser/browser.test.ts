@@ -2,9 +2,11 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Deferred } from '../../base/deferred.ts';
 import { needs } from '../../../tests/needs.ts';
+import { soak } from '../../../tests/soak.ts';
 import { refOf, shop, startBrowserBench, type BrowserBench } from '../../../tests/rigs/browser-bench.ts';
 
 const options = { ...needs('a Chromium'), timeout: 60_000 };
@@ -181,6 +183,36 @@ test('hosts off the list ask, and a page that goes to one unasked is closed', op
     /led on to other\.test\.invalid, which was not allowed, and was closed/,
   );
 });
+
+const rounds = soak(2, 100);
+
+test(
+  'killed at any point, a call fails with one sentence; the panic stop ends every process at once',
+  { ...options, timeout: 60_000 * rounds },
+  async () => {
+    bench.serve({ '/': page });
+    const tookMs: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await bench.say({ action: 'open', url: at('/') });
+      const working = bench.say({ action: 'open', url: at('/') });
+      await sleep((round * 37) % 400);
+      const startedMs = performance.now();
+      bench.panic.engage(1, 'test');
+      const { survivors } = await bench.bench.trees.killAll();
+      tookMs.push(performance.now() - startedMs);
+      expect([survivors, await working]).toEqual([
+        0,
+        expect.stringMatching(/heading "Shop"|^The browser ended while it worked|^Everything is stopped/),
+      ]);
+      expect((await bench.bench.trees.killAll()).killed).toBe(0);
+      bench.panic.apply({ type: 'panic.released' } as Parameters<typeof bench.panic.apply>[0]);
+    }
+    tookMs.sort((a, b) => a - b);
+    process.stdout.write(
+      `panic with a browser: p50 ${tookMs[rounds >> 1]?.toFixed(0)} ms, most ${tookMs.at(-1)?.toFixed(0)} ms, n ${rounds}\n`,
+    );
+  },
+);
 
 test('a killed browser fails one call with one sentence; the panic stop leaves none', options, async () => {
   bench.serve({ '/': page });
