@@ -58,7 +58,7 @@ test(
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     const described = (await approval.getAttribute('aria-describedby')) ?? '';
     const heard = await Promise.all(described.split(' ').map((part) => page.locator(`#${part}`).innerText()));
-    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It creates these files/)]);
+    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It creates or changes these files/)]);
     await isReady(window);
     expect(window.incidents).toEqual([]);
     await looksGood(page, 'card', async () =>

@@ -22,7 +22,7 @@ export function forwardTool(deps: SshToolDeps): ToolDefinition {
       port: z.int().min(1024).max(65_535).optional().describe('Of this computer; if left out, a free one.'),
     }),
     class: 'exec',
-    shows: { verb: 'open_port', target: ['to'] },
+    shows: { verb: 'use_service', target: ['to'] },
     idempotency: () => 'unsafe',
     facts: ({ host, to, port }) => ({
       ...factsOf(deps, host, `forward ${port === undefined ? '' : `127.0.0.1:${port} `}to ${to}`, [

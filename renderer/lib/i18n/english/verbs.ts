@@ -37,6 +37,5 @@ export const verbs = {
   propose_plan: { past: 'Proposed a plan:', present: 'Proposing a plan:', base: 'propose a plan:' },
   use_schedule: { past: 'Used the schedule:', present: 'Using the schedule:', base: 'use the schedule:' },
   git_worktree: { past: 'Changed the git worktree', present: 'Changing the git worktree', base: 'change the git worktree' },
-  open_port: { past: 'Opened a port to', present: 'Opening a port to', base: 'open a port to' },
   open_folder: { past: 'Opened the folder', present: 'Opening the folder', base: 'open the folder' },
 } as const;
