@@ -17,11 +17,27 @@ export const remoteGates: readonly Gate[] = [
   {
     name: 'ssh/untrusted-key',
     prevents: 'a call runs before a person trusted the key of the machine',
-    file: 'core/features/ssh/tools.ts',
+    file: 'core/features/ssh/machine-access.ts',
     text: '...(refused === null ? {} : { refused }),',
     instead: '',
     suites: ssh,
     only: 'before a person trusted',
+  },
+  {
+    name: 'ssh/panic-closes',
+    prevents: 'a forwarded port or a command on a machine outlives the panic stop',
+    file: 'core/features/ssh/remote-work.ts',
+    text: "panic.signal.addEventListener('abort', onPanic, { once: true });",
+    instead: '',
+    suites: ssh,
+  },
+  {
+    name: 'ssh/own-work',
+    prevents: 'a conversation reads what another one runs on a machine',
+    file: 'core/features/ssh/remote-work.ts',
+    text: '.filter((job) => job.sessionId === sessionId)',
+    instead: '',
+    suites: ssh,
   },
   {
     name: 'ssh/undo-changed',
