@@ -32,6 +32,13 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   });
 }
 
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** The result of `work`, or a failure with `error()` as soon as the signal aborts, even if the work ignores the signal. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, error: () => Error): Promise<T> {
   const over = new AbortController();

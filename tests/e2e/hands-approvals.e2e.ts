@@ -54,6 +54,8 @@ const cases: Readonly<Record<string, Case>> = {
   'ssh-run': onBox('ssh_exec', { command: 'journalctl -u nginx --since today | tail -n 50' }),
   'ssh-delete': onBox('ssh_exec', { command: 'rm -rf /srv/old' }),
   'ssh-write': onBox('ssh_write', { path: '/etc/nginx/conf.d/site.conf', content: 'server {\n  listen 80;\n}\n' }),
+  'ssh-background': onBox('ssh_exec', { command: 'tail -F /var/log/nginx/error.log', background: true }),
+  'ssh-port': onBox('ssh_forward', { to: 'db.internal:5432' }),
   'ssh-forward': runs('ssh -N -L 8080:localhost:80 deploy@box'),
   'service-stop': { tool: 'systemd', args: { action: 'stop', unit: 'nginx' } },
   'service-start': { tool: 'systemd', args: { action: 'start', unit: 'backup.timer', user: true } },

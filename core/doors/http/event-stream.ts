@@ -2,6 +2,7 @@
 // connection; it comes back with the last id it saw and misses no event. Format: WHATWG HTML, 9.2 (server-sent events).
 
 import type { ServerResponse } from 'node:http';
+import { untilAborted } from '../../base/deferred.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 
@@ -103,12 +104,5 @@ function writeFrame(response: ServerResponse, frame: string, stallMsMax: number)
     const timer = setTimeout(() => finish(false), stallMsMax);
     response.once('drain', onDrain);
     response.once('close', onClose);
-  });
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

@@ -21,6 +21,7 @@ export class FramedPages {
     if (asset === null) return null;
     const bytes = path === libraryUser ? await withLibrary(folder, asset.bytes) : asset.bytes;
     const headers = this.headersOf(path, bytes);
+    // The kept buffer of an unchanged page: by it the packed form is known.
     return { mediaType: asset.mediaType, bytes: this.#known.get(path)?.page ?? bytes, headers };
   }
 

@@ -1,7 +1,7 @@
 // Discord: the person's own bot. Direct messages, and mentions where the settings allow it; approvals with buttons; sends that Discord itself
 // keeps from being doubled. Messages that came while the program was away are fetched and taken.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep, untilAborted } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { REST } from '@discordjs/rest';
 import type { SessionInfo, SimpleShardingStrategy, WebSocketManager } from '@discordjs/ws';
@@ -83,7 +83,7 @@ class DiscordRun {
     });
     // Awaited below, unless the connection fails first.
     lost.catch(() => undefined);
-    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const over = untilAborted(signal);
     gateway.on('error', () => undefined);
     gateway.on('closed', ({ code }) => {
       const end = closedBy(code);

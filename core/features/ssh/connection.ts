@@ -15,8 +15,10 @@ export interface SshPorts {
   readonly agent: string | undefined;
 }
 
+/** An address that a machine reaches. */
+export type Aim = Pick<SshHost, 'host' | 'port'>;
+
 export interface CommandEnd {
-  readonly output: string;
   /** Null where it was ended by a signal. */
   readonly code: number | null;
   readonly isCut: boolean;
@@ -70,7 +72,7 @@ export class SshConnection {
     }
   }
 
-  run(line: string, signal: AbortSignal, onOutput: (text: string) => void): Promise<CommandEnd> {
+  run(line: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
     // Closing a channel ends nothing there, and servers refuse signals: the command tells its number first, and its group is ended by it.
     return this.#exec(`sh -c ${quoted(`echo "group $$" >&2; exec sh -c ${quoted(line)}`)}`, signal, onOutput);
   }
@@ -91,11 +93,10 @@ export class SshConnection {
     this.#below?.close();
   }
 
-  #exec(command: string, signal: AbortSignal, onOutput: (text: string) => void): Promise<CommandEnd> {
+  #exec(command: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
     return new Promise((resolve, reject) => {
       this.#client.exec(command, (cause, stream) => {
         if (cause !== undefined) return reject(failed(this.#name, cause));
-        const pieces: Buffer[] = [];
         let bytes = 0;
         let group: string | null = null;
         let head = '';
@@ -103,9 +104,8 @@ export class SshConnection {
         const end = (): void => void (group !== null && this.#client.exec(`kill -KILL -- -${group}; kill -KILL ${group}`, () => undefined));
         const take = (piece: Buffer): void => {
           bytes += piece.length;
-          if (bytes <= OUTPUT_BYTES_MAX) pieces.push(piece);
+          if (bytes <= OUTPUT_BYTES_MAX) onOutput(piece);
           else end();
-          onOutput(piece.toString('utf8'));
         };
         stream.on('data', take);
         stream.stderr.on('data', (piece: Buffer) => {
@@ -122,7 +122,7 @@ export class SshConnection {
         stream.on('close', () => {
           signal.removeEventListener('abort', end);
           const isLost = ended === null && !signal.aborted;
-          resolve({ output: Buffer.concat(pieces).toString('utf8'), code: ended?.code ?? null, isCut: bytes > OUTPUT_BYTES_MAX, isLost });
+          resolve({ code: ended?.code ?? null, isCut: bytes > OUTPUT_BYTES_MAX, isLost });
         });
         signal.addEventListener('abort', end, { once: true });
         if (signal.aborted) end();
@@ -131,7 +131,7 @@ export class SshConnection {
   }
 
   /** A stream to a port that the machine reaches. */
-  forward({ host, port }: Pick<SshHost, 'host' | 'port'>): Promise<Duplex> {
+  forward({ host, port }: Aim): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       this.#client.forwardOut('127.0.0.1', 0, host, port, (cause, stream) =>
         cause === undefined ? resolve(stream) : reject(failed(this.#name, cause)),

@@ -3,12 +3,13 @@
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { sleep } from '../../base/deferred.ts';
+import { untilAborted } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import type { ShownCommand } from '../../hands/tools/tools.ts';
+import { settlesWithin, type ShownCommand } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
-import type { CommandEnd, SshConnection } from './connection.ts';
+import type { Aim, CommandEnd, SshConnection } from './connection.ts';
+import { addressOf } from './known-hosts.ts';
 
 export interface RemoteJob {
   readonly id: string;
@@ -29,11 +30,6 @@ interface Running {
   readonly stop: AbortController;
   /** Resolves when nothing of it is left. */
   readonly over: Promise<void>;
-}
-
-export interface Aim {
-  readonly host: string;
-  readonly port: number;
 }
 
 type Deps = Pick<Spine, 'clock' | 'panic'>;
@@ -59,14 +55,13 @@ export class RemoteWork {
   command(connection: SshConnection, about: { readonly host: string; readonly command: string }, context: ToolContext): RemoteJob {
     const { host, command } = about;
     return this.#start(connection, { host, what: command, context }, async (job, signal) => {
-      const ending = connection.run(command, signal, (text) => keep(job, text));
+      const decoder = new TextDecoder();
+      const ending = connection.run(command, signal, (piece) => keep(job, decoder.decode(piece, { stream: true })));
+      await Promise.race([ending, untilAborted(signal)]);
+      if (!signal.aborted) return endOf(await ending);
       // A machine that no longer answers cannot end it.
-      const given = new Promise<null>((resolve) =>
-        signal.addEventListener('abort', () => void sleep(STOP_MS).then(() => resolve(null)), { once: true }),
-      );
-      const ran = await Promise.race([ending, given]);
-      if (ran === null) return 'was stopped, but the machine did not answer: it may run on there';
-      return signal.aborted ? 'was stopped' : endOf(ran);
+      const isOver = await settlesWithin(ending, STOP_MS);
+      return isOver ? 'was stopped' : 'was stopped, but the machine did not answer: it may run on there';
     });
   }
 
@@ -90,11 +85,10 @@ export class RemoteWork {
       server.close();
       for (const socket of sockets) socket.destroy();
     };
-    const what = `127.0.0.1:${port} to ${to.host}:${to.port}`;
+    const what = `127.0.0.1:${port} to ${addressOf(to)}`;
     const untilEnd = async (_job: RemoteJob, signal: AbortSignal): Promise<string> => {
       const lost = new Promise<string>((resolve) => connection.onClose(() => resolve('ended, because the connection was lost')));
-      const stopped = new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('was closed'), { once: true }));
-      const end = await Promise.race([lost, stopped]);
+      const end = await Promise.race([lost, untilAborted(signal).then(() => 'was closed')]);
       shut();
       return end;
     };

@@ -8,7 +8,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';
 import { lookAtLine } from '../../guard/command/command.ts';
-import { defineTool } from '../../hands/tools/tools.ts';
+import { defineTool, LiveOutput } from '../../hands/tools/tools.ts';
 import { SshConnection } from './connection.ts';
 import { addressOf } from './known-hosts.ts';
 import { factsOf, hostName, opened, placeOf, using, type SshToolDeps } from './machine-access.ts';
@@ -73,8 +73,14 @@ function runHere(
   context: ToolContext,
 ): Promise<ToolResult> {
   return using(deps, host, context, async (connection): Promise<ToolResult> => {
-    const ran = await connection.run(command, context.signal, (text) => context.onOutput(text));
-    const { output, code, isCut, isLost } = ran;
+    const pieces: Buffer[] = [];
+    const live = new LiveOutput((chunk) => context.onOutput(chunk));
+    const { code, isCut, isLost } = await connection.run(command, context.signal, (piece) => {
+      pieces.push(piece);
+      live.push(piece);
+    });
+    live.end();
+    const output = Buffer.concat(pieces).toString('utf8');
     const untrusted = [{ kind: 'command' as const, where: host }];
     if (isLost) return { forModel: [output, lostText(host)].filter((part) => part !== '').join('\n'), endedBy: 'unknown', untrusted };
     const end = code === 0 ? '' : `[It ended ${code === null ? 'by a signal' : `with code ${code}`}.]`;

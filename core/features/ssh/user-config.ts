@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { AppError } from '../../contracts/errors.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';
-import { findProgram } from '../../hands/tools/tools.ts';
+import { expandHome, findProgram } from '../../hands/tools/tools.ts';
 
 export interface UserHostOptions {
   /** The machines that the agent may use: the way leads over these only. */
@@ -35,7 +35,7 @@ export function readUserHost(name: string, { names, hasAgent, file }: UserHostOp
     throw new AppError('tool_failed', `${name} is reached by a ProxyCommand, which TrayClaw does not run.`, {
       data: { hint: 'Use ProxyJump, or name the machine under ssh.hosts with jump.' },
     });
-  const keys = all.flatMap(([key, path]) => (key === 'identityfile' ? [path.replace(/^~(?=\/)/, homedir())] : []));
+  const keys = all.flatMap(([key, path]) => (key === 'identityfile' ? [expandHome(path, homedir())] : []));
   const key = keys.find((path) => existsSync(path) && (!hasAgent || !isEncrypted(path)));
   return {
     host: of('hostname') ?? name,

@@ -17,6 +17,7 @@ import { raceRun } from './race-run.ts';
 
 export { BackgroundCommands, type ShownCommand } from './background-commands.ts';
 export { LastOutput } from './last-output.ts';
+export { LiveOutput } from './live-output.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { MessagePort } from './message.ts';
 export { readablePage } from './web-page.ts';
@@ -26,6 +27,7 @@ export { shownPath } from './path-argument.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
 export type { SendableTool } from './sendable-tool.ts';
+export { expandHome } from './real-path.ts';
 export { settlesWithin } from './settles-within.ts';
 export { createOpenWorkspace } from './open-workspace.ts';
 export { isOwnData, protectionOf } from './protected-places.ts';

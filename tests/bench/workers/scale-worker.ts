@@ -1,7 +1,7 @@
 // Years of use in one data folder: fills it by the real log and its projections with copies of a real turn, and measures what a person
 // meets there. Filling comes from the sources, because the bundle does not hand out the log.
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtInFeatures } from '../../../core/compose-features.ts';
 import { composeBase, composeStore, openData } from '../../../core/compose-base.ts';
@@ -174,7 +174,6 @@ async function look(job: LookJob): Promise<ScaleFigures> {
 
 /** Of the database. */
 function sizeOf(home: string): number {
-  if (!existsSync(home)) return 0;
   const files = readdirSync(home).filter((name) => name.startsWith('trayclaw.db'));
   return files.reduce((sum, name) => sum + statSync(join(home, name)).size, 0);
 }
