@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { AppError } from '../../core/contracts/errors.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import { SessionLog } from '../../core/store/session/session.ts';
+import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
 import { TestHome } from './test-home.ts';
@@ -84,4 +85,30 @@ test('a message that does not reach the disk is refused, and its turn does nothi
   await expect(sending).rejects.toMatchObject({ code: 'store_full' });
   await claw.op('session.list', {});
   expect([ran, model.requests.length]).toEqual([0, 1]);
+});
+
+test('a program at the door of OpenAI hears nothing before its message is on the disk, and then all of the answer', async () => {
+  const rig = await OpenAiDoorRig.start([{ answer: { text: 'one two three', pieceChars: 4 } }]);
+  try {
+    const ask = async (): Promise<Response> =>
+      rig.send('/v1/chat/completions', { model: 'trayclaw', stream: true, messages: [{ role: 'user', content: 'count' }] });
+    let isBegun = false;
+    const asking = ask().then((response) => {
+      isBegun = true;
+      return response;
+    });
+    await until(() => rig.model.requests.length === 1, 'the model is asked');
+    await rig.claw.op('tool.run', { tool: 'calc', args: { expression: '1+1' } });
+    expect(isBegun).toBe(false);
+    disk.arrive();
+    const pieces = [...(await (await asking).text()).matchAll(/"content":"([^"]*)"/g)].map(([, text]) => text);
+    expect(pieces.join('')).toBe('one two three');
+
+    const refused = ask();
+    await until(() => rig.model.requests.length === 2, 'the model is asked again');
+    disk.fail(new AppError('store_full', 'The disk is full.'));
+    expect((await refused).status).toBe(500);
+  } finally {
+    await rig.dispose();
+  }
 });

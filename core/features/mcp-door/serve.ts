@@ -80,7 +80,11 @@ function peerOf(deps: McpDoorDeps, caller: DoorCaller): Peer {
     revoked,
     may: (what) => caller.may(what),
     owns: (sessionId) => caller.owns(sessionId),
-    submit: (message) => Promise.resolve(submit(deps, caller, by.actor, message)),
+    submit: async (message) => {
+      const { sessionId, turnId, onDisk } = accept(deps, caller, by.actor, message);
+      await onDisk;
+      return { sessionId, turnId };
+    },
     ownToolSession: () => {
       if (!caller.owns(toolSession)) caller.own(toolSession);
     },
@@ -105,13 +109,13 @@ function placeOf({ log, agents }: McpDoorDeps, caller: DoorCaller, { sessionId, 
   return { known, agentId };
 }
 
-function submit(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: PeerMessage): { sessionId: string; turnId: string } {
+function accept(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: PeerMessage): ReturnType<McpDoorDeps['turns']['accept']> {
   const { ids, turns } = deps;
   const { known, agentId } = placeOf(deps, caller, message);
   const usd = caller.leftUsd();
   if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
   const sessionId = known?.sessionId ?? ids.next('ses');
-  return turns.submit({
+  return turns.accept({
     sessionId,
     agentId,
     text: message.text,

@@ -47,10 +47,12 @@ export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Pro
   const by: Caller = { channel: CHANNEL, actor: `${CHANNEL}:${caller.token.name}` };
   const watch = new TurnWatch(deps, asked.stream && asked.output.kind === 'text' ? writer : null);
   try {
-    const started = submit(deps, request, by.actor);
+    const started = accept(deps, request, by.actor);
     watch.follow(started.turnId);
+    await started.onDisk;
     request.begun(started.turnId);
     writer.begin({ 'x-trayclaw-session': started.sessionId, 'x-trayclaw-turn': started.turnId });
+    watch.open();
     const result = await waitFor(deps, { ...request, by, watch, turnId: started.turnId });
     const answer = await answerOf(deps, request, by, result);
     deps.conversations.note(caller, agentId, [...asked.said, { role: 'assistant', text: answer.text, calls: [] }], started.sessionId);
@@ -62,14 +64,14 @@ export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Pro
 }
 
 /** Fails with not_found, invalid_params, over_budget, queue_full, panic_engaged or a store error; then nothing has begun. */
-function submit(deps: AgentDeps, { caller, agentId, asked, named }: AgentRequest, sender: string): { sessionId: string; turnId: string } {
+function accept(deps: AgentDeps, { caller, agentId, asked, named }: AgentRequest, sender: string): ReturnType<Spine['turns']['accept']> {
   const { conversations, ids, turns } = deps;
   const place = conversations.placeOf(caller, agentId, asked, named);
   const usd = caller.leftUsd();
   if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
   const sessionId = place.known?.sessionId ?? place.sessionId ?? ids.next('ses');
   const files = place.fresh.flatMap((one) => (one.role === 'user' ? one.images : [])).map((image) => keepImage(deps, sessionId, image));
-  return turns.submit({
+  return turns.accept({
     sessionId,
     agentId: place.known?.agentId ?? agentId,
     text: textOf(place, asked.instructions, conversations.areNew(sessionId, asked.instructions)),
@@ -174,8 +176,10 @@ class TurnWatch {
   readonly #writer: AnswerWriter | null;
   readonly #ends: (() => void)[] = [];
   #turnId: string | null = null;
-  /** The text as far as it was sent. */
+  /** The text as far as it was sent, or held. */
   #said = '';
+  /** Text that came before the message was on the disk; null once the reply has begun. */
+  #held: string[] | null = [];
   /** Of the step whose text was sent last. */
   #requestId: string | undefined;
   #change = new Deferred<void>();
@@ -196,6 +200,13 @@ class TurnWatch {
 
   follow(turnId: string): void {
     this.#turnId = turnId;
+  }
+
+  /** The reply has begun: text is sent from now on. */
+  open(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const text of held) this.#writer?.text(text);
   }
 
   /** Resolves when the turn no longer waits as it does, or when the signal aborts. */
@@ -234,7 +245,9 @@ class TurnWatch {
   /** A step's text is set apart from that of the step before. */
   #say(text: string, isApart: boolean): void {
     if (text === '') return;
-    this.#writer?.text(isApart ? `\n\n${text}` : text);
+    const said = isApart ? `\n\n${text}` : text;
+    if (this.#held === null) this.#writer?.text(said);
+    else this.#held.push(said);
     this.#said += text;
   }
 }

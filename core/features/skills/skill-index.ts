@@ -17,6 +17,8 @@ export interface Scored {
 
 const TERMS_MAX = 400;
 const QUERY_TERMS_MAX = 64;
+/** The most words whose forms are kept. */
+const STEMS_MAX = 2_000;
 /** The usual constants (Robertson and Zaragoza, 2009). */
 const K1 = 1.2;
 const B = 0.75;
@@ -48,6 +50,8 @@ export class SkillIndex {
   readonly #documents: readonly Document[];
   readonly #holders = new Map<string, Holders>();
   readonly #averageLength: number;
+  /** Of messages: people use the same words again and again. */
+  #stems = new Map<string, string>();
 
   constructor(skills: readonly IndexedSkill[]) {
     // Skills share most of their words, so each is reduced to its form once.
@@ -62,7 +66,8 @@ export class SkillIndex {
     const scores = new Float64Array(this.#documents.length);
     // A handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
-    for (const term of new Set(termsOf(query, QUERY_TERMS_MAX))) {
+    if (this.#stems.size > STEMS_MAX) this.#stems = new Map();
+    for (const term of new Set(termsOf(query, QUERY_TERMS_MAX, this.#stems))) {
       const holders = this.#holders.get(term);
       if (holders === undefined) continue;
       const rarity = Math.log(1 + (size - holders.at.length + 0.5) / (holders.at.length + 0.5));
