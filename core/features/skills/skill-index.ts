@@ -66,8 +66,7 @@ export class SkillIndex {
     const scores = new Float64Array(this.#documents.length);
     // A handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
-    if (this.#stems.size > STEMS_MAX) this.#stems = new Map();
-    for (const term of new Set(termsOf(query, QUERY_TERMS_MAX, this.#stems))) {
+    for (const term of this.#termsOf(query)) {
       const holders = this.#holders.get(term);
       if (holders === undefined) continue;
       const rarity = Math.log(1 + (size - holders.at.length + 0.5) / (holders.at.length + 0.5));
@@ -85,6 +84,11 @@ export class SkillIndex {
     }
     found.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
     return bestOf(found, limit, accepts);
+  }
+
+  #termsOf(query: string): ReadonlySet<string> {
+    if (this.#stems.size > STEMS_MAX) this.#stems = new Map();
+    return new Set(termsOf(query, QUERY_TERMS_MAX, this.#stems));
   }
 
   #add(skill: IndexedSkill, at: number, stems: Map<string, string>): Document {
