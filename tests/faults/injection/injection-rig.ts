@@ -70,8 +70,9 @@ export class InjectionRig {
       config: {
         ...model.config('openai'),
         policy: { limits: { callsPerMinute: { network: 10_000, message: 10_000, exec: 10_000 } } },
-        // It would be a change of the data folder in the midst of a case.
+        // They would change the data folder and the workspace in the midst of a case.
         backup: { automatic: false },
+        heartbeat: { everyMinutes: 0 },
       },
       tools: world.tools(),
       environment: { ...process.env, HOME: join(dirname(home.path), 'user') },
