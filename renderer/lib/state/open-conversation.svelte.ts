@@ -200,6 +200,11 @@ export class OpenConversation implements ReadPart {
     this.#deltaTimer ??= setTimeout(() => this.#showDeltas(), this.#nextDeltaMs);
   }
 
+  /** The stream is open for the first time: the live text read before may lack what came since. */
+  linkOpened(): void {
+    if (this.view.turns.some((turn) => turn.status === 'running')) void this.load();
+  }
+
   /** The stream was cut; live text may be missing from here on. */
   linkLost(): void {
     this.#flushDeltas();
