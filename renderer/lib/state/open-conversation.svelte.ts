@@ -48,6 +48,8 @@ export class OpenConversation implements ReadPart {
   readonly sessionId: string;
   /** False while an earlier part is read: nothing is then taken away above. */
   isAtEnd = true;
+  /** Called when live text was just put into the page. */
+  onShown: () => void = () => undefined;
   readonly #client: OpClient;
   readonly #log: ConversationLog;
   #loaded: Promise<void> = Promise.resolve();
@@ -220,6 +222,7 @@ export class OpenConversation implements ReadPart {
     const startMs = performance.now();
     flushSync(() => this.#flushDeltas());
     const wantedMs = (performance.now() - startMs) / deltaShareMax;
+    this.onShown();
     // Half of the way at a time: one slow moment of the machine is no reason to stutter.
     this.#nextDeltaMs = Math.min(deltaEveryMsMax, Math.max(deltaEveryMs, (this.#nextDeltaMs + wantedMs) / 2));
   }
