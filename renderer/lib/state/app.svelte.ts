@@ -281,6 +281,8 @@ export class App {
       else this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
+    // What a command said before is behind the conversation now, and would cover it.
+    if (taken) this.commands.dismiss(sessionId);
     return taken;
   }
 
