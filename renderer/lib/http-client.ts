@@ -137,12 +137,12 @@ export class HttpClient implements OpClient {
         cache: 'no-store',
         ...(signal === undefined ? {} : { signal }),
       });
-    } catch (cause) {
+    } catch {
       if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
-      const detail = cause instanceof Error ? cause.message : String(cause);
+      // The browser's own words for it say nothing to a person.
       throw new OpFailure(
         'offline',
-        `TrayClaw is not responding (${detail}).`,
+        'TrayClaw is not responding.',
         'Check that it is still running; this window reconnects on its own.',
       );
     }
