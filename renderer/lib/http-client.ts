@@ -140,11 +140,7 @@ export class HttpClient implements OpClient {
     } catch {
       if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
       // The browser's own words for it say nothing to a person.
-      throw new OpFailure(
-        'offline',
-        'TrayClaw is not responding.',
-        'Check that it is still running; this window reconnects on its own.',
-      );
+      throw new OpFailure('offline', 'TrayClaw is not responding.', 'Check that it is still running; this window reconnects on its own.');
     }
   }
 

@@ -17,5 +17,7 @@ function hintFor(ref: string | null): string {
   if (ref === handedOverKey) return 'Paste the key again, whole and without quotes; nothing was stored.';
   const name = ref.slice(ref.indexOf(':') + 1);
   if (ref.startsWith('env:')) return `Correct ${name} in the environment TrayClaw is started from, then start it again.`;
-  return ref.startsWith('file:') ? `Put the right key into ${name}.` : `Store the right key in Settings under Secrets, or run: trayclaw secret set ${name}`;
+  return ref.startsWith('file:')
+    ? `Put the right key into ${name}.`
+    : `Store the right key in Settings under Secrets, or run: trayclaw secret set ${name}`;
 }
