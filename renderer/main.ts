@@ -1,10 +1,8 @@
-// Starts the window: finds the access token, connects, shows the frame or asks for the token.
+// The first script of the page, and a small one: it takes the access token and asks for the first data while the window itself is still on
+// its way. Never imports what the window is made of.
 
-import { mount } from 'svelte';
-import './kit/tokens.css';
-import './kit/base.css';
-import './kit/classes.css';
-import Root from './root.svelte';
+import { findBridge } from './lib/bridge.ts';
+import { findClient } from './lib/first-client.ts';
 
-const target = document.getElementById('app');
-if (target !== null) mount(Root, { target });
+const client = findBridge(window) === null ? findClient(window) : null;
+void import('./open-window.ts').then(({ openWindow }) => openWindow(document, client));

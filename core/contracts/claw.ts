@@ -18,6 +18,8 @@ export interface Claw {
   events(query: EventsQuery): AsyncIterable<AnyEvent>;
   /** Live text as it streams; may skip. Returns the function that ends the subscription. */
   onDelta(listener: (delta: DeltaNotice) => void): () => void;
+  /** The global sequence of the newest committed event. Absent in a client of another process. */
+  readonly lastSeq?: number;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
-// The risk of a call without the sentences that its headline has already.
+// How a call reads in a line, and its risk without the sentences that its headline has already.
 
 import { expect, test } from 'vitest';
-import { notYetSaid } from './describe-call.ts';
+import { describeCall, notYetSaid, stepsOfPlan } from './describe-call.ts';
+import { chat } from './i18n/english/chat.ts';
 
 test.each([
   ['It runs code straight from the network. It talks to the network.', 'Runs code straight from the network, and talks to the network', ''],
@@ -9,4 +10,18 @@ test.each([
   ['It can change files.', undefined, 'It can change files.'],
 ])('of "%s" below "%s" is left "%s"', (risk, headline, left) => {
   expect(notYetSaid(risk, headline)).toBe(left);
+});
+
+const proposed = JSON.stringify({ action: 'propose', steps: ['Read notes.md', 'Write report.md'] });
+
+test('a proposed plan reads as its steps, and only a plan that is asked about has steps', () => {
+  const look = { verb: 'propose_plan', target: ['text', 'steps'] };
+  expect(describeCall({ tool: 'plan', args: proposed, state: 'ok' }, look, chat)).toEqual({
+    verb: 'Proposed a plan:',
+    target: 'Read notes.md, Write report.md',
+  });
+  expect(stepsOfPlan(proposed, { approvesPlan: true })).toEqual(['Read notes.md', 'Write report.md']);
+  expect(stepsOfPlan(proposed, {})).toBe(null);
+  expect(stepsOfPlan('{"action":"next","step":1,"text":"Read notes.md"}', { approvesPlan: true })).toBe(null);
+  expect(stepsOfPlan('{"action":"propose","steps":["a",2]}', { approvesPlan: true })).toBe(null);
 });

@@ -1,7 +1,7 @@
 // Describes a tool call in one line: a verb in the right tense and its object. Wording only; facts stay in the card.
 
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
-import type { ToolShown } from '../../core/contracts/tools.ts';
+import type { CallFacts, ToolShown } from '../../core/contracts/tools.ts';
 import type { CallState } from '../../core/contracts/turn-view.ts';
 import { oneLine } from './format.ts';
 import type { Words } from './i18n/words.ts';
@@ -24,8 +24,9 @@ export interface DescribedCall {
 export function describeCall({ tool, args, state }: DescribedCall, look: ToolShown | null, words: ChatWords): CallLine {
   const values = parseArguments(args);
   if (look === null || !isKnown(look.verb, words)) return { verb: tool === '' ? words.unnamedCall : tool, target: firstText(values) };
-  const named = look.target.map((key) => values[key]).find((value) => typeof value === 'string');
-  const target = typeof named === 'string' ? oneLine(named, 200) : firstText(values);
+  const named = look.target.map((key) => values[key]).find((value) => typeof value === 'string' || isTexts(value));
+  const text = typeof named === 'string' ? named : isTexts(named) ? named.join(', ') : null;
+  const target = text === null ? firstText(values) : oneLine(text, 200);
   return { verb: verbFor(look.verb, state, words), target: target === '.' ? words.thisFolder : target };
 }
 
@@ -33,6 +34,16 @@ export function describeCall({ tool, args, state }: DescribedCall, look: ToolSho
 export function parseArguments(args: string): Record<string, unknown> {
   const parsed = parseJson(args);
   return parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
+}
+
+/** The steps of a plan that is asked about; null for any other call. */
+export function stepsOfPlan(args: string, facts: Pick<CallFacts, 'approvesPlan'>): readonly string[] | null {
+  const { action, steps } = parseArguments(args);
+  return facts.approvesPlan === true && action === 'propose' && isTexts(steps) ? steps : null;
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }
 
 function isKnown(verb: string, { verbs }: ChatWords): verb is keyof ChatWords['verbs'] {

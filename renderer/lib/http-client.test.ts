@@ -149,3 +149,39 @@ test('after a restart the token is traded once for the new one, and the stream a
   expect(renewed).toEqual(['next']);
   expect(asked.filter((url) => url === '/api/renew')).toHaveLength(1);
 });
+
+test('an answer that was asked for ahead is given once, and asked for again after that', async () => {
+  const asked: string[] = [];
+  const origin = await serve((request, response) => {
+    asked.push(request.url ?? '');
+    response.end(`{"ok":true,"result":{"names":["${asked.length}"]}}`);
+  });
+  const client = clientOf(origin);
+  client.askAhead('secret.list', {});
+  expect(await client.op('secret.list', {})).toEqual({ names: ['1'] });
+  expect(await client.op('secret.list', {})).toEqual({ names: ['2'] });
+  expect(asked).toEqual(['/api/ops/secret.list', '/api/ops/secret.list']);
+});
+
+test.each([
+  ['before the stream is open', 6, true],
+  ['at the place of the stream', 7, false],
+])('an answer from %s', async (_name, place, isMissing) => {
+  const origin = await serve((request, response) => {
+    const isStream = request.url?.startsWith('/api/events') === true;
+    response.setHeader('trayclaw-place', isStream ? 7 : place);
+    if (isStream) response.write(': beat\n\n');
+    else response.end('{"ok":true,"result":{"names":[]}}');
+  });
+  const early = clientOf(origin);
+  await early.op('secret.list', {});
+  const followed = follow(early, 'latest');
+  await followed.until(() => followed.states.length === 1);
+  expect(followed.states).toEqual([['online', isMissing]]);
+  // The same where the stream is open first.
+  const late = clientOf(origin);
+  const before = follow(late, 'latest');
+  await before.until(() => before.states.length === 1);
+  await late.op('secret.list', {});
+  expect(before.states).toEqual([['online', false], ...(isMissing ? [['online', true]] : [])]);
+});

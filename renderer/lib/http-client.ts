@@ -1,5 +1,6 @@
 // The op client over loopback HTTP: POST per operation, one fetch-streamed event stream that resumes where it stopped.
 // Holds the access token in memory only; never puts it into an address. After a restart it trades its token for the new one.
+// Each answer says its place in the log, so that what is asked before the stream is open misses no event.
 
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
@@ -25,11 +26,26 @@ export interface HttpClientOptions {
 
 type StreamEnd = 'closed' | 'lost' | 'unauthorized';
 
+/** An answer has every event up to its place; 0 where the host does not say it. */
+interface Placed {
+  readonly reply: Record<string, unknown>;
+  readonly place: number;
+}
+
+const placeHeader = 'trayclaw-place';
+
 export class HttpClient implements OpClient {
   readonly #origin: string;
   readonly #onRenewed: (token: string) => void;
   #token: string;
   #renewing: Promise<boolean> | null = null;
+  /** Answers that were asked for before anybody needed them, by their operation and parameters. */
+  readonly #ahead = new Map<string, Promise<Placed>>();
+  /** The first place of all answers given so far. */
+  #oldestPlace = Infinity;
+  /** The stream has all events after this place; null until it was open. */
+  #streamPlace: number | null = null;
+  #tellMissed: () => void = () => undefined;
   readonly #fetch: typeof globalThis.fetch;
   readonly #random: () => number;
   readonly #firstWaitMs: number;
@@ -48,6 +64,31 @@ export class HttpClient implements OpClient {
   }
 
   async op<N extends OpName>(name: N, params: OpParams<N>, signal?: AbortSignal): Promise<OpResult<N>> {
+    const key = keyOf(name, params);
+    const ahead = this.#ahead.get(key);
+    this.#ahead.delete(key);
+    const { reply, place } = await (ahead ?? this.#ask(name, params, signal));
+    if (place > 0) this.#given(place);
+    // The host checked both against the ops table; the window trusts its own host and does not check again.
+    return reply['result'] as OpResult<N>;
+  }
+
+  /** Asks at once; the next `op` with the same parameters is given this answer. */
+  askAhead<N extends OpName>(name: N, params: OpParams<N>): void {
+    const asked = this.#ask(name, params);
+    // A failure belongs to the one who is given it.
+    asked.catch(() => undefined);
+    this.#ahead.set(keyOf(name, params), asked);
+  }
+
+  events(after: number | 'latest', handlers: StreamHandlers): () => void {
+    const ending = new AbortController();
+    this.#tellMissed = () => handlers.onState('online', true);
+    void this.#follow(after, handlers, ending.signal);
+    return () => ending.abort();
+  }
+
+  async #ask(name: OpName, params: unknown, signal?: AbortSignal): Promise<Placed> {
     const used = this.#token;
     let response = await this.#post(`/api/ops/${name}`, params, signal);
     if (response.status === 401 && (await this.#renew(used))) response = await this.#post(`/api/ops/${name}`, params, signal);
@@ -56,16 +97,15 @@ export class HttpClient implements OpClient {
       throw new OpFailure('internal', `The host answered ${name} with something that is not JSON (HTTP ${response.status}).`);
     }
     const reply = parsed.value;
-    // The host checked both against the ops table; the window trusts its own host and does not check again.
-    if (reply['ok'] === true) return reply['result'] as OpResult<N>;
+    if (reply['ok'] === true) return { reply, place: placeOf(response) };
     if (isPlainObject(reply['error'])) throw OpFailure.fromBody(reply['error'] as unknown as ErrorBody);
     throw new OpFailure('internal', `The host refused ${name} without saying why (HTTP ${response.status}).`);
   }
 
-  events(after: number | 'latest', handlers: StreamHandlers): () => void {
-    const ending = new AbortController();
-    void this.#follow(after, handlers, ending.signal);
-    return () => ending.abort();
+  /** An answer from before the stream lacks the events in between: no one brings them, so the lists are read again. */
+  #given(place: number): void {
+    this.#oldestPlace = Math.min(this.#oldestPlace, place);
+    if (this.#streamPlace !== null && place < this.#streamPlace) this.#tellMissed();
   }
 
   /** Whether there is another token than the one that was refused. Asked once for all who meet the refusal. */
@@ -97,14 +137,10 @@ export class HttpClient implements OpClient {
         cache: 'no-store',
         ...(signal === undefined ? {} : { signal }),
       });
-    } catch (cause) {
+    } catch {
       if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
-      const detail = cause instanceof Error ? cause.message : String(cause);
-      throw new OpFailure(
-        'offline',
-        `TrayClaw is not responding (${detail}).`,
-        'Check that it is still running; this window reconnects on its own.',
-      );
+      // The browser's own words for it say nothing to a person.
+      throw new OpFailure('offline', 'TrayClaw is not responding.', 'Check that it is still running; this window reconnects on its own.');
     }
   }
 
@@ -115,9 +151,11 @@ export class HttpClient implements OpClient {
     while (!signal.aborted) {
       const resumable = after !== 'latest';
       const end = await this.#stream(after, signal, {
-        opened: () => {
+        opened: (place) => {
           failures = 0;
-          handlers.onState('online', wasOnline && !resumable);
+          const isMissing = resumable ? false : wasOnline || this.#oldestPlace < place;
+          if (!resumable && place > 0) this.#streamPlace = after = place;
+          handlers.onState('online', isMissing);
           wasOnline = true;
         },
         id: (seq) => {
@@ -148,7 +186,7 @@ export class HttpClient implements OpClient {
       });
       if (response.status === 401 || response.status === 403) return (await this.#renew(used)) ? 'lost' : 'unauthorized';
       if (!response.ok || response.body === null) return 'lost';
-      on.opened();
+      on.opened(placeOf(response));
       const parser = new EventStreamParser({
         message: (message) => on.message(message),
         id: (id) => /^\d+$/.test(id) && on.id(Number(id)),
@@ -171,9 +209,17 @@ export class HttpClient implements OpClient {
 }
 
 interface StreamCallbacks {
-  opened(): void;
+  opened(place: number): void;
   id(seq: number): void;
   message(message: StreamMessage): void;
+}
+
+function placeOf(response: Response): number {
+  return Number(response.headers.get(placeHeader) ?? 0);
+}
+
+function keyOf(name: OpName, params: unknown): string {
+  return `${name} ${JSON.stringify(params)}`;
 }
 
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -9,8 +9,16 @@ export interface EndWatch {
 
 const nearEndPx = 48;
 
-/** Follows `content` inside `region`; returns the function that ends it and one that jumps to the end. */
-export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: EndWatch): { toEnd(): void; stop(): void } {
+export interface StuckToEnd {
+  /** Jumps to the end. */
+  toEnd(): void;
+  /** The content has just grown: follows it now. Otherwise it is followed once it is painted, which takes a second frame. */
+  follow(): void;
+  stop(): void;
+}
+
+/** Follows `content` inside `region` until it is stopped. */
+export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: EndWatch): StuckToEnd {
   let atEnd = true;
   let lastTop = 0;
   const toEnd = (): void => {
@@ -25,17 +33,19 @@ export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: End
     if (now !== atEnd) watch.onChange(now);
     atEnd = now;
   };
-  const observer = new ResizeObserver(() => {
+  const follow = (): void => {
     if (!watch.isFollowing()) return;
     if (atEnd) toEnd();
     else onScroll();
-  });
+  };
+  const observer = new ResizeObserver(follow);
   observer.observe(content);
   observer.observe(region);
   region.addEventListener('scroll', onScroll, { passive: true });
   if (watch.isFollowing()) toEnd();
   return {
     toEnd,
+    follow,
     stop: () => {
       observer.disconnect();
       region.removeEventListener('scroll', onScroll);

@@ -57,6 +57,7 @@ const widerScopes = {
 export class FakeClaw implements HostedRuntime {
   readonly calls: RecordedCall[] = [];
   readonly log: AnyEvent[] = [];
+  lastSeq = 0;
   readonly approvals: Approval[] = [];
   /** The scripts of the next turns; a turn with no script says "ok". */
   readonly scripts: Step[][] = [];

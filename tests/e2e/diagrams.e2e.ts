@@ -236,3 +236,22 @@ test('no violations with a diagram, nothing wider than the window', async () => 
     expect(await window.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   }
 });
+
+test('a wide diagram fits a narrow window as a whole, and is read in its full size', async () => {
+  const window = await answered(fenced(`graph LR\n ${Array.from({ length: 3 }, (_, at) => `N${at}[Step ${at}]`).join(' --> ')}`));
+  const { page } = window;
+  await pictured(window).waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  const view = page.locator('.diagram').getByRole('group', { name: /^Flowchart/ });
+  const hidden = (): Promise<number> => view.evaluate((region) => region.scrollWidth - region.clientWidth);
+  await expect.poll(hidden).toBe(0);
+  const full = page.getByRole('button', { name: 'Full size' });
+  await full.click();
+  expect(await hidden()).toBeGreaterThan(50);
+  expect(await view.getAttribute('tabindex')).toBe('0');
+  await full.click();
+  expect(await hidden()).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  // Nothing to choose where it is shown as it is.
+  await full.waitFor({ state: 'detached' });
+});

@@ -10,9 +10,10 @@ import { isOpName, type Caller, type OpName, type OpParams } from '../../contrac
 import { type AskResult } from '../../contracts/op-results.ts';
 import { defaultEventStreamLimits, parseEventStreamQuery, streamEvents, type EventStreamLimits } from './event-stream.ts';
 import { readJsonBody } from './request-body.ts';
-import { refusal, sendJson, sendRefusal, type Refusal } from './reply.ts';
+import { refusal, sendRefusal, sendResult, type Refusal } from './reply.ts';
 
 const streamsMax = 64;
+const placeHeader = 'trayclaw-place';
 
 export interface ApiOptions {
   readonly claw: Claw;
@@ -98,9 +99,10 @@ export class ApiRoutes {
     const gone = new AbortController();
     api.response.once('close', () => gone.abort());
     this.#openRequests += 1;
+    this.#sayPlace(api);
     try {
       const result = await perform(body.value, { channel: api.channel, actor: api.channel, signal: gone.signal });
-      sendJson(api.response, 200, { ok: true, result });
+      await sendResult(api.response, result);
     } catch (cause) {
       sendRefusal(api.request, api.response, refusal(this.#outward(cause)));
     } finally {
@@ -115,11 +117,18 @@ export class ApiRoutes {
     if (this.#openStreams >= streamsMax) return refuse(api, refusal(new AppError('queue_full', 'Too many event streams are open.')));
     this.#openStreams += 1;
     try {
+      this.#sayPlace(api);
       const limits = { ...defaultEventStreamLimits, ...this.#options.streamLimits };
       await streamEvents(this.#options.claw, api.response, query, { ...limits, signal: this.#closing.signal });
     } finally {
       this.#openStreams -= 1;
     }
+  }
+
+  /** Where the log is: the answer has every event up to there, and a stream from the latest every one after it. */
+  #sayPlace({ response }: ApiRequest): void {
+    const { lastSeq } = this.#options.claw;
+    if (lastSeq !== undefined) response.setHeader(placeHeader, lastSeq);
   }
 
   /** A bug's own words may name anything, so they go to the log and not out of the door. */

@@ -2,9 +2,8 @@
 
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { isBelow } from '../../base/inside-folder.ts';
+import { gzipped, takes } from './reply.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -31,27 +30,36 @@ export interface Asset {
   readonly bytes: Buffer;
 }
 
-const gzipped = promisify(gzip);
 const packable = /^(?:text\/|application\/(?:json|manifest|wasm)|image\/svg)/;
 /** Smaller ones fit into one packet as they are. */
 const packFromBytes = 1024;
+
+export interface Packed {
+  readonly coding: 'br' | 'gzip';
+  readonly bytes: Buffer;
+}
 
 /** Keeps packed files by their bytes: a page that is requested again and again is the same bytes, and a browser keeps the others. */
 export class PackedAssets {
   readonly #known = new WeakMap<Buffer, Promise<Buffer>>();
 
-  /** Null where it goes as it is: too small, packed in itself, or the client does not take gzip. A tunnel to another machine may be slow. */
-  async of({ mediaType, bytes }: Asset, acceptEncoding: string | undefined): Promise<Buffer | null> {
-    if (bytes.length < packFromBytes || !packable.test(mediaType) || !takesGzip(acceptEncoding)) return null;
+  /**
+   * Null where it goes as it is: too small, packed in itself, or the client takes neither form. `readBuilt` reads the smaller form that the
+   * build made, null for most files. A tunnel to another machine may be slow.
+   */
+  async of(
+    { mediaType, bytes }: Asset,
+    acceptEncoding: string | undefined,
+    readBuilt: () => Promise<Asset | null>,
+  ): Promise<Packed | null> {
+    if (bytes.length < packFromBytes || !packable.test(mediaType)) return null;
+    const built = takes('br', acceptEncoding) ? await readBuilt() : null;
+    if (built !== null) return { coding: 'br', bytes: built.bytes };
+    if (!takes('gzip', acceptEncoding)) return null;
     const known = this.#known.get(bytes) ?? gzipped(bytes);
     this.#known.set(bytes, known);
-    return known;
+    return { coding: 'gzip', bytes: await known };
   }
-}
-
-/** RFC 9110, 12.5.3: a quality of zero refuses it. */
-function takesGzip(acceptEncoding = ''): boolean {
-  return acceptEncoding.split(',').some((one) => /^\s*gzip\s*(?:;\s*q=(?:1|0\.0*[1-9]).*)?$/i.test(one));
 }
 
 /** The file behind a request path (still percent-encoded), or null when there is none that may be served. */

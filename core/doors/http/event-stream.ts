@@ -13,6 +13,9 @@ export interface EventStreamQuery {
   readonly withDeltas: boolean;
 }
 
+/** Shorter than a frame of what a window shows of it. */
+const deltasTogetherMs = 30;
+
 export interface EventStreamLimits {
   readonly heartbeatMs: number;
   /** A reader that takes nothing for this long is closed. */
@@ -49,7 +52,9 @@ export async function streamEvents(
   // Subscribed before the reader learns that the stream is open, so that it misses nothing after that.
   const events = query.withEvents ? claw.events({ after: query.after, signal, ...sessionOf(query) })[Symbol.asyncIterator]() : null;
   let next = events?.next();
-  const stopDeltas = query.withDeltas ? claw.onDelta((delta) => writeDelta(response, query, delta, options.backlogBytesMax)) : null;
+  const deltas = new DeltaWriter(response, options.backlogBytesMax);
+  const isAsked = (delta: DeltaNotice): boolean => query.sessionId === null || delta.sessionId === query.sessionId;
+  const stopDeltas = query.withDeltas ? claw.onDelta((delta) => isAsked(delta) && deltas.write(delta)) : null;
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
   response.write('retry: 1000\n\n');
   const heartbeat = setInterval(() => {
@@ -60,12 +65,14 @@ export async function streamEvents(
     while (events !== null && next !== undefined && !signal.aborted) {
       const item = await next;
       if (item.done === true || signal.aborted) break;
+      deltas.flush();
       if (!(await writeFrame(response, eventFrame(item.value), options.stallMsMax))) break;
       next = events.next();
     }
   } finally {
     clearInterval(heartbeat);
     stopDeltas?.();
+    deltas.flush();
     gone.abort();
     await events?.return?.();
     // A stalled reader never drains the rest, so a graceful end would keep the connection for ever.
@@ -82,10 +89,34 @@ function eventFrame(event: AnyEvent): string {
   return `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-function writeDelta(response: ServerResponse, query: EventStreamQuery, delta: DeltaNotice, backlogBytesMax: number): void {
-  if (query.sessionId !== null && delta.sessionId !== query.sessionId) return;
-  if (response.writableLength > backlogBytesMax || !response.headersSent) return;
-  response.write(`event: delta\ndata: ${JSON.stringify(delta)}\n\n`);
+/** The first delta goes at once, those that follow closely go together: each write costs both sides a task. */
+class DeltaWriter {
+  readonly #response: ServerResponse;
+  readonly #backlogBytesMax: number;
+  #waiting = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(response: ServerResponse, backlogBytesMax: number) {
+    this.#response = response;
+    this.#backlogBytesMax = backlogBytesMax;
+  }
+
+  write(delta: DeltaNotice): void {
+    const { headersSent, writableLength } = this.#response;
+    if (!headersSent || writableLength + this.#waiting.length > this.#backlogBytesMax) return;
+    this.#waiting += `event: delta\ndata: ${JSON.stringify(delta)}\n\n`;
+    if (this.#timer === undefined) this.flush();
+  }
+
+  /** Sends what waits; to be called before anything that must come after it. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting === '') return;
+    if (!this.#response.destroyed) this.#response.write(this.#waiting);
+    this.#waiting = '';
+    this.#timer = setTimeout(() => this.flush(), deltasTogetherMs);
+  }
 }
 
 /** False when the reader has disconnected or accepts nothing for too long. */

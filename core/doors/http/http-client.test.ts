@@ -176,6 +176,36 @@ test('the wire form: ids on events, none on deltas, Last-Event-ID before after, 
   ]);
 });
 
+test('deltas that come close together are one piece, and before the event that follows them', async () => {
+  const delta = (text: string) => claw.emitDelta({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text });
+  const headers = { authorization: 'Bearer tok' };
+  const pieces = await new Promise<string[]>((resolve, reject) => {
+    const sent = request({ socketPath: socketPath(), path: '/api/events?after=latest', headers, agent: false }, (response) => {
+      const got: string[] = [];
+      for (let index = 0; index < 50; index++) delta(`piece ${index}`);
+      rename('after');
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        got.push(chunk);
+        if (!got.join('').includes('"after"')) return;
+        response.destroy();
+        resolve(got);
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+  const frames = pieces
+    .join('')
+    .split('\n\n')
+    .filter((frame) => /^(?:event|id)/.test(frame));
+  expect(frames.map((frame) => /piece \d+|after/.exec(frame)?.[0])).toEqual([
+    ...Array.from({ length: 50 }, (_, index) => `piece ${index}`),
+    'after',
+  ]);
+  // The first at once, then the others.
+  expect(pieces.filter((piece) => piece.includes('delta'))).toHaveLength(2);
+});
+
 const slowDoor = (stallMsMax: number): HttpDoor =>
   createHttpDoor({
     claw,

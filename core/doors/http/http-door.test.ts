@@ -5,7 +5,6 @@ import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:ht
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { ManualClock } from '../../base/clock.ts';
@@ -75,6 +74,12 @@ function send(path: string, { method = 'GET', headers = {}, body }: Sent = {}): 
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+function open(path: string, { method = 'GET', headers = {}, body }: Sent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) =>
+    request({ host: '127.0.0.1', port: at.port, path, method, headers, agent: false }, resolve).on('error', reject).end(body),
+  );
 }
 
 /** Bytes as they are, for what a well-behaved client cannot send. Resolves to the status line. */
@@ -368,23 +373,13 @@ test('a browser keeps files named by their content, and asks again for all other
   expect((await send('/assets/none.js')).headers['cache-control']).toBe('no-store');
 });
 
-test('an asset is packed for a client that takes gzip only', async () => {
-  const text = 'export const words = "the same again and again";\n'.repeat(100);
-  writeFileSync(join(folder, 'assets', 'assets', 'long-3c4d.js'), text);
-  const get = async (path: string, accepted: string): Promise<[string | undefined, Buffer]> => {
-    const headers = { 'accept-encoding': accepted };
-    const response = await new Promise<IncomingMessage>((resolve, reject) =>
-      request({ host: '127.0.0.1', port: at.port, path, headers, agent: false }, resolve).on('error', reject).end(),
-    );
-    return [response.headers['content-encoding'], Buffer.concat(await response.toArray())];
-  };
-  for (const accepted of ['gzip', 'br, gzip', 'gzip;q=0.5']) {
-    const [encoding, bytes] = await get('/assets/long-3c4d.js', accepted);
-    expect([accepted, encoding, gunzipSync(bytes).toString(), bytes.length < text.length / 10]).toEqual([accepted, 'gzip', text, true]);
-  }
-  for (const accepted of ['', 'br', 'gzip;q=0', 'x-gzip-not']) {
-    expect([accepted, ...(await get('/assets/long-3c4d.js', accepted))]).toEqual([accepted, undefined, Buffer.from(text)]);
-  }
-  // It fits into one packet as it is.
-  expect((await get('/', 'gzip'))[0]).toBe(undefined);
+test('an answer and a stream say how far the log is, to who has the token', async () => {
+  claw.lastSeq = 41;
+  const ask = (headers: Record<string, string>) =>
+    send('/api/ops/safety.url', { method: 'POST', headers, body: '{"url":"https://example.org/"}' });
+  expect((await ask(json)).headers['trayclaw-place']).toBe('41');
+  expect((await ask({ 'content-type': 'application/json' })).headers['trayclaw-place']).toBe(undefined);
+  const stream = await open('/api/events?after=latest', { headers: auth });
+  expect(stream.headers['trayclaw-place']).toBe('41');
+  stream.destroy();
 });

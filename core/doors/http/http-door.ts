@@ -9,7 +9,7 @@ import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ApiRoutes } from './api-routes.ts';
 import { exchangeOf } from './door-exchange.ts';
-import { PackedAssets } from './assets.ts';
+import { PackedAssets, readAsset, type Asset } from './assets.ts';
 import { FramedPages } from './framed-page.ts';
 import { hookPrefix, receiveHook } from './hook-route.ts';
 import type { EventStreamLimits } from './event-stream.ts';
@@ -227,17 +227,21 @@ class NodeHttpDoor implements HttpDoor {
   async #serveAsset(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const folder = this.#options.assetsFolder;
     const asset = folder === null ? null : await this.#framed.read(folder, path);
-    if (asset === null) return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
-    const packed = await this.#packed.of(asset, request.headers['accept-encoding']);
-    const bytes = packed ?? asset.bytes;
-    const caching = path.startsWith(namedByContent) ? 'public, max-age=31536000, immutable' : 'no-cache';
+    if (folder === null || asset === null)
+      return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
+    const isNamedByContent = path.startsWith(namedByContent);
+    // Only beside a file of that very content: another could be of an earlier build.
+    const readBuilt = (): Promise<Asset | null> => (isNamedByContent ? readAsset(folder, `${path}.br`) : Promise.resolve(null));
+    const packed = await this.#packed.of(asset, request.headers['accept-encoding'], readBuilt);
+    const { bytes } = packed ?? asset;
+    const caching = isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache';
     response.writeHead(200, {
       ...asset.headers,
       'content-type': asset.mediaType,
       'content-length': bytes.length,
       'cache-control': caching,
       vary: 'accept-encoding',
-      ...(packed === null ? {} : { 'content-encoding': 'gzip' }),
+      ...(packed === null ? {} : { 'content-encoding': packed.coding }),
     });
     response.end(bytes);
   }

@@ -39,6 +39,10 @@ export class LocalClaw implements Claw {
     return Object.keys(this.#deps.ops);
   }
 
+  get lastSeq(): number {
+    return this.#deps.log.lastSeq;
+  }
+
   async op<N extends OpName>(name: N, params: OpParams<N>, caller: Caller = libraryCaller): Promise<OpResult<N>> {
     if (!isOpName(name)) throw new AppError('unknown_op', `There is no operation ${String(name)}.`);
     if (this.#deps.closing.aborted) throw new AppError('shutting_down', 'TrayClaw is closing.');

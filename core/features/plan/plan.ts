@@ -41,7 +41,7 @@ function createPlan(log: Log): ToolDefinition {
     input: planInput,
     class: 'read',
     isForPlans: true,
-    shows: { verb: 'propose_plan', target: ['text', 'action'] },
+    shows: { verb: 'propose_plan', target: ['text', 'steps'] },
     idempotency: () => 'idempotent',
     timeoutMs: 5_000,
     facts: (args, { sessionId }) => {

@@ -13,9 +13,11 @@ export function withKeyHint(error: AppError, keyRef: string | null): AppError {
 }
 
 function hintFor(ref: string | null): string {
-  if (ref === null) return 'It wants a key, and none is set: trayclaw setup';
+  if (ref === null) return 'It needs a key, and none is set. Add it in Settings under Models, or run: trayclaw setup';
   if (ref === handedOverKey) return 'Paste the key again, whole and without quotes; nothing was stored.';
   const name = ref.slice(ref.indexOf(':') + 1);
   if (ref.startsWith('env:')) return `Correct ${name} in the environment TrayClaw is started from, then start it again.`;
-  return ref.startsWith('file:') ? `Put the right key into ${name}.` : `Store the right key: trayclaw secret set ${name}`;
+  return ref.startsWith('file:')
+    ? `Put the right key into ${name}.`
+    : `Store the right key in Settings under Secrets, or run: trayclaw secret set ${name}`;
 }

@@ -71,6 +71,8 @@ export class App {
   nowMs = $state(Date.now());
   /** Facts about the desktop app; null in a browser. */
   shell = $state.raw<ShellFacts | null>(null);
+  /** Something could not be read while the host was away. */
+  #isIncomplete = false;
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
   readonly #words: () => Words['frame'];
@@ -98,11 +100,13 @@ export class App {
 
   start(target: Window): () => void {
     const stopRoute = this.route.follow(target);
+    // The stream first: an answer that is older than it is asked for again.
     const stopEvents = this.client.events('latest', {
       onEvent: (event) => this.#take(event),
       onDelta: (delta) => this.#takeDelta(delta),
       onState: (state, gap) => this.#linkChanged(state, gap),
     });
+    void this.#loadAll();
     const tick = setInterval(() => {
       if (!target.document.hidden) this.nowMs = Date.now();
     }, 1000);
@@ -277,6 +281,8 @@ export class App {
       else this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
+    // What a command said before is behind the conversation now, and would cover it.
+    if (taken) this.commands.dismiss(sessionId);
     return taken;
   }
 
@@ -328,14 +334,16 @@ export class App {
   }
 
   #linkChanged(state: LinkState, gap: boolean): void {
-    const isFirst = state === 'online' && this.system.link === 'connecting';
     // The banner about the lost connection disappears silently.
     if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
     if (state === 'online') this.notices.isOver('offline');
+    // What was streamed between its first reading and now came to nobody.
+    if (state === 'online' && this.system.link === 'connecting')
+      for (const conversation of this.#conversations.values()) conversation.linkOpened();
     this.system.link = state;
     if (state === 'reconnecting') for (const conversation of this.#conversations.values()) conversation.linkLost();
     if (state === 'unauthorized') this.#onUnauthorized();
-    else if (isFirst || gap) void this.#loadAll();
+    else if (gap || (state === 'online' && this.#isIncomplete)) void this.#loadAll();
   }
 
   async #loadAll(): Promise<void> {
@@ -348,8 +356,12 @@ export class App {
       this.tools.load(),
     ];
     for (const conversation of this.#conversations.values()) parts.push(conversation.load());
+    this.#isIncomplete = false;
     for (const part of await Promise.allSettled(parts)) {
-      if (part.status === 'rejected') this.notices.fail(part.reason);
+      if (part.status === 'fulfilled') continue;
+      // A host that is away is shown by the link, and asked again when it is back.
+      if (this.system.link !== 'online') this.#isIncomplete = true;
+      else this.notices.fail(part.reason);
     }
   }
 }

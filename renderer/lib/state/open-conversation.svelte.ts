@@ -48,6 +48,8 @@ export class OpenConversation implements ReadPart {
   readonly sessionId: string;
   /** False while an earlier part is read: nothing is then taken away above. */
   isAtEnd = true;
+  /** Called when live text was just put into the page. */
+  onShown: () => void = () => undefined;
   readonly #client: OpClient;
   readonly #log: ConversationLog;
   #loaded: Promise<void> = Promise.resolve();
@@ -200,6 +202,11 @@ export class OpenConversation implements ReadPart {
     this.#deltaTimer ??= setTimeout(() => this.#showDeltas(), this.#nextDeltaMs);
   }
 
+  /** The stream is open for the first time: the live text read before may lack what came since. */
+  linkOpened(): void {
+    if (this.view.turns.some((turn) => turn.status === 'running')) void this.load();
+  }
+
   /** The stream was cut; live text may be missing from here on. */
   linkLost(): void {
     this.#flushDeltas();
@@ -215,6 +222,7 @@ export class OpenConversation implements ReadPart {
     const startMs = performance.now();
     flushSync(() => this.#flushDeltas());
     const wantedMs = (performance.now() - startMs) / deltaShareMax;
+    this.onShown();
     // Half of the way at a time: one slow moment of the machine is no reason to stutter.
     this.#nextDeltaMs = Math.min(deltaEveryMsMax, Math.max(deltaEveryMs, (this.#nextDeltaMs + wantedMs) / 2));
   }

@@ -5,6 +5,7 @@ import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/event
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
 import { systemSessionId } from '../../../core/contracts/system-session.ts';
 import type { OpClient } from '../client.ts';
+import { firstSessions } from '../first-client.ts';
 import { oneLine } from '../format.ts';
 
 /** A session that goes out of the list, and can still be had back. */
@@ -14,7 +15,7 @@ export interface LeavingSession {
 }
 
 export const undoMs = 6000;
-export const pageSessions = 100;
+export const pageSessions = firstSessions.limit;
 const sessionsMax = 1000;
 /** Limit of the reads of one session in a row. */
 const readsMax = 3;

@@ -50,11 +50,14 @@ export class System {
   }
 
   async load(): Promise<void> {
-    const [models] = await Promise.all([this.#client.op('model.list', {}), this.#readPanic()]);
+    await Promise.all([this.#readModels(), this.#readPanic(), this.#loadUsage()]);
+  }
+
+  async #readModels(): Promise<void> {
+    const models = await this.#client.op('model.list', {});
     this.#showModels(models);
     // The providers' lists come later and may fail: nothing waits for them, and Settings shows the error.
     if (models.models.some(({ source }) => source === 'configured')) void this.lookForModels().catch(() => undefined);
-    await this.#loadUsage();
   }
 
   /** Asks the model servers of this computer, and providers whose list is outdated. */

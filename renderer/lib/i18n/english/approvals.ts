@@ -27,6 +27,7 @@ export const approvals = {
   },
   card: {
     label: 'Approval needed',
+    plan: 'Wants to carry out this plan',
     picture: 'The page, with the element marked',
     why: 'Why it asks',
     askedIn: 'Asked in',

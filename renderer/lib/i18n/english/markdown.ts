@@ -4,6 +4,7 @@ export const markdown = {
   diagram: {
     source: 'Source of the diagram',
     showSource: 'Show source',
+    fullSize: 'Full size',
     name: (kind: string, title: string) => (title === '' ? kind : `${kind}: ${title}`),
     kinds: {
       flowchart: 'Flowchart',
