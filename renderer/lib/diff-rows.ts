@@ -24,11 +24,7 @@ export interface DiffPair {
 
 /** A long block is shown in parts: at most this many lines of one side, then the lines of the other that replace them. */
 const pairedLines = 6;
-interface Position {
-  old: number | null;
-  new: number | null;
-  hunk: number;
-}
+type Position = Pick<DiffRow, 'old' | 'new' | 'hunk'>;
 
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@/;
 

@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { usageSchema } from '../llm.ts';
 import { toolClassSchema } from '../tools.ts';
+import type { Approval } from '../policy.ts';
 
 /** The verdict of a verifier. */
 export const verdictSchema = z.enum(['VALID', 'INVALID', 'RETRY', 'NEEDS_SPEC']);
@@ -57,15 +58,10 @@ const verifyEvents = {
 } as const;
 
 /** The call as a verifier sees it, with secrets redacted. */
-export interface VerifySubject {
-  readonly tool: string;
+export interface VerifySubject extends Readonly<Pick<Approval, 'tool' | 'args' | 'summary' | 'reason'>> {
   readonly class: string;
-  /** JSON. */
-  readonly args: string;
-  readonly summary: string;
   /** The gate's decision; its reason follows. */
   readonly decision: string;
-  readonly reason: string;
   /** The last message of the person. */
   readonly request: string;
   /** Untrusted sources the call may derive from. */

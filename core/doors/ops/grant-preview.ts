@@ -2,8 +2,7 @@
 // bounded time.
 
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
-import type { GrantMatch } from '../../contracts/policy.ts';
-import type { CallFacts } from '../../contracts/tools.ts';
+import type { GrantMatch, Approval } from '../../contracts/policy.ts';
 import { matches } from '../../guard/policy/policy.ts';
 import type { OpsParts } from './parts.ts';
 
@@ -47,11 +46,7 @@ function describeCall(deps: Deps, call: RecentCall): OpResult<'grant.preview'>['
   return { callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' };
 }
 
-interface RecentCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly args: string;
-  readonly facts: CallFacts;
+interface RecentCall extends Readonly<Pick<Approval, 'callId' | 'tool' | 'args' | 'facts'>> {
   readonly atMs: number;
   readonly wasAsked: boolean;
 }

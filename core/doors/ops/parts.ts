@@ -6,7 +6,6 @@ import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { ToolDefinition, ToolListing, ToolShown, FactContext } from '../../contracts/tools.ts';
@@ -16,7 +15,7 @@ import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
-import type { Routes } from '../../mind/llm/llm.ts';
+import type { Routes, TrialOptions } from '../../mind/llm/llm.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
@@ -26,6 +25,7 @@ import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { BackgroundCommands } from '../../hands/tools/tools.ts';
 import type { LogHead, SessionLog } from '../../store/session/session.ts';
+import type { Secrets } from '../../guard/secret/secret.ts';
 
 export interface OpsParts {
   readonly background: Pick<BackgroundCommands, 'list' | 'stop'>;
@@ -85,11 +85,7 @@ export interface ArtifactPort {
 }
 
 /** A provider that need not be in config, and its key where that is kept nowhere yet. */
-export interface ProviderTrial {
-  readonly provider?: ProviderConfig | undefined;
-  readonly key?: string | undefined;
-  readonly signal: AbortSignal;
-}
+export type ProviderTrial = Pick<TrialOptions, 'provider' | 'key' | 'signal'>;
 
 export interface ModelListPort {
   readonly routes: Pick<Routes, 'explain'>;
@@ -113,13 +109,7 @@ export interface ModelListPort {
   ready(): Promise<unknown> | null;
 }
 
-export interface SecretPort {
-  /** `isKeptOut`: it is long enough to be distinguished from ordinary text, and so is redacted from logs and prompts. */
-  set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
-  /** Redacts it from logs and prompts from now on, without storing it. */
-  guard(value: string, name: string): boolean;
-  list(): Promise<readonly string[]>;
-  delete(name: string): Promise<boolean>;
+export interface SecretPort extends Pick<Secrets, 'set' | 'guard' | 'list' | 'delete'> {
   status(): Promise<OpResult<'secret.status'>>;
   /** Fails with `vault_locked`, `vault_damaged`, `conflict` or `invalid_params`. */
   unlock(passphrase: string): Promise<OpResult<'secret.status'>>;

@@ -2,6 +2,7 @@
 
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import type { CarriedEnd, CarriedWork } from './carried.ts';
+import type { GivenTask } from './tasks.ts';
 
 export interface PeerTask {
   readonly taskId: string;
@@ -14,11 +15,7 @@ export interface PeerTask {
   readonly spent: CarriedEnd | null;
 }
 
-export interface OutgoingTask extends CarriedWork {
-  readonly messageId: string;
-  readonly contextId: string | null;
-  readonly text: string;
-}
+export type OutgoingTask = CarriedWork & Pick<GivenTask, 'messageId' | 'contextId' | 'text'>;
 
 /** Fails with model_unavailable where it cannot be reached, model_auth where it refuses the token, and otherwise with model_rejected. */
 export interface PeerLink {

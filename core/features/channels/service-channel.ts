@@ -1,9 +1,6 @@
 // One chat service as a channel: starts, pauses and stops it, reports its state, and connects it with people, approvals and the outbox. It
 // acts on the agent only through operations, like every other door.
 
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
 import { stillRedacted } from '../../base/redacted.ts';
 import type {
   Channel,
@@ -28,26 +25,19 @@ import {
   Strangers,
   type QuestionDeps,
   type ServiceNames,
+  type PairingDeps,
 } from '../../runtime/chats/chats.ts';
-import type { SessionLog } from '../../store/session/session.ts';
 import { Reception } from './reception.ts';
 import { recordsOf, type ServiceRows } from './rows.ts';
 
-export interface ServiceChannelDeps {
+export interface ServiceChannelDeps
+  extends
+    Pick<QuestionDeps, 'log' | 'clock' | 'logger' | 'approvals' | 'servers' | 'nonce' | 'queue' | 'keep'>,
+    Pick<PairingDeps, 'ids' | 'randomInt'> {
   readonly service: ChatService;
   readonly rows: ServiceRows;
-  readonly log: SessionLog;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly logger: Logger;
-  readonly approvals: QuestionDeps['approvals'];
-  readonly servers: QuestionDeps['servers'];
-  readonly randomInt: (below: number) => number;
-  readonly nonce: () => string;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly every: (ms: number, run: () => void) => () => void;
-  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
-  readonly keep: QuestionDeps['keep'];
   readonly readFile: (sha256: string) => Uint8Array | null;
 }
 

@@ -40,12 +40,9 @@ interface Answered {
   readonly isCached?: true;
 }
 
-interface Graded {
+interface Graded extends Pick<CaseRun, 'requests' | 'usage' | 'error'> {
   readonly checks: readonly Check[];
-  readonly requests: number;
-  readonly usage: Usage;
   readonly paidUsd: number | null;
-  readonly error?: string;
 }
 
 const KEY_VERSION = 2;

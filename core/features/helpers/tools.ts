@@ -7,15 +7,11 @@ import type { CallFacts, TaintSource, ToolContext, ToolDefinition, ToolResult } 
 import { defineTool } from '../../hands/tools/tools.ts';
 import { describeJob, resultOf } from './helper-words.ts';
 import type { HelperJob } from './rows.ts';
-import type { CallPlace, WantedHelp } from './plan-call.ts';
+import type { CallPlace } from './plan-call.ts';
+import type { HelperQueue } from './helper-queue.ts';
 
 /** The queue, as far as its tools use it. */
-export interface HelperCalls {
-  call(from: CallPlace, wanted: WantedHelp): HelperJob;
-  whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob>;
-  list(sessionId: string | null): HelperJob[];
-  cancel(jobId: string, by: string, reason: string): HelperJob;
-}
+export type HelperCalls = Pick<HelperQueue, 'call' | 'whenFinished' | 'list' | 'cancel'>;
 
 export interface HelperToolDeps {
   readonly calls: HelperCalls;

@@ -5,9 +5,7 @@ import * as z from 'zod';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
-export interface SkillPlace {
-  readonly sessionId: string;
-  readonly turnId: string;
+export interface SkillPlace extends Pick<ToolContext, 'sessionId' | 'turnId'> {
   readonly callId: string | null;
 }
 

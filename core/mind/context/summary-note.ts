@@ -1,7 +1,7 @@
 // Wraps text from TrayClaw that is no instruction to the model: a summary, and material from memory, documents and skills. Each is inside a
 // mark it cannot close.
 
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { PackPart } from '../../contracts/pack-source.ts';
 
 /** The first message of a conversation that began earlier. */
 export function showSummary(text: string): string {
@@ -12,12 +12,7 @@ export function showSummary(text: string): string {
   );
 }
 
-export interface ShownPart {
-  readonly title: string;
-  readonly text: string;
-  readonly source: string;
-  readonly tainted?: readonly TaintSource[];
-}
+export type ShownPart = Pick<PackPart, 'title' | 'text' | 'source' | 'tainted'>;
 
 export function showPart({ title, text, source, tainted }: ShownPart): string {
   const foreign =
