@@ -24,7 +24,11 @@ export interface DiffPair {
 
 /** A long block is shown in parts: at most this many lines of one side, then the lines of the other that replace them. */
 const pairedLines = 6;
-type Position = Pick<DiffRow, 'old' | 'new' | 'hunk'>;
+interface Position {
+  old: number | null;
+  new: number | null;
+  hunk: number;
+}
 
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@/;
 

@@ -2,7 +2,6 @@
 
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import type { CarriedEnd, CarriedWork } from './carried.ts';
-import type { GivenTask } from './tasks.ts';
 
 export interface PeerTask {
   readonly taskId: string;
@@ -15,7 +14,11 @@ export interface PeerTask {
   readonly spent: CarriedEnd | null;
 }
 
-export type OutgoingTask = CarriedWork & Pick<GivenTask, 'messageId' | 'contextId' | 'text'>;
+export interface OutgoingTask extends CarriedWork {
+  readonly messageId: string;
+  readonly contextId: string | null;
+  readonly text: string;
+}
 
 /** Fails with model_unavailable where it cannot be reached, model_auth where it refuses the token, and otherwise with model_rejected. */
 export interface PeerLink {

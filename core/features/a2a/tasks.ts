@@ -13,7 +13,6 @@ import type { ArtifactRef } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
 import type { CarriedWork } from './carried.ts';
 import type { A2aRows, TaskRow } from './rows.ts';
-import type { PeerTask } from './peer-link.ts';
 
 export const a2aChannel = 'a2a';
 
@@ -38,11 +37,16 @@ export interface GivenTask extends CarriedWork {
   readonly files: readonly GivenFile[];
 }
 
-export interface TaskView extends Pick<PeerTask, 'taskId' | 'contextId' | 'state' | 'text'> {
+export interface TaskView {
+  readonly taskId: string;
+  readonly contextId: string;
   readonly messageId: string;
+  readonly state: PeerState;
   readonly atMs: number;
   /** The text of the task. */
   readonly asked: string;
+  /** The answer; empty until there is one. */
+  readonly text: string;
   /** Why it waits or did not succeed. */
   readonly note: string | null;
   readonly spent: { readonly usage: Usage; readonly costUsd: number | null } | null;
