@@ -6,12 +6,7 @@ import { parseJson } from '../../base/json.ts';
 import { counted, harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { Spine } from '../feature.ts';
 
-export interface Machine {
-  readonly platform: NodeJS.Platform;
-  readonly pid: number;
-  /** Free bytes on the disk of a folder. */
-  readonly freeBytes: (folder: string) => number;
-}
+export type Machine = Pick<Checked, 'platform' | 'pid' | 'freeBytes'>;
 
 type Checked = Pick<Spine, 'log' | 'home' | 'facts' | 'clock' | 'environment'> & Machine;
 
