@@ -10,24 +10,22 @@ import { id, most, none } from '../op-params.ts';
 const failureNatureSchema = z.enum(['transient', 'permanent']);
 export type FailureNature = z.infer<typeof failureNatureSchema>;
 
-const capturedSchema = z.object({
-  letterId: z.string(),
-  turnId: z.string(),
-  sessionId: z.string(),
-  channel: z.string(),
-  reason: errorBodySchema,
-  nature: failureNatureSchema,
-  /** 1 for the first failure. */
-  attempt: z.number().int().min(1),
-  /** When the program retries automatically; null if a person has to decide. */
-  retryAtMs: z.number().int().nullable(),
-  /** Why it is left to a person; empty where it is not. */
-  left: z.string(),
-});
-
 export const deadLetterEvents = {
   /** In the system session. The same dead letter is captured again when a retry fails as well. */
-  'dead_letter.captured': capturedSchema,
+  'dead_letter.captured': z.object({
+    letterId: z.string(),
+    turnId: z.string(),
+    sessionId: z.string(),
+    channel: z.string(),
+    reason: errorBodySchema,
+    nature: failureNatureSchema,
+    /** 1 for the first failure. */
+    attempt: z.number().int().min(1),
+    /** When the program retries automatically; null if a person has to decide. */
+    retryAtMs: z.number().int().nullable(),
+    /** Why it is left to a person; empty where it is not. */
+    left: z.string(),
+  }),
   /** The message runs again as another turn. */
   'dead_letter.retried': z.object({ letterId: z.string(), turnId: z.string(), byTurnId: z.string(), by: z.string() }),
   /** The program stops retrying; a person decides. */
@@ -37,11 +35,19 @@ export const deadLetterEvents = {
   'dead_letter.cleared': z.object({ letterId: z.string(), by: z.string() }),
 } as const;
 
-/** Its turn is the one that failed last, or that is the try under way. */
-export const deadLetterSchema = capturedSchema.extend({
+export const deadLetterSchema = z.object({
+  letterId: z.string(),
   /** `waiting`: retried automatically at `retryAtMs`. `retrying`: a try is running. `left`: a person decides. */
   state: z.enum(['waiting', 'retrying', 'left']),
+  /** The turn that failed last, or that is the try under way. */
+  turnId: z.string(),
+  sessionId: z.string(),
+  channel: z.string(),
+  reason: errorBodySchema,
+  nature: failureNatureSchema,
   attempt: z.number().int(),
+  retryAtMs: z.number().int().nullable(),
+  left: z.string(),
   firstAtMs: z.number().int(),
   lastAtMs: z.number().int(),
 });

@@ -6,7 +6,12 @@ import { parseJson } from '../../base/json.ts';
 import { counted, harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { Spine } from '../feature.ts';
 
-export type Machine = Pick<Checked, 'platform' | 'pid' | 'freeBytes'>;
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  readonly pid: number;
+  /** Free bytes on the disk of a folder. */
+  readonly freeBytes: (folder: string) => number;
+}
 
 type Checked = Pick<Spine, 'log' | 'home' | 'facts' | 'clock' | 'environment'> & Machine;
 
