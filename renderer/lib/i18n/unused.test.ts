@@ -25,8 +25,8 @@ function findUnused(words: object, source: string, path: readonly string[] = [])
   return Object.entries(words).flatMap(([key, value]: [string, unknown]) => {
     if (Array.isArray(value)) return [];
     if (typeof value === 'object' && value !== null) return findUnused(value, source, [...path, key]);
-    // Asked for by its name, taken out of its table, or chosen between two.
-    const ways = [String.raw`\.${key}\b`, String.raw`[{,]\s*${key}\s*[,}]`, `'${key}'`];
+    // Asked for by its name, taken out of its table, chosen between two, or the name of a command.
+    const ways = [String.raw`\.${key}\b`, String.raw`[{,]\s*${key}\s*[,}]`, `'${key}'`, String.raw`commandsOf\([^;]*?\n +${key}: \{`];
     return isKeyed || ways.some((way) => new RegExp(way).test(source)) ? [] : [[...path, key].join('.')];
   });
 }
@@ -34,6 +34,8 @@ function findUnused(words: object, source: string, path: readonly string[] = [])
 test('what counts as unused', () => {
   const words = { greet: 'Hello', gone: 'Bye', tones: { high: 'high', low: 'low' }, parts: { one: '1', two: '2' } };
   expect(findUnused(words, 'words.greet; words.tones[tone]; words.parts.one', ['chat'])).toEqual(['chat.gone', 'chat.parts.two']);
+  const table = "commandsOf('go', {\n  greet: { run },\n});\nconst other = {\n  gone: { run },\n};";
+  expect(findUnused({ greet: 'Hello', gone: 'Bye' }, table, ['commands'])).toEqual(['commands.gone']);
 });
 
 test('every text of the window is used', () => {
