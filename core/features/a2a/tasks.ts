@@ -70,6 +70,7 @@ export interface TaskDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'artifac
 
 const CONTEXT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,90}$/;
 const LIVE_CHARS_MAX = 256 * 1024;
+
 const stateOf: Readonly<Record<EventBodies['turn.finished']['status'] | 'running' | 'waiting' | 'queued', PeerState>> = {
   queued: 'submitted',
   running: 'working',

@@ -54,6 +54,9 @@ export function commandsOf(
   });
 }
 
+/** It only stops; it never releases. */
+export const panicChord = 'Ctrl+Shift+.';
+
 export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, browser: chords });
 
 /** In a browser these keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */

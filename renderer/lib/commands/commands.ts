@@ -3,7 +3,7 @@
 import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { viewNames } from '../../../core/contracts/views.ts';
-import { commandsOf, everywhere, instead, type Command, type CommandContext, type CommandGroup } from './command.ts';
+import { commandsOf, everywhere, instead, panicChord, type Command, type CommandContext, type CommandGroup } from './command.ts';
 import { sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
 
 const goCommands: readonly Command[] = [
@@ -57,9 +57,6 @@ const lookCommands: readonly Command[] = [
     },
   }),
 ];
-
-/** It only stops; it never releases. */
-export const panicChord = 'Ctrl+Shift+.';
 
 const hostCommands = commandsOf('host', {
   panicStop: {

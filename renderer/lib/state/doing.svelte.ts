@@ -1,4 +1,4 @@
-// What a person asked for at one place: whether it is being done. A failure becomes a notice.
+// Whether a part of a view is doing what a person asked of it. A failure becomes a notice.
 
 export class Doing {
   busy = $state(false);
