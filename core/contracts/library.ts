@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Channel } from './channels.ts';
 import type { HostedClaw } from './claw.ts';
 import type { ConfigInput } from './config.ts';
-import type { AnyEvent, DeltaNotice } from './events.ts';
+import type { AnyEvent, DeltaNotice, TurnStatus } from './events.ts';
 import type { LibraryHook } from './features/hooks.ts';
 import type { KnowledgeResolver } from './knowledge-ports.ts';
 import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
@@ -76,10 +76,14 @@ export type AgentUpdate =
   | { readonly kind: 'answer'; readonly answer: AskResult };
 
 /** A turn this program did not start: the end or the approval of a turn that a schedule, a signal, a subagent's answer or a chat began. */
-export interface AgentArrival extends Readonly<Pick<AskResult, 'sessionId' | 'turnId' | 'status' | 'text'>> {
+export interface AgentArrival {
   readonly kind: 'answer' | 'question';
   /** Its position in the log; `receive({ after: seq })` continues from there in a later run of the program. */
   readonly seq: number;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly status: TurnStatus;
+  readonly text: string;
   readonly pending: readonly PendingApproval[];
 }
 

@@ -1,13 +1,19 @@
 // The ports of memory that a host program can implement: extraction of memories, contradictions, and external memories. Types only.
 
-import type { Memory, MemoryKind, MemoryView } from './features/memory.ts';
+import type { Memory, MemoryKind, MemoryState } from './features/memory.ts';
+import type { TaintSource } from './tools.ts';
 
 /** A memory as it stands now. */
-export interface KeptMemory extends Memory, Readonly<Pick<MemoryView, 'state' | 'rule' | 'pinned' | 'createdAtMs' | 'uses'>> {
+export interface KeptMemory extends Memory {
   /** Its row number in the store; smaller is older. */
   readonly row: number;
+  readonly state: MemoryState;
+  readonly rule: string | null;
+  readonly pinned: boolean;
+  readonly createdAtMs: number;
   /** When it was last mentioned, recalled or reread. */
   readonly usedAtMs: number;
+  readonly uses: number;
 }
 
 /** A person's message of a turn, as it was said. */
@@ -17,7 +23,11 @@ export interface ExtractedTurn {
   readonly text: string;
 }
 
-export type Proposal = Readonly<Pick<Memory, 'kind' | 'text' | 'importance'>>;
+export interface Proposal {
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly importance: number;
+}
 
 /** Finds facts worth remembering in a turn. Its proposals only become candidates. */
 export interface MemoryExtractor {
@@ -41,12 +51,17 @@ export interface RecalledText {
 }
 
 /** A stored memory in the form an external store receives. */
-export interface RememberedText extends Readonly<Pick<Memory, 'text' | 'kind' | 'importance' | 'untrusted'>> {
+export interface RememberedText {
   /** Stable across deliveries. A recall that answers with this id is not shown in addition to the local memory. */
   readonly id: string;
+  readonly text: string;
+  readonly kind: MemoryKind;
   /** `shared`, or `agent:` and the id of the agent it is for. */
   readonly scope: string;
+  readonly importance: number;
   readonly atMs: number;
+  /** The untrusted sources it may derive from; empty for none. */
+  readonly untrusted: readonly TaintSource[];
 }
 
 /**

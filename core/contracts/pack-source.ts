@@ -4,7 +4,6 @@
 import type { DraftOf, EventType } from './events.ts';
 import type { ToolSchema } from './llm.ts';
 import type { TaintSource } from './tools.ts';
-import type { RecalledText } from './memory-ports.ts';
 
 /** The sections of a pack that sources provide, in their order. */
 export const sourceSections = ['identity', 'task', 'project', 'memory', 'knowledge', 'skill_cards', 'skill_excerpt'] as const;
@@ -24,8 +23,11 @@ export interface PackSourceRequest {
   readonly signal: AbortSignal;
 }
 
-export interface PackPart extends Pick<RecalledText, 'id' | 'text' | 'score'> {
+export interface PackPart {
+  /** Stable: the same thing has the same id in every pack. */
+  readonly id: string;
   readonly title: string;
+  readonly text: string;
   /** Its origin, for the person: `memory mem_…`, `notes/plan.md:12-40`, `skill weather 1.2.0`. */
   readonly source: string;
   /**
@@ -33,6 +35,8 @@ export interface PackPart extends Pick<RecalledText, 'id' | 'text' | 'score'> {
    * left out.
    */
   readonly cut?: { readonly charsMax: number; readonly note: string };
+  /** Higher is better; only shown. */
+  readonly score?: number;
   /**
    * The untrusted sources of the part, if any. Such a part is shown as data, marks the session, and is refused in the sections that
    * instruct (identity, task).

@@ -13,7 +13,7 @@ import { createFileLogger } from '../file-logger.ts';
 import { guardAgainstCrashes } from './crash-guard.ts';
 import { quitFlag } from '../desktop-flags.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
-import { createParts, type Parts, type PartsOptions } from './desktop-parts.ts';
+import { createParts, type Parts } from './desktop-parts.ts';
 import { startUtility } from './start-utility.ts';
 import { StatusWatch } from './desktop-status.ts';
 import { backgroundFlag } from './login-start.ts';
@@ -23,8 +23,11 @@ import { redactedLog } from './redacted-log.ts';
 import { updatesCheck } from './updates.ts';
 import { workAhead } from './work-ahead.ts';
 
-export interface DesktopAppOptions extends Pick<PartsOptions, 'electron' | 'home' | 'packageRoot'> {
+export interface DesktopAppOptions {
+  readonly electron: typeof Electron;
+  readonly home: string;
   readonly version: string;
+  readonly packageRoot: string;
   readonly temporaryFolder: string;
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type * as Electron from 'electron';
 import { systemClock } from '../../core/base/clock.ts';
 import { Lifetimes } from '../../core/base/disposable.ts';
+import type { Logger } from '../../core/base/logger.ts';
 import type { HostedClaw } from '../../core/compose.ts';
 import type { Caller } from '../../core/contracts/ops.ts';
 import { appMenu } from './app-menu.ts';
@@ -13,7 +14,7 @@ import { appPage, isAppPage, serveApp } from './app-protocol.ts';
 import { ApprovalPrompter } from './approval-prompter.ts';
 import { guardContents } from './contents-guard.ts';
 import type { StatusWatch, DesktopStatus } from './desktop-status.ts';
-import { createTray, type TrayOptions, type TrayNeeds } from './desktop-tray.ts';
+import { createTray } from './desktop-tray.ts';
 import { OutsideLinks } from './external-links.ts';
 import { IpcRouter } from './ipc-router.ts';
 import { createLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
@@ -27,22 +28,31 @@ import { WindowPlaceFile } from './window-place.ts';
 
 const keysCaller: Caller = { channel: 'tray', actor: 'the panic keys' };
 
-export interface PartsOptions
-  extends
-    Pick<TrayOptions, 'packageRoot' | 'logger' | 'status' | 'panic' | 'quit'>,
-    Pick<MainWindowOptions, 'isQuitting' | 'onSessionMayEnd' | 'onSessionEnd'> {
+export interface PartsOptions {
   readonly electron: typeof Electron;
   readonly home: string;
+  readonly packageRoot: string;
   readonly claw: HostedClaw;
+  readonly logger: Logger;
+  readonly status: StatusWatch;
   readonly panicKeys: string;
   readonly updateFeed: string | null;
+  readonly isQuitting: () => boolean;
+  readonly panic: (by: Caller) => void;
+  readonly quit: () => void;
+  readonly onSessionMayEnd: () => void;
+  readonly onSessionEnd: () => void;
 }
 
-export interface Parts extends Pick<TrayNeeds, 'window' | 'router' | 'keys' | 'lifetimes'> {
+export interface Parts {
   readonly status: StatusWatch;
+  readonly window: MainWindow;
+  readonly router: IpcRouter;
+  readonly keys: PanicKeys;
   readonly updates: Updates;
   /** Null on a desktop that has no tray. */
   readonly tray: TrayPart | null;
+  readonly lifetimes: Lifetimes;
 }
 
 export function createParts(options: PartsOptions): Parts {

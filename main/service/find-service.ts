@@ -7,11 +7,13 @@ import { resolveHome } from '../../core/store/home/home.ts';
 import { launchdService } from './launchd-service.ts';
 import { runWith } from './run-command.ts';
 import { systemdService } from './systemd-service.ts';
-import type { LaunchOptions } from '../desktop-launcher.ts';
 
-export interface ServiceSource extends Pick<LaunchOptions, 'platform' | 'env' | 'home'> {
+export interface ServiceSource {
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly userFolder: string;
   readonly userId: number;
+  readonly home: string;
   readonly port?: number | undefined;
   /** The command that starts this command line. */
   readonly command: readonly string[];

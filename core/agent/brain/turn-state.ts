@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { TurnLimits } from '../../contracts/events.ts';
-import { noUsage, type Usage, type RequestedCall } from '../../contracts/llm.ts';
+import { noUsage, type Usage } from '../../contracts/llm.ts';
 import type { OverBudget } from './over-budget.ts';
 import type { Idempotency, ToolOutcome } from '../../contracts/tools.ts';
 
@@ -12,7 +12,10 @@ import type { Idempotency, ToolOutcome } from '../../contracts/tools.ts';
  */
 export type CallStatus = 'proposed' | 'rejected' | 'allowed' | 'waiting' | 'denied' | 'running' | 'finished' | 'unknown';
 
-export interface CallState extends Readonly<Pick<RequestedCall, 'callId' | 'tool' | 'args'>> {
+export interface CallState {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: string;
   /** Secrets redacted from the arguments; absent when there are none. */
   readonly withheld?: readonly string[];
   readonly status: CallStatus;

@@ -53,7 +53,10 @@ export const hookEvents = {
 } as const;
 
 /** The input of a hook: JSON on its standard input. Secrets are redacted. */
-export interface HookSubject extends Readonly<Pick<HookRan, 'on' | 'sessionId' | 'turnId'>> {
+export interface HookSubject {
+  readonly on: HookPoint;
+  readonly sessionId: string | null;
+  readonly turnId: string | null;
   readonly agentId: string;
   readonly channel: string;
   /** The request of a run; after it, also how it ended. */

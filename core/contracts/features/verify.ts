@@ -4,7 +4,6 @@
 import * as z from 'zod';
 import { usageSchema } from '../llm.ts';
 import { toolClassSchema } from '../tools.ts';
-import type { Approval } from '../policy.ts';
 
 /** The verdict of a verifier. */
 export const verdictSchema = z.enum(['VALID', 'INVALID', 'RETRY', 'NEEDS_SPEC']);
@@ -58,10 +57,15 @@ const verifyEvents = {
 } as const;
 
 /** The call as a verifier sees it, with secrets redacted. */
-export interface VerifySubject extends Readonly<Pick<Approval, 'tool' | 'args' | 'summary' | 'reason'>> {
+export interface VerifySubject {
+  readonly tool: string;
   readonly class: string;
+  /** JSON. */
+  readonly args: string;
+  readonly summary: string;
   /** The gate's decision; its reason follows. */
   readonly decision: string;
+  readonly reason: string;
   /** The last message of the person. */
   readonly request: string;
   /** Untrusted sources the call may derive from. */

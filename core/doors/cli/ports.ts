@@ -5,9 +5,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import type { Caller } from '../../contracts/ops.ts';
-import type { HomeSources } from '../../store/home/home.ts';
 
-export interface CliIo extends Pick<HomeSources, 'env' | 'cwd' | 'platform'> {
+export interface CliIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
@@ -16,6 +15,9 @@ export interface CliIo extends Pick<HomeSources, 'env' | 'cwd' | 'platform'> {
   readonly stderrIsTty: boolean;
   /** Printed output is kept in the log of a service manager. */
   readonly stdoutIsServiceLog: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
   /** The person's home folder. */
   readonly userFolder: string;
   /** Ctrl-C, or a request to end. Returns the function that stops listening. */

@@ -7,23 +7,28 @@ import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Channel, ChannelLink } from '../../contracts/channels.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import { assert } from '../../base/assert.ts';
+import type { IdSource } from '../../base/ids.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
-import type { SessionRow } from '../../store/session/session.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import { broughtAlong, findMessage, type TurnRuntime } from '../../runtime/turns/turns.ts';
-import { keepAttachments } from './attachments.ts';
-import { introduceChat, receiveFrom, type InboundDeps } from './channel-inbound.ts';
+import { keepAttachments, type AttachmentDeps } from './attachments.ts';
+import { introduceChat, receiveFrom, type ChatPort } from './channel-inbound.ts';
 import { titleOf } from '../../base/session-title.ts';
 
 export type { ChatPort } from './channel-inbound.ts';
 
-export interface ControlplaneDeps extends Pick<InboundDeps, 'log' | 'ids' | 'attachments' | 'chats'> {
+export interface ControlplaneDeps {
   readonly runtime: TurnRuntime;
+  readonly log: SessionLog;
+  readonly ids: IdSource;
+  readonly attachments: AttachmentDeps;
   /** The default agent of a chat, and whether an agent exists. */
   readonly agents: {
     route(from: { readonly channel: string; readonly chatId: string | null }): string;
     assertKnown(agentId: string): void;
   };
   readonly workspaces: Pick<Workspaces, 'choose' | 'configured'>;
+  readonly chats: ChatPort;
   readonly outbox: { open: ChannelLink['open'] };
 }
 
@@ -134,7 +139,10 @@ export class Controlplane {
 
 type Wanted = Partial<Pick<OpParsed<'message.send'>, 'sessionId' | 'agentId' | 'workspace'>>;
 
-interface Place extends Pick<SessionRow, 'sessionId' | 'agentId' | 'workspace'> {
+interface Place {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly workspace: string | null;
   /** Its first event, or its title where it has none yet. */
   readonly opening: (title: string) => AnyDraft[];
 }

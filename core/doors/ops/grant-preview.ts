@@ -2,7 +2,8 @@
 // bounded time.
 
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
-import type { GrantMatch, Approval } from '../../contracts/policy.ts';
+import type { GrantMatch } from '../../contracts/policy.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
 import { matches } from '../../guard/policy/policy.ts';
 import type { OpsParts } from './parts.ts';
 
@@ -46,7 +47,11 @@ function describeCall(deps: Deps, call: RecentCall): OpResult<'grant.preview'>['
   return { callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' };
 }
 
-interface RecentCall extends Readonly<Pick<Approval, 'callId' | 'tool' | 'args' | 'facts'>> {
+interface RecentCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: string;
+  readonly facts: CallFacts;
   readonly atMs: number;
   readonly wasAsked: boolean;
 }

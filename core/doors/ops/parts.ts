@@ -3,6 +3,7 @@
 
 import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
+import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { ToolDefinition, ToolListing, ToolShown, FactContext } from '../../contracts/tools.ts';
@@ -10,7 +11,7 @@ import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
-import type { Routes, TrialOptions } from '../../mind/llm/llm.ts';
+import type { Routes } from '../../mind/llm/llm.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
@@ -20,7 +21,6 @@ import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { BackgroundCommands } from '../../hands/tools/tools.ts';
 import type { LogHead } from '../../store/session/session.ts';
-import type { Secrets } from '../../guard/secret/secret.ts';
 
 export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logger' | 'gate' | 'policy' | 'packer'> {
   readonly background: Pick<BackgroundCommands, 'list' | 'stop'>;
@@ -73,7 +73,11 @@ export interface ArtifactPort {
 }
 
 /** A provider that need not be in config, and its key where that is kept nowhere yet. */
-export type ProviderTrial = Pick<TrialOptions, 'provider' | 'key' | 'signal'>;
+export interface ProviderTrial {
+  readonly provider?: ProviderConfig | undefined;
+  readonly key?: string | undefined;
+  readonly signal: AbortSignal;
+}
 
 export interface ModelListPort {
   readonly routes: Pick<Routes, 'explain'>;
@@ -97,7 +101,13 @@ export interface ModelListPort {
   ready(): Promise<unknown> | null;
 }
 
-export interface SecretPort extends Pick<Secrets, 'set' | 'guard' | 'list' | 'delete'> {
+export interface SecretPort {
+  /** `isKeptOut`: it is long enough to be distinguished from ordinary text, and so is redacted from logs and prompts. */
+  set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
+  /** Redacts it from logs and prompts from now on, without storing it. */
+  guard(value: string, name: string): boolean;
+  list(): Promise<readonly string[]>;
+  delete(name: string): Promise<boolean>;
   status(): Promise<OpResult<'secret.status'>>;
   /** Fails with `vault_locked`, `vault_damaged`, `conflict` or `invalid_params`. */
   unlock(passphrase: string): Promise<OpResult<'secret.status'>>;

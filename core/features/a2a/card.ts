@@ -2,9 +2,13 @@
 
 import { a2aPath } from './paths.ts';
 import { extensionUri } from './carried.ts';
-import type { AgentListing } from '../../contracts/agents.ts';
 
-export type CardAgent = Readonly<Pick<AgentListing, 'agentId' | 'name' | 'description' | 'capabilities'>>;
+export interface CardAgent {
+  readonly agentId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+}
 
 export const A2A_VERSION = '1.0';
 

@@ -3,12 +3,16 @@
 import { Role, TaskState, type AgentCard, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory, type Client } from '@a2a-js/sdk/client';
 import { AppError, isAppError } from '../../contracts/errors.ts';
-import type { PeerState, PeerView } from '../../contracts/features/a2a.ts';
+import type { PeerState } from '../../contracts/features/a2a.ts';
 import { carry, extensionUri, readEnd } from './carried.ts';
 import { peerFetch, unavailable, type PeerAddress } from './peer-fetch.ts';
 import type { OutgoingTask, PeerLink, PeerTask } from './peer-link.ts';
 
-export type PeerCard = Readonly<Pick<PeerView, 'name' | 'description' | 'skills'>>;
+export interface PeerCard {
+  readonly name: string;
+  readonly description: string;
+  readonly skills: readonly string[];
+}
 
 const states: Partial<Record<TaskState, PeerState>> = {
   [TaskState.TASK_STATE_SUBMITTED]: 'submitted',

@@ -1,7 +1,9 @@
 // The messages of a chat service: each is handled once and committed before its service acknowledges it. A
 // stranger leaves nothing but a count and, with a valid code, a pairing to confirm.
 
-import type { ChannelInbound, ChannelLink, ChatService } from '../../contracts/channels.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChannelInbound, ChannelLink, ChatService, OutboundItem } from '../../contracts/channels.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { TakenCommand } from '../../contracts/features/channels.ts';
 import {
@@ -15,19 +17,21 @@ import {
   type Pairing,
   type Questions,
   type Strangers,
-  type QuestionDeps,
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { ServiceRows } from './rows.ts';
 
-export interface ReceptionDeps extends Pick<QuestionDeps, 'clock' | 'logger' | 'queue'> {
+export interface ReceptionDeps {
   readonly service: ChatService;
   readonly log: Pick<SessionLog, 'transact' | 'append'>;
   readonly rows: Pick<ServiceRows, 'person' | 'isTaken' | 'leftCommands'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
   readonly pairing: Pick<Pairing, 'claim'>;
   readonly questions: Pick<Questions, 'answerByCode'>;
   readonly strangers: Pick<Strangers, 'meet'>;
   readonly link: Pick<ChannelLink, 'receive'>;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly command: (call: CommandCall) => Promise<CommandAnswer>;
   readonly me: () => string;
   /** A person who may write wrote. */

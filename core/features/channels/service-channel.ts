@@ -1,6 +1,9 @@
 // One chat service as a channel: starts, pauses and stops it, reports its state, and connects it with people, approvals and the outbox. It
 // acts on the agent only through operations, like every other door.
 
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
 import { stillRedacted } from '../../base/redacted.ts';
 import type {
   Channel,
@@ -26,19 +29,26 @@ import {
   Strangers,
   type QuestionDeps,
   type ServiceNames,
-  type PairingDeps,
 } from '../../runtime/chats/chats.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import { Reception } from './reception.ts';
 import { recordsOf, runRecordsOf, type ServiceRows } from './rows.ts';
 
-export interface ServiceChannelDeps
-  extends
-    Pick<QuestionDeps, 'log' | 'clock' | 'logger' | 'approvals' | 'servers' | 'nonce' | 'queue' | 'keep'>,
-    Pick<PairingDeps, 'ids' | 'randomInt'> {
+export interface ServiceChannelDeps {
   readonly service: ChatService;
   readonly rows: ServiceRows;
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly approvals: QuestionDeps['approvals'];
+  readonly servers: QuestionDeps['servers'];
+  readonly randomInt: (below: number) => number;
+  readonly nonce: () => string;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly every: (ms: number, run: () => void) => () => void;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
+  readonly keep: QuestionDeps['keep'];
   readonly readFile: (sha256: string) => Uint8Array | null;
 }
 

@@ -1,13 +1,18 @@
 // The facts about a failed turn, and whether it may be retried automatically. Reads only.
 
 import { isHere } from '../../contracts/doors.ts';
-import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
+import type { FailureNature } from '../../contracts/features/dead-letters.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { natureOf } from './failure-nature.ts';
 
-export interface Failure extends Readonly<Pick<DeadLetter, 'turnId' | 'sessionId' | 'channel' | 'reason' | 'nature'>> {
+export interface Failure {
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly channel: string;
+  readonly reason: ErrorBody;
+  readonly nature: FailureNature;
   /** The turns it continued, and the one whose message it repeated. */
   readonly earlier: readonly string[];
   /** Why it must not be retried automatically; null if it may. */

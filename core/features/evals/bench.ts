@@ -40,9 +40,12 @@ interface Answered {
   readonly isCached?: true;
 }
 
-interface Graded extends Pick<CaseRun, 'requests' | 'usage' | 'error'> {
+interface Graded {
   readonly checks: readonly Check[];
+  readonly requests: number;
+  readonly usage: Usage;
   readonly paidUsd: number | null;
+  readonly error?: string;
 }
 
 const KEY_VERSION = 2;

@@ -8,7 +8,7 @@ import { leftFolders } from '../../store/home/home.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { HostedClaw } from '../../contracts/claw.ts';
-import type { ConfigInput } from '../../contracts/config.ts';
+import type { Config, ConfigInput } from '../../contracts/config.ts';
 import type { Usage } from '../../contracts/llm.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { OwnPromptName } from '../../contracts/own-prompts.ts';
@@ -17,7 +17,6 @@ import type { Outcome } from './assertions.ts';
 import type { SendableTool } from '../../hands/tools/tools.ts';
 import { declaredTool } from './declared-tool.ts';
 import type { SuiteCase } from './suite-file.ts';
-import type { Spine } from '../feature.ts';
 
 export interface HostOptions {
   readonly home: string;
@@ -32,9 +31,12 @@ export interface HostOptions {
 /** Starts the program on a data folder. */
 export type StartProgram = (options: HostOptions) => Promise<HostedClaw>;
 
-export interface CaseHostDeps extends Pick<Spine, 'config' | 'environment' | 'temporaryFolder'> {
+export interface CaseHostDeps {
   readonly start: StartProgram;
+  readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prompts: HostOptions['prompts'];
+  readonly temporaryFolder: string;
   /** The folder of a skill that the cases are about; the throwaway program has it and trusts it. */
   readonly skill?: string | undefined;
   resolveSecret(ref: string): Promise<string>;

@@ -5,12 +5,15 @@ import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { narrow, wholeBounds, withoutPlan, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { HelperDeps } from './ports.ts';
-import type { Called } from './rows.ts';
 
-export interface WantedHelp extends Readonly<Pick<Called, 'task' | 'mode' | 'model'>> {
+export interface WantedHelp {
+  readonly task: string;
   readonly label?: string | undefined;
   /** The caller's own agent when left out. */
   readonly agentId?: string | undefined;
+  readonly mode: 'wait' | 'background';
+  /** Overrides the agent's model; the caller's own agent is used then. */
+  readonly model?: string | undefined;
 }
 
 export type CallPlace = EventBodies['a2a.called']['from'];

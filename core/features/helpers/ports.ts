@@ -1,20 +1,30 @@
 // The ports of the subagent queue, as narrow as it uses them. compose.ts passes the real ones.
 
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Later } from '../../base/later.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { HelperLimits } from '../../contracts/agents.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
+import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { HelperRows } from './rows.ts';
-import type { Spine } from '../feature.ts';
-import type { InboundMessage } from '../../runtime/turns/turns.ts';
 
 /** A message for a turn: a task for a subagent, or its result. */
-interface HelperMessage extends Pick<
-  InboundMessage,
-  'sessionId' | 'agentId' | 'text' | 'model' | 'channel' | 'sender' | 'untrusted' | 'bounds' | 'helper'
-> {
+interface HelperMessage {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly text: string;
+  readonly model?: string;
+  readonly channel: string;
+  readonly sender: string;
   readonly dedupeKey: string;
+  readonly untrusted?: readonly TaintSource[];
   readonly before: readonly AnyDraft[];
+  readonly bounds?: TurnBounds;
+  readonly helper?: HelperOrigin;
 }
 
 /**
@@ -28,8 +38,13 @@ interface HelperTurns {
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[]): unknown;
 }
 
-export interface HelperDeps extends Pick<Spine, 'log' | 'clock' | 'later' | 'ids' | 'logger'> {
+export interface HelperDeps {
+  readonly log: SessionLog;
   readonly rows: HelperRows;
+  readonly clock: Clock;
+  readonly later: Later;
+  readonly ids: IdSource;
+  readonly logger: Logger;
   readonly limits: HelperLimits;
   readonly panic: { readonly engaged: boolean };
   readonly turns: HelperTurns;

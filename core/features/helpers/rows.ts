@@ -2,7 +2,7 @@
 // the truth; starts nothing.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
-import { helperEndSchema, type HelperListing } from '../../contracts/features/helpers.ts';
+import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
 import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -30,28 +30,39 @@ export const helperMigrations: readonly Migration[] = [
   },
 ];
 
-export type Called = EventBodies['a2a.called'];
-
 /** queued → running → finished; running → retrying → running after a failure that may pass. */
-export interface HelperJob
-  extends
-    Called,
-    Readonly<
-      Pick<HelperListing, 'state' | 'createdAtMs' | 'helperSessionId' | 'attempt' | 'status' | 'text' | 'costUsd' | 'finishedAtMs'>
-    > {
+type JobState = 'queued' | 'running' | 'retrying' | 'finished';
+
+type Called = EventBodies['a2a.called'];
+
+export interface HelperJob extends Called {
+  readonly state: JobState;
+  readonly createdAtMs: number;
+  readonly helperSessionId: string | null;
   /** The turn of the newest attempt. */
   readonly helperTurnId: string | null;
+  readonly attempt: number;
   readonly cancelledBy: string | null;
+  readonly status: HelperEnd | null;
+  readonly text: string;
   readonly usage: Usage | null;
+  readonly costUsd: number | null;
+  readonly finishedAtMs: number | null;
 }
 
-interface StoredJob extends Pick<
-  HelperJob,
-  'state' | 'createdAtMs' | 'helperSessionId' | 'helperTurnId' | 'attempt' | 'cancelledBy' | 'text' | 'costUsd' | 'finishedAtMs'
-> {
+interface StoredJob {
+  readonly state: JobState;
   readonly called: string;
+  readonly createdAtMs: number;
+  readonly helperSessionId: string | null;
+  readonly helperTurnId: string | null;
+  readonly attempt: number;
+  readonly cancelledBy: string | null;
   readonly status: string | null;
+  readonly text: string;
   readonly usage: string | null;
+  readonly costUsd: number | null;
+  readonly finishedAtMs: number | null;
 }
 
 /** The channel of messages from and to subagents. */

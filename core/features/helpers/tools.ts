@@ -7,11 +7,15 @@ import type { CallFacts, TaintSource, ToolContext, ToolDefinition, ToolResult } 
 import { defineTool } from '../../hands/tools/tools.ts';
 import { describeJob, resultOf } from './helper-words.ts';
 import type { HelperJob } from './rows.ts';
-import type { CallPlace } from './plan-call.ts';
-import type { HelperQueue } from './helper-queue.ts';
+import type { CallPlace, WantedHelp } from './plan-call.ts';
 
 /** The queue, as far as its tools use it. */
-export type HelperCalls = Pick<HelperQueue, 'call' | 'whenFinished' | 'list' | 'cancel'>;
+export interface HelperCalls {
+  call(from: CallPlace, wanted: WantedHelp): HelperJob;
+  whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob>;
+  list(sessionId: string | null): HelperJob[];
+  cancel(jobId: string, by: string, reason: string): HelperJob;
+}
 
 export interface HelperToolDeps {
   readonly calls: HelperCalls;

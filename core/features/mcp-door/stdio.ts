@@ -2,15 +2,18 @@
 // fewer. Nothing but the protocol is written there.
 
 import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { Peer } from './peer.ts';
 import { sessionsOf, type SessionNews } from './session-news.ts';
-import type { DoorServerDeps } from './door-server.ts';
 
-export interface StdioOptions extends Pick<DoorServerDeps, 'claw' | 'version' | 'logger'> {
+export interface StdioOptions {
+  readonly claw: Claw;
   readonly caller: Caller;
+  readonly version: string;
+  readonly logger: Logger;
   readonly input: Readable;
   readonly output: Writable;
   /** A fresh id each time. */

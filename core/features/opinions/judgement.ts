@@ -1,10 +1,16 @@
 // The form of a judgement; without one, measures disagreement as the share of words the answers do not have in common. Pure.
 
 import * as z from 'zod';
-import { opinionVerdictSchema, type Opinion } from '../../contracts/features/opinions.ts';
+import { opinionVerdictSchema, type OpinionVerdict } from '../../contracts/features/opinions.ts';
 import { outputOf, type Output } from '../../mind/asking/asking.ts';
 
-export type Judgement = Readonly<Pick<Opinion, 'verdict' | 'best' | 'disagreement' | 'text' | 'reason'>>;
+export interface Judgement {
+  readonly verdict: OpinionVerdict;
+  readonly best: string | null;
+  readonly disagreement: number;
+  readonly text: string;
+  readonly reason: string;
+}
 
 /** `letters`: of the answers there are; another one is no judgement. */
 export function judgementOutput(letters: readonly string[]): Output<Judgement> {

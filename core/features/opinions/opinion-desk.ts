@@ -2,26 +2,34 @@
 // program keeps what came before it.
 
 import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import { askModel, askValue, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
+import { askModel, askValue, type AskingDeps, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
+import type { PanicState } from '../../guard/panic/panic.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { judgementOutput, shuffle, wordDisagreement, type Judgement } from './judgement.ts';
 import { foldOpinions } from './opinion-view.ts';
 import { choosePanel, type KnownModels, type Panel } from './panel.ts';
 import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
-import type { ToolContext } from '../../contracts/tools.ts';
-import type { Spine } from '../feature.ts';
 
-export interface OpinionDeskDeps extends Pick<Spine, 'asking' | 'ids' | 'logger' | 'panic' | 'closing' | 'redactPrompt'> {
+export interface OpinionDeskDeps {
   readonly panels: Panels;
+  readonly asking: AskingDeps;
   readonly models: KnownModels;
   readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
+  readonly panic: PanicState;
   readonly turns: Pick<TurnPort, 'appendToTurn'>;
+  readonly closing: AbortSignal;
+  /** Takes secrets out of what models answered. */
+  redactPrompt(text: string): string;
   /** [0, 1). */
   random(): number;
 }
@@ -34,10 +42,13 @@ export interface OpinionRequest {
   readonly signal?: AbortSignal;
 }
 
-interface Asked extends Pick<ToolContext, 'sessionId' | 'turnId' | 'signal'> {
+interface Asked {
   readonly opinionId: string;
+  readonly sessionId: string;
+  readonly turnId: string;
   readonly question: OpinionQuestion;
   readonly panel: Panel;
+  readonly signal: AbortSignal;
 }
 
 type Given = EventBodies['opinion.given'];

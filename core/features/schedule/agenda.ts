@@ -5,18 +5,28 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import type { Schedule, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
-import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
-import type { Schedules, SchedulesDeps } from './schedules.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { ScheduleBook } from './rows.ts';
+import type { Schedules } from './schedules.ts';
 import type { RecurringJob } from './tools.ts';
 
-type Place = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
+interface Place {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly idempotencyKey: string;
+}
 
 interface FollowUp {
   readonly prompt: string;
   readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
 }
 
-export interface AgendaDeps extends Pick<SchedulesDeps, 'log' | 'clock' | 'book'> {
+export interface AgendaDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly book: ScheduleBook;
   readonly schedules: Schedules;
   /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];

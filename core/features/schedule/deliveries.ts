@@ -3,10 +3,18 @@
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Schedule } from '../../contracts/features/schedule.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { Notice } from '../../runtime/outbox/outbox.ts';
-import type { HeartbeatDeps } from './heartbeat.ts';
+import type { ScheduleBook } from './rows.ts';
 
-export type DeliveriesDeps = Pick<HeartbeatDeps, 'log' | 'book' | 'logger' | 'tell'>;
+export interface DeliveriesDeps {
+  readonly log: SessionLog;
+  readonly book: ScheduleBook;
+  readonly logger: Logger;
+  /** The chat it is queued for; null when there is no such chat. Fails with queue_full or a store error. */
+  tell(to: string, notice: Notice): string | null;
+}
 
 /** How many firings of each schedule are checked at start. */
 const RECENT = 3;

@@ -6,14 +6,19 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
 import type { HeartbeatState, Task } from '../../contracts/features/schedule.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { Alarm } from './clockwork.ts';
 import { heartbeatPrompt, isActive, isQuiet, tasksIn, type ActiveHours } from './heartbeat-text.ts';
 import { localDay } from './local-time.ts';
 import type { Notice } from '../../runtime/outbox/outbox.ts';
 import type { BeatRow, ScheduleBook } from './rows.ts';
-import type { Spine } from '../feature.ts';
 
-export interface HeartbeatDeps extends Pick<Spine, 'clock' | 'logger' | 'log'> {
+export interface HeartbeatDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly log: SessionLog;
   readonly book: ScheduleBook;
   readonly config: {
     readonly everyMinutes: number;

@@ -3,12 +3,17 @@
 
 import * as z from 'zod';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
-import type { CallFacts, FactContext, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import type { ScheduleSpecInput } from '../../contracts/features/schedule.ts';
+import type { CallFacts, FactContext, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { JobBounds } from '../../contracts/turn-bounds.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
-export type AgendaTask = Readonly<Pick<Task, 'taskId' | 'text' | 'state' | 'untrusted'>>;
+export interface AgendaTask {
+  readonly taskId: string;
+  readonly text: string;
+  readonly state: 'open' | 'done' | 'dropped';
+  readonly untrusted: readonly TaintSource[];
+}
 
 /** The place of a call, and the key that identifies it when it runs again. */
 export type AgendaPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
@@ -31,8 +36,12 @@ export interface AgendaPort {
 }
 
 /** A job that comes again. */
-export interface RecurringJob extends Readonly<Pick<RepeatArgs, 'name' | 'prompt' | 'tools' | 'usd'>> {
+export interface RecurringJob {
+  readonly name?: string | undefined;
+  readonly prompt: string;
   readonly when: ScheduleSpecInput;
+  readonly tools?: readonly string[] | undefined;
+  readonly usd?: number | undefined;
 }
 
 export type FollowUpTime = { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };

@@ -3,14 +3,22 @@
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { SignalDisposition, SignalReceived } from '../../contracts/features/signals.ts';
+import type { Attention, SignalDisposition, SignalReceived, SignalSource } from '../../contracts/features/signals.ts';
 import { frameSignal, tellSignals } from './signal-words.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { SignalBook } from './rows.ts';
-import type { Spine } from '../feature.ts';
 
-export interface Signal extends Readonly<Pick<SignalReceived, 'source' | 'name' | 'dedupeKey' | 'text' | 'data' | 'attention'>> {
+export interface Signal {
+  readonly source: SignalSource;
+  readonly name: string;
+  readonly dedupeKey: string;
+  readonly text: string;
+  readonly data: string | null;
+  readonly attention: Attention;
   readonly session: { readonly sessionId: string; readonly title: string };
   readonly agentId: string;
   /** The untrusted sources of the text, if it is not the person's own. */
@@ -29,7 +37,10 @@ export interface SignalLimits {
   readonly textMax: number;
 }
 
-export interface SignalHubDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
+export interface SignalHubDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
   readonly book: SignalBook;
   readonly limits: SignalLimits;
   readonly turns: TurnPort;

@@ -7,10 +7,13 @@ import { GitServer, gitAddressOf, type GitAddress } from './git-source.ts';
 import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
-import { fetched } from './store-web.ts';
-import type { IndexDeps } from './market-index.ts';
+import type { FindSigner } from './signer.ts';
+import { fetched, type StoreWeb } from './store-web.ts';
 
-export interface DirectDeps extends IndexDeps {
+export interface DirectDeps {
+  readonly web: StoreWeb;
+  readonly signer: FindSigner;
+  readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
   /** Folders with a SKILL.md at or below a path. */
   readonly below: (path: string) => readonly string[];
 }

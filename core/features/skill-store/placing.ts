@@ -6,7 +6,6 @@ import { makeFolders, type FolderCalls } from '../../base/make-folders.ts';
 import { renameOver, type RenameCall } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillMove } from '../../contracts/features/skill-store.ts';
-import type { Inspected } from './shelf.ts';
 
 /** The part of `node:fs` used here. */
 export interface StoreFs extends FolderCalls, RenameCall {
@@ -30,7 +29,10 @@ export interface PlacingDeps {
   undone(reason: string): void;
 }
 
-export interface Arrival extends Pick<Inspected, 'name' | 'files' | 'sha256'> {
+export interface Arrival {
+  readonly name: string;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly sha256: string;
   /** The content at the time of the plan; null for none. */
   readonly before: string | null;
 }

@@ -3,8 +3,11 @@
 
 import type { SkillRisk } from '../../contracts/features/skill-store.ts';
 
-export interface RiskRule extends Readonly<Pick<SkillRisk, 'rule' | 'level' | 'message'>> {
+export interface RiskRule {
+  readonly rule: string;
+  readonly level: SkillRisk['level'];
   readonly pattern: RegExp;
+  readonly message: string;
 }
 
 const fetcher = String.raw`\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c)\b`;

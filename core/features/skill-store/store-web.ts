@@ -2,11 +2,15 @@
 // credential and keeps nothing.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import { GuardedFetch, type FetchLimits, type FetchRequest, type UrlJudge, type FetchAnswer } from '../../guard/egress/egress.ts';
+import { GuardedFetch, type FetchLimits, type FetchRequest, type UrlJudge } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
 
-export interface WebAnswer extends Pick<FetchAnswer, 'status' | 'body' | 'url'> {
+export interface WebAnswer {
+  readonly status: number;
+  readonly body: Buffer;
   readonly type: string;
+  /** Where it came from in the end, after redirects. */
+  readonly url: string;
 }
 
 export type StoreRequest = Pick<FetchRequest, 'method' | 'headers' | 'body'>;

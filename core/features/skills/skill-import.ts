@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { RefusedSkill, SkillFinding, SkillView } from '../../contracts/features/skills.ts';
+import type { RefusedSkill, SkillFinding } from '../../contracts/features/skills.ts';
 import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
 import { findSkills, folderNameOf, hashTree, listTree, seeTree, type FoundSkill } from './skill-folders.ts';
 import { readSkillFile } from './skill-file.ts';
@@ -22,8 +22,12 @@ export interface ImportWish {
   readonly replace: boolean;
 }
 
-export interface ImportedSkill extends Readonly<Pick<SkillView, 'name' | 'path' | 'sha256' | 'findings'>> {
+export interface ImportedSkill {
+  readonly name: string;
+  readonly path: string;
+  readonly sha256: string;
   readonly converted: boolean;
+  readonly findings: readonly SkillFinding[];
 }
 
 interface Planned {

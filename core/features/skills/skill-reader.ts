@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { SkillsConfig } from '../../contracts/features/skills.ts';
-import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import { insteadOf, isTrusted, statusOf, type LoadedSkill } from './loaded-skill.ts';
 import { hashTree } from './skill-folders.ts';
 import { readSteps } from './skill-steps.ts';
@@ -15,7 +15,9 @@ import type { OpenedSkill } from './rows.ts';
 const SHOWN_CHARS_MAX = 20_000;
 const FILES_SHOWN = 100;
 
-export interface OpeningPlace extends Pick<ToolContext, 'sessionId' | 'turnId'> {
+export interface OpeningPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
   readonly callId: string | null;
 }
 

@@ -3,11 +3,15 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { noUsage, type ChatMessage, type ModelInfo, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
-import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import { isTrusted, type LoadedSkill } from './loaded-skill.ts';
 import { nextStep, readSteps, type SkillSteps, type StepDone } from './skill-steps.ts';
 
-type RunPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'callId'>;
+interface RunPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string;
+}
 
 /** The queue of helpers, as far as a run uses it. */
 export interface RunHelpers {

@@ -25,8 +25,12 @@ export interface InspectedSkill {
   readonly findings: readonly SkillFinding[];
 }
 
-export interface StandingSkill extends Readonly<Pick<SkillHead, 'name' | 'version' | 'requires' | 'deprecation'>> {
+export interface StandingSkill {
+  readonly name: string;
   readonly path: string;
+  readonly version: string | null;
+  readonly requires: SkillHead['requires'];
+  readonly deprecation: SkillHead['deprecation'];
   /** It is in the workspace's own folder, where the store puts skills. */
   readonly isOwn: boolean;
 }

@@ -5,7 +5,9 @@ import * as z from 'zod';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
-export interface SkillPlace extends Pick<ToolContext, 'sessionId' | 'turnId'> {
+export interface SkillPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
   readonly callId: string | null;
 }
 

@@ -2,9 +2,12 @@
 // invalid; its owner decides what follows.
 
 import { createHash } from 'node:crypto';
-import type { ChannelLink } from '../../contracts/channels.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChannelLink, ChannelRules, OutboundItem } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { Approval } from '../../contracts/policy.ts';
+import type { TelegramState } from '../../contracts/features/telegram.ts';
 import {
   botCommands,
   LiveReplies,
@@ -14,25 +17,29 @@ import {
   type ServerQuestions,
   type Strangers,
 } from '../../runtime/chats/chats.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import { readFailure } from './api-failure.ts';
 import type { BotApi } from './bot-api.ts';
 import { createChatPort } from './chat-port.ts';
-import { HeldFiles, type HeldFilesDeps } from './held-files.ts';
-import { Intake, type IntakeDeps } from './intake.ts';
+import { HeldFiles } from './held-files.ts';
+import { Intake } from './intake.ts';
 import { escapeHtml, toTelegramPieces } from './markdown-html.ts';
-import { Poller, type PollEnd, type PollerDeps } from './poller.ts';
-import { telegramNames, telegramRecords } from './rows.ts';
+import { Poller, type PollEnd } from './poller.ts';
+import type { Bot } from './read-message.ts';
+import { telegramNames, telegramRecords, type TelegramStore } from './rows.ts';
 import { liveScreen } from './live-screen.ts';
 
-export interface BotSessionDeps
-  extends
-    Pick<HeldFilesDeps, 'log' | 'store' | 'logger' | 'fileBytesMax' | 'fetch' | 'wait' | 'queue'>,
-    Pick<PollerDeps, 'clock' | 'pollSeconds' | 'random' | 'tell'>,
-    Pick<IntakeDeps, 'bot' | 'rules'> {
+export interface BotSessionDeps {
   readonly api: BotApi;
+  readonly bot: Bot;
   readonly token: string;
   /** Tells this run of the program from every other. */
   readonly holder: string;
+  readonly log: SessionLog;
+  readonly store: TelegramStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly rules: ChannelRules;
   readonly pairing: Pairing;
   readonly questions: Questions;
   readonly strangers: Strangers;
@@ -40,8 +47,15 @@ export interface BotSessionDeps
   readonly link: ChannelLink;
   readonly approvals: { pendingApprovals(): Approval[] };
   readonly servers: Pick<ServerQuestions, 'list'>;
+  readonly pollSeconds: number;
+  readonly fileBytesMax: number;
+  readonly fetch: typeof fetch;
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly every: (ms: number, run: () => void) => () => void;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly readFile: (sha256: string) => Uint8Array | null;
+  readonly tell: (state: TelegramState, problem: string | null) => void;
   readonly heard: () => void;
 }
 

@@ -3,21 +3,29 @@
 // a file contains the token: it is used only here and never shown.
 
 import { assert } from '../../base/assert.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { OutboundItem } from '../../contracts/channels.ts';
 import type { HeldMessage } from '../../contracts/features/telegram.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import { readFailure } from './api-failure.ts';
 import type { BotApi } from './bot-api.ts';
-import { type Intake, albumOf, tooBig, type IntakeDeps } from './intake.ts';
+import { type Intake, albumOf, tooBig } from './intake.ts';
+import type { TelegramStore } from './rows.ts';
 
-export interface HeldFilesDeps extends Pick<IntakeDeps, 'log' | 'store' | 'logger' | 'queue'> {
+export interface HeldFilesDeps {
   readonly api: Pick<BotApi, 'fileAddress'>;
+  readonly log: SessionLog;
+  readonly store: TelegramStore;
+  readonly logger: Logger;
   readonly intake: Pick<Intake, 'hand'>;
   readonly fetch: typeof fetch;
   /** Most of one file; never more than the 20 MB the server gives out. */
   readonly fileBytesMax: number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
 }
 
 const DOWNLOAD_MAX = 20 * 1024 * 1024;

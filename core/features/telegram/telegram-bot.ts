@@ -2,28 +2,38 @@
 // every other door.
 
 import { createHash } from 'node:crypto';
-import type { Channel, ChannelLink } from '../../contracts/channels.ts';
+import type { Channel, ChannelLink, ChannelRules, OutboundItem } from '../../contracts/channels.ts';
+import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { telegramOps, TelegramState } from '../../contracts/features/telegram.ts';
+import type { Logger } from '../../base/logger.ts';
 import { ChannelRun, chatWords, Pairing, Questions, Strangers, type PairingDeps, type QuestionDeps } from '../../runtime/chats/chats.ts';
 import { readFailure } from './api-failure.ts';
 import { createBotApi, type BotApi } from './bot-api.ts';
-import { BotSession, type BotSessionDeps } from './bot-session.ts';
+import { BotSession } from './bot-session.ts';
 import type { Bot } from './read-message.ts';
-import { runRecords, telegramNames, telegramRecords } from './rows.ts';
+import { runRecords, telegramNames, telegramRecords, type TelegramStore } from './rows.ts';
 
-export interface TelegramDeps
-  extends
-    Omit<PairingDeps, 'store' | 'records' | 'names'>,
-    Pick<
-      BotSessionDeps,
-      'store' | 'logger' | 'rules' | 'pollSeconds' | 'fileBytesMax' | 'fetch' | 'random' | 'wait' | 'every' | 'queue' | 'readFile'
-    >,
-    Pick<QuestionDeps, 'approvals' | 'servers' | 'nonce' | 'keep'> {
+export interface TelegramDeps extends Omit<PairingDeps, 'store' | 'records' | 'names'> {
+  readonly store: TelegramStore;
+  readonly logger: Logger;
+  readonly approvals: QuestionDeps['approvals'];
+  readonly servers: QuestionDeps['servers'];
+  readonly rules: ChannelRules;
   /** Null if no token is configured. */
   readonly source: { readonly apiRoot: string; resolveToken(): Promise<string> } | null;
+  readonly pollSeconds: number;
+  readonly fileBytesMax: number;
+  readonly fetch: typeof fetch;
+  readonly random: () => number;
+  readonly nonce: () => string;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
+  readonly every: (ms: number, run: () => void) => () => void;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
+  keep: QuestionDeps['keep'];
+  readonly readFile: (sha256: string) => Uint8Array | null;
 }
 
 type TelegramOps = Pick<OpHandlers, keyof typeof telegramOps>;
@@ -37,7 +47,11 @@ const TOKEN_LOOK_MS = 15_000;
 const TOKEN_LOOKS = 40;
 
 /** While it is started. */
-type Line = Pick<BotSessionDeps, 'link' | 'claw' | 'questions'>;
+interface Line {
+  readonly link: ChannelLink;
+  readonly claw: Pick<Claw, 'op' | 'onDelta'>;
+  readonly questions: Questions;
+}
 
 export class Telegram {
   readonly #deps: TelegramDeps;

@@ -2,25 +2,33 @@
 // nothing, and neither does the copy of an event in a fork: the original session paid for it.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import { noUsage } from '../../contracts/llm.ts';
+import { noUsage, type Usage } from '../../contracts/llm.ts';
 import type { SqlDatabase } from '../../store/storage/storage.ts';
 import { addLatency, addUp } from './usage-schema.ts';
-import type { Spent } from '../../mind/asking/asking.ts';
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
 
 /** Of a call that one event tells from beginning to end. */
-interface WholeCall extends Pick<OpenCall, 'requestId' | 'turnId' | 'model'>, Spent {
+interface WholeCall {
+  readonly requestId: string;
+  readonly turnId: string | null;
+  readonly model: string;
+  readonly tookMs: number;
+  readonly usage: Usage;
   readonly usageReported: boolean;
+  readonly costUsd: number | null;
 }
 
 /** A call that was asked for and has not ended. */
-interface OpenCall extends Pick<OpenTurn, 'seq' | 'sessionId' | 'day'> {
+interface OpenCall {
   readonly requestId: string;
+  readonly seq: number;
+  readonly sessionId: string;
   readonly turnId: string | null;
   readonly packId: string;
   readonly model: string;
   readonly atMs: number;
+  readonly day: string;
   readonly retries: number;
 }
 

@@ -3,25 +3,32 @@
 import { toAppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { Criterion } from '../../contracts/features/work.ts';
-import { outputOfJsonSchema, valueIn, type Spent, judgeFirmly } from '../../mind/asking/asking.ts';
+import { outputOfJsonSchema, valueIn, type AskingDeps, type Spent, judgeFirmly } from '../../mind/asking/asking.ts';
 import type { Watching } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
-import type { SessionLog, SessionRow } from '../../store/session/session.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import { findFile, readFound } from './workspace-files.ts';
-import type { Spine } from '../feature.ts';
 
-export interface CriteriaDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
+export interface CriteriaDeps {
   readonly turns: Pick<TurnPort, 'runTool' | 'whenResting'>;
+  readonly log: SessionLog;
+  readonly asking: AskingDeps;
+  readonly redactPrompt: (text: string) => string;
   /** Whether a real path is one that only a person reads. */
   readonly isProtected: (real: string) => boolean;
 }
 
 /** The attempt that is checked, and its place. */
-export interface Checked extends Pick<SessionRow, 'sessionId' | 'agentId' | 'channel' | 'workspace'> {
+export interface Checked {
   readonly key: string;
   readonly goal: string;
+  readonly sessionId: string;
   readonly turnId: string;
+  readonly agentId: string;
+  readonly channel: string;
   readonly answer: string;
+  /** Null for the configured workspace. */
+  readonly workspace: string | null;
   readonly folder: string;
   readonly deliverables: readonly string[];
   /** The model that judges where a criterion names none. */

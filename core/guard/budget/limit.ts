@@ -61,11 +61,15 @@ function lowest(amounts: readonly (number | undefined)[]): number | null {
   return known.length === 0 ? null : Math.max(0, Math.min(...known));
 }
 
-export interface BudgetBreach extends Readonly<Pick<BudgetState, 'unit' | 'spent' | 'unknownCost'>> {
+export interface BudgetBreach {
   readonly scope: BudgetLimitScope;
+  readonly unit: 'usd' | 'tokens';
   readonly limit: number;
+  readonly spent: number;
   /** The minimum cost of the call; present if this and not `spent` is over the limit. */
   readonly needed?: number;
+  /** Some calls of this scope had no known price: `spent` in US dollars is a lower bound. */
+  readonly unknownCost: boolean;
 }
 
 /** Null, or the limit that is reached, or that the request alone would pass. A limit of 0 allows no call. */

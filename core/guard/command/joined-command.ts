@@ -1,7 +1,7 @@
 // The known effects of a joined line, from those of its parts. Every part but the last must only read: the line itself must not change what
 // a later part is. Otherwise the whole line is asked about.
 
-import type { JoinedCommand, PlainCommand } from '../../contracts/tools.ts';
+import type { JoinedCommand, PathFact, PlainCommand } from '../../contracts/tools.ts';
 import type { JoinedPart } from './joined-line.ts';
 import type { PlainLook } from './plain-command.ts';
 
@@ -12,10 +12,14 @@ export interface LookedAt {
   readonly look: PlainLook;
 }
 
-export interface JoinedLook extends Pick<PlainLook, 'paths' | 'risks' | 'environment'> {
+export interface JoinedLook {
   readonly joined: JoinedCommand;
+  readonly paths: readonly PathFact[];
+  readonly risks: readonly string[];
   /** The same commands, each with the file that was checked. */
   readonly line: string;
+  /** Added to the environment every child gets. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** Null if the line is not as safe as its parts. */

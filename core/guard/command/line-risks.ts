@@ -3,15 +3,18 @@
 
 import { isAbsolute, join } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
-import type { PathFact, CallFacts } from '../../contracts/tools.ts';
+import type { PathFact, ToolClass } from '../../contracts/tools.ts';
 import { commandsOf, type LineCommand, type LineWord } from './line-commands.ts';
 import type { CommandPlaces } from './protected-walk.ts';
 import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
 import { nameOf } from './wrappers.ts';
 import { writeTargets } from './write-targets.ts';
 
-export interface LineLook extends Readonly<Pick<CallFacts, 'class' | 'hosts' | 'paths'>> {
+export interface LineLook {
+  readonly class: ToolClass;
   readonly risks: readonly string[];
+  readonly hosts: readonly string[];
+  readonly paths: readonly PathFact[];
   /** It makes no sense if part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
   /** It runs code straight from the network. */

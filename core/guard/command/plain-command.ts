@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
-import { bindingsOf, type BoundParts } from './bindings.ts';
+import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
 import { lookAtRepository, quietGit } from './git-repository.ts';
 import type { FoundProgram } from './program-path.ts';
@@ -21,14 +21,20 @@ export interface PlainLook {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export interface PlainSubject extends Pick<BoundParts, 'argv' | 'cwd' | 'environment'> {
+export interface PlainSubject {
+  readonly argv: readonly string[];
   readonly program: FoundProgram;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
-interface Known extends Pick<PlainLook, 'paths' | 'risks' | 'environment'> {
+interface Known {
   readonly reads: string | null;
   readonly family: readonly string[] | null;
+  readonly paths: readonly PathFact[];
   readonly configs: readonly string[];
+  readonly risks: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 const PATHS_MAX = 200;

@@ -3,7 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemDialer, type Dialer } from './connect.ts';
-import { exchange, type ExchangeAnswer, type ExchangePorts, type FetchLimits, type ExchangeRequest } from './exchange.ts';
+import { exchange, type ExchangeAnswer, type ExchangePorts, type FetchLimits } from './exchange.ts';
 import { abortError, failure, timeoutError } from './fetch-failure.ts';
 import { systemResolver, type NameResolver } from './name-lookup.ts';
 import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
@@ -56,11 +56,16 @@ export interface FetchRequest {
   readonly mayFollow?: (hop: RedirectHop) => boolean;
 }
 
-export interface FetchAnswer extends Pick<ExchangeAnswer, 'status' | 'headers' | 'isCut'> {
+export interface FetchAnswer {
   /** The URL that answered, after redirects. */
   readonly url: string;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: HeaderFields;
   /** Decoded. Empty for a redirect that was not followed. */
   readonly body: Buffer;
+  /** There was more than the bound on bytes. */
+  readonly isCut: boolean;
   /** Every host that was asked, in order, each once. */
   readonly hosts: readonly string[];
   /** The redirect target, when the caller did not want to follow. */
@@ -82,8 +87,11 @@ const REDIRECTS_MAX = 5;
 const USER_AGENT = 'Mozilla/5.0 (compatible; TrayClaw)';
 const redirectStatus = new Set([301, 302, 303, 307, 308]);
 
-interface Hop extends Pick<ExchangeRequest, 'method' | 'headers' | 'body'> {
+interface Hop {
   readonly url: string;
+  readonly method: FetchMethod;
+  readonly headers: HeaderFields;
+  readonly body: Buffer | null;
 }
 
 export class GuardedFetch {

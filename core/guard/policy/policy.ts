@@ -18,13 +18,13 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
-import { ConfigRules, type CallOrigin, type ListedTool, type MatchedRule, type RuleReading } from './config-rules.ts';
+import { ConfigRules, type CallOrigin, type DomainSets, type ListedTool, type MatchedRule } from './config-rules.ts';
 import { showsMore } from './edited-call.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, isOfWords, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
 import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
-import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type PreApproval } from './pre-approved.ts';
+import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type EntryWords, type PreApproval } from './pre-approved.ts';
 import { RateLimits } from './rate-limits.ts';
 
 export { noTaint, type CallTaint, type TaintPort } from './call-taint.ts';
@@ -52,8 +52,12 @@ export interface JudgedCall {
   readonly dispatch?: { readonly grantId: string | null };
 }
 
-export interface GateRequest extends JudgedCall, Readonly<Pick<Approval, 'callId' | 'args' | 'summary'>> {
+export interface GateRequest extends JudgedCall {
+  readonly callId: string;
   readonly turnId: string;
+  readonly args: string;
+  /** Describes the call, without the subject: "write notes.md". */
+  readonly summary: string;
 }
 
 export interface GateDecision extends PolicyDecision {
@@ -63,16 +67,20 @@ export interface GateDecision extends PolicyDecision {
   readonly firstUse: Grant | null;
 }
 
-export interface GateDeps extends RuleReading {
+export interface GateDeps {
   readonly store: PolicyStore;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly panic: { readonly engaged: boolean };
   readonly policy: Config['policy'];
+  /** Absolute real path. */
+  readonly workspace: string;
   /** Real paths of further folders the person opened. */
   readonly extraFolders: readonly string[];
+  readonly domains: DomainSets;
   /** Hosts that one tool may read from besides those of policy.allowDomains, by its name. */
   readonly hostsOfTools?: Readonly<Record<string, readonly string[]>>;
+  readonly entryWords: EntryWords;
   /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
 }
@@ -372,7 +380,10 @@ interface Found {
   readonly preApproved: PreApproval | null;
 }
 
-interface NewGrant extends GrantChoice, Readonly<Pick<Grant, 'scope' | 'sessionId' | 'approvalId'>> {
+interface NewGrant extends GrantChoice {
+  readonly scope: GrantScope;
+  readonly sessionId: string;
+  readonly approvalId: string;
   readonly nowMs: number;
   readonly seen: NonNullable<Approval['origin']>['taint'];
   readonly facts?: CallFacts;

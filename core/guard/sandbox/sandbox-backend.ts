@@ -1,6 +1,6 @@
 // The data types between the parts of the sandbox: a command to confine, what it may touch, and the prepared start. No behaviour.
 
-import type { SandboxCommand } from './sandbox-command.ts';
+import type { SpawnMarker } from './sandbox-command.ts';
 import type { ProtectedScan } from './protected-scan.ts';
 import type { SandboxPolicy } from './sandbox-policy.ts';
 
@@ -24,23 +24,38 @@ export interface LimitFact {
   readonly holds: boolean;
 }
 
-export interface SandboxJob extends Pick<SandboxCommand, 'file' | 'args' | 'cwd' | 'workspace' | 'environment' | 'marker' | 'signal'> {
+export interface SandboxJob {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The folder of the session; the configured workspace by default. */
+  readonly workspace?: string;
+  /** Already cut down to the pass list. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly marker: SpawnMarker;
   readonly policy: SandboxPolicy;
   readonly protectedPlaces: ProtectedScan;
   /** A private empty folder of this run; removed by the caller afterwards. */
   readonly temporaryFolder: string;
   /** Private to this instance; no run sees it. */
   readonly instanceFolder: string;
+  readonly signal: AbortSignal;
 }
 
-export interface PreparedRun extends Pick<SandboxJob, 'file' | 'args' | 'environment'> {
+export interface PreparedRun {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
   /** A remark about this way of running, beyond the policy; shown when the command fails. */
   readonly remark?: string;
   /** Releases the resources of the run. Called once, even when it never started. */
   release(): void;
 }
 
-export interface ShieldJob extends Pick<SandboxJob, 'file' | 'args' | 'cwd'> {
+export interface ShieldJob {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
   /** Real paths of folders that are there. */
   readonly hidden: readonly string[];
   /** Below them: these stay as they are. */

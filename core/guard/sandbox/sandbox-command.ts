@@ -39,7 +39,10 @@ export interface SandboxReport {
   readonly whenFailed: string | null;
 }
 
-export interface WrappedCommand extends Pick<SandboxCommand, 'file' | 'args' | 'environment'> {
+export interface WrappedCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
   readonly side: 'inside' | 'outside';
   /** Call once, when the command and everything it started have ended, or when it could not be started. Never rejects. */
   dispose(): Promise<SandboxReport>;

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { FactContext } from '../../contracts/tools.ts';
 import { explainSandbox, type SandboxExplanation } from './explain-sandbox.ts';
 import { LinuxBackend } from './linux-backend.ts';
 import { MacBackend } from './mac-backend.ts';
@@ -18,15 +19,18 @@ import type { MissingProgram, PreparedRun, SandboxBackend } from './sandbox-back
 import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
 import { chooseSide, type SideChoice } from './sandbox-side.ts';
 import { PrivateFolder, removeFolder } from './private-folder.ts';
-import { accessOf, createPolicy, foldersWith, passEnvironment, type SandboxPolicy, type PolicyPlace } from './sandbox-policy.ts';
+import { accessOf, createPolicy, foldersWith, passEnvironment, type SandboxPolicy } from './sandbox-policy.ts';
 import { describeChanges, findChanges, undoAppeared } from './undo-changes.ts';
 
 export type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
 export type { SandboxExplanation } from './explain-sandbox.ts';
 export { outsideArchive } from './network-session.ts';
 
-export interface SandboxOptions extends Pick<PolicyPlace, 'facts' | 'userHome' | 'environment'> {
+export interface SandboxOptions {
   readonly config: Config['sandbox'];
+  readonly facts: FactContext;
+  readonly userHome: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly temporaryFolder: string;
   readonly clock: Clock;

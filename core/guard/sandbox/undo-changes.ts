@@ -8,8 +8,12 @@ import { renameOver } from '../../base/rename-over.ts';
 import { harmOfConfig, harmOfPointer } from './git-scan.ts';
 import type { ProtectedPlace, ProtectedScan } from './protected-scan.ts';
 
-export interface ProtectedChange extends Pick<ProtectedPlace, 'path' | 'reason' | 'link'> {
+export interface ProtectedChange {
+  readonly path: string;
   readonly what: 'appeared' | 'changed' | 'is gone';
+  readonly reason: string;
+  /** The former target of a symbolic link: it can be restored. */
+  readonly link: string | null;
 }
 
 const KEPT_FOLDERS_MAX = 50;

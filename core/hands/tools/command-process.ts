@@ -6,19 +6,28 @@ import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ScriptBounds, SpawnRecord } from '../../contracts/tools.ts';
-import type { CommandSandbox, SandboxReport, WrappedCommand, SandboxCommand } from '../../guard/sandbox/sandbox.ts';
+import type { CommandSandbox, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
 import { wrapCommand } from './confined-start.ts';
-import type { ProcessTrees } from './process-trees.ts';
+import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
 import type { Runnable, Shell } from './shell-command.ts';
 
-export interface CommandOptions extends Pick<
-  SandboxCommand,
-  'cwd' | 'environment' | 'sets' | 'marker' | 'attended' | 'reads' | 'needsWholeMachine'
-> {
+export interface CommandOptions {
   readonly run: Runnable;
+  /** Real path of a folder. */
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The variables the command was given, inside and outside the sandbox. */
+  readonly sets: Readonly<Record<string, string>>;
+  readonly marker: EnvironmentMarker;
   readonly pty: boolean;
+  /** A person approved it. */
+  readonly attended: boolean;
   /** The folder of its session. */
   readonly workspace: string;
+  /** Describes what it reads, if it is known to do nothing else. */
+  readonly reads: string | null;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
   /** Of the skill under whose name it runs. */
   readonly bounds: ScriptBounds | null;
   /** Without it the command reads the end of its input at once. */

@@ -8,7 +8,7 @@ import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/comman
 import { beyondBounds } from './beyond-bounds.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
-import type { CommandOptions } from './command-process.ts';
+import type { Runnable } from './shell-command.ts';
 
 export interface ExecFactsOptions {
   readonly paths: CheckedPaths;
@@ -27,9 +27,17 @@ export interface CommandCall {
 }
 
 /** The checked form in which a command is started. */
-export interface ConfirmedCommand extends Pick<CommandOptions, 'cwd' | 'run' | 'reads' | 'needsWholeMachine' | 'bounds'> {
+export interface ConfirmedCommand {
+  readonly cwd: string;
+  readonly run: Runnable;
   /** Set in addition to the variables every child gets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Describes what it reads, if it is known to do nothing else. */
+  readonly reads: string | null;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
+  /** Of the skill under whose name it runs; null for none, and where a person allowed more. */
+  readonly bounds: ScriptBounds | null;
 }
 
 export class ExecFacts {

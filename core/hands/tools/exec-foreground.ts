@@ -1,10 +1,11 @@
 // One command run to its end within a call: live output, a time limit, abort, and no process left behind.
 
 import type { BackgroundCommands } from './background-commands.ts';
+import type { Clock } from '../../base/clock.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
-import type { SandboxReport, SandboxOptions } from '../../guard/sandbox/sandbox.ts';
-import { childEnvironment } from './child-environment.ts';
+import type { SandboxReport } from '../../guard/sandbox/sandbox.ts';
+import { childEnvironment, type Environment } from './child-environment.ts';
 import { showOutput } from './command-output.ts';
 import { startCommand, type CommandEnd, type CommandOptions, type CommandStarter, type RunningCommand } from './command-process.ts';
 import { reportOf } from './confined-start.ts';
@@ -14,9 +15,12 @@ import { LiveOutput } from './live-output.ts';
 import { OutputSpool } from './output-spool.ts';
 import { settlesWithin } from './settles-within.ts';
 
-export interface ExecDeps extends CommandStarter, Pick<SandboxOptions, 'clock' | 'environment' | 'platform'> {
+export interface ExecDeps extends CommandStarter {
   /** Where commands that run in the background are listed for people. */
   readonly background?: BackgroundCommands;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
   /** Folder for output that does not fit memory. */
   readonly temporaryFolder: string;
   readonly outputBytesMax: number;

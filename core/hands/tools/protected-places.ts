@@ -1,10 +1,17 @@
 // Places no grant ever covers, each with the reason a person reads. Pure: judges a real path by its letters, never opens it.
 
 import { sep } from 'node:path';
-import { ownDataProtection, type FactContext } from '../../contracts/tools.ts';
+import { ownDataProtection } from '../../contracts/tools.ts';
 import { isInside } from '../../base/inside-folder.ts';
 
-export type ProtectedFolders = Pick<FactContext, 'home' | 'workspace' | 'configuredWorkspace'>;
+export interface ProtectedFolders {
+  /** TrayClaw's own data folder, real path. */
+  readonly home: string;
+  /** The workspace, real path. */
+  readonly workspace: string;
+  /** The configured one, where a session works in another folder. */
+  readonly configuredWorkspace?: string;
+}
 
 interface Place {
   /** Consecutive parts anywhere in the path; `*` at an end of a part matches anything. */

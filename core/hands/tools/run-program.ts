@@ -4,22 +4,33 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { SandboxCommand } from '../../guard/sandbox/sandbox.ts';
-import { childEnvironment } from './child-environment.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
+import { childEnvironment, type Environment } from './child-environment.ts';
 import { reportOf, wrapCommand } from './confined-start.ts';
+import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
 import { settlesWithin } from './settles-within.ts';
-import type { ExecDeps } from './exec-foreground.ts';
 
-export type ProgramDeps = Pick<ExecDeps, 'trees' | 'sandbox' | 'environment' | 'platform'>;
+export interface ProgramDeps {
+  readonly trees: ProcessTrees;
+  readonly sandbox: CommandSandbox;
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+}
 
-export interface ProgramRun extends Pick<SandboxCommand, 'cwd' | 'marker' | 'signal' | 'workspace'> {
+export interface ProgramRun {
   /** A program and its arguments; no shell reads them. */
   readonly argv: readonly string[];
   readonly input: string | Uint8Array;
+  /** Real path of a folder. */
+  readonly cwd: string;
+  readonly marker: EnvironmentMarker;
   readonly timeoutMs: number;
   readonly outputBytesMax: number;
+  readonly signal: AbortSignal;
   /** A person approved exactly this program, or it is one of ours with arguments of ours; otherwise it runs in the sandbox of commands. */
   readonly attended?: boolean;
+  /** The folder it may change where it is confined; the configured workspace by default. */
+  readonly workspace?: string;
   /** Variables in addition to those of every command. */
   readonly sets?: Readonly<Record<string, string>>;
   /** Its errors are part of the output as well. */

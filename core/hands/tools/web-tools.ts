@@ -5,16 +5,21 @@ import type { ToolDefinition } from '../../contracts/tools.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { OneOriginCheck, type SafetyChecks } from '../../guard/safety/safety.ts';
 import type { Secrets } from '../../guard/secret/secret.ts';
-import { createHttpRequest, type HttpRequestDeps } from './http-request.ts';
+import { createHttpRequest } from './http-request.ts';
+import type { SecretValues } from './http-request-headers.ts';
 import { createWebFetch } from './web-fetch.ts';
 import { pageTimeMaxMs } from './web-page.ts';
 import { createWebSearch } from './web-search.ts';
 import type { WebHttp } from './web-tool-ports.ts';
 
-export interface WebDeps extends Pick<HttpRequestDeps, 'http' | 'secrets' | 'redact'> {
+export interface WebDeps {
+  readonly http: WebHttp;
   /** For searches: the same client, or one that reaches only the configured service. */
   readonly searchHttp: WebHttp;
+  readonly secrets: SecretValues;
   readonly config: Config['web'];
+  /** Redacts known secrets, in any encoding. */
+  readonly redact: (text: string) => string;
 }
 
 export function createWebTools(deps: WebDeps, outputBytesMax: number): readonly ToolDefinition[] {

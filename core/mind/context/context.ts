@@ -3,7 +3,7 @@
 // from request to request; everything after them is part of one request only.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
-import type { ModelInfo, ToolSchema, SafeRequest } from '../../contracts/llm.ts';
+import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { packAddenda, packReasons, packSectionOrder, packThings } from '../../contracts/pack-words.ts';
 import type { ReadAttachment } from './attached-files.ts';
@@ -13,7 +13,7 @@ import { SectionBuilder } from './pack-sections.ts';
 import type { SelectedParts } from './select-parts.ts';
 import type { SystemPrompt } from './system-prompt.ts';
 import { withinToolLimit } from './tool-priority.ts';
-import { Transcript, type TranscriptDeps } from './transcript.ts';
+import { Transcript } from './transcript.ts';
 
 export { ownWords } from './attached-files.ts';
 export { createSystemPrompt } from './system-prompt.ts';
@@ -44,8 +44,11 @@ export interface PackRequest {
   readonly selected?: SelectedParts | null;
 }
 
-export interface Pack extends Pick<SafeRequest, 'system' | 'tools' | 'messages'> {
+export interface Pack {
   readonly event: EventBodies['pack.built'];
+  readonly system: Redacted;
+  readonly tools: readonly ToolSchema[];
+  readonly messages: readonly Redacted<ChatMessage>[];
   /** Said after the messages, in this request only. */
   readonly tail: Redacted | undefined;
 }
@@ -56,11 +59,16 @@ export interface TokenMeterPort {
   scaleOf(ref: string): TokenScale;
 }
 
-export interface ContextDeps extends Pick<TranscriptDeps, 'estimate' | 'redact' | 'secretsVersion'> {
+export interface ContextDeps {
+  readonly estimate: (text: string) => number;
   /** Without it everything is estimated, and nothing learned. */
   readonly meter?: TokenMeterPort;
   /** The standing instructions; the same text as long as its inputs have not changed. */
   readonly system: SystemPrompt;
+  /** Takes secrets out of a text before a model sees it. */
+  readonly redact?: (text: string) => Redacted;
+  /** Another number whenever more is known to be secret: conversations in use are looked through again then. */
+  readonly secretsVersion?: () => number;
   /** Reads the beginning of an attached file. May throw; then the model learns that it could not be read. */
   readonly readAttachment?: ReadAttachment;
 }

@@ -2,16 +2,10 @@
 // section are left out, with the reason. Never fails, and never rates a part.
 
 import type { Later } from '../../base/later.ts';
+import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons } from '../../contracts/pack-words.ts';
 import { sectionShares } from './pack-budget.ts';
-import {
-  sourceSections,
-  type NoteEvent,
-  type PackPart,
-  type PackSource,
-  type SourceSection,
-  type PackSourceRequest,
-} from '../../contracts/pack-source.ts';
+import { sourceSections, type NoteEvent, type PackPart, type PackSource, type SourceSection } from '../../contracts/pack-source.ts';
 
 export interface LeftOut {
   readonly what: string;
@@ -25,7 +19,11 @@ export interface SelectedParts {
   readonly dropped: readonly LeftOut[];
 }
 
-export interface SelectRequest extends Pick<PackSourceRequest, 'session' | 'agent' | 'query' | 'tools'> {
+export interface SelectRequest {
+  readonly session: string;
+  readonly agent: string;
+  readonly query: string;
+  readonly tools: readonly ToolSchema[];
   readonly contextTokens: number;
 }
 

@@ -1,7 +1,7 @@
 // Wraps text from TrayClaw that is no instruction to the model: a summary, and material from memory, documents and skills. Each is inside a
 // mark it cannot close.
 
-import type { PackPart } from '../../contracts/pack-source.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 
 /** The first message of a conversation that began earlier. */
 export function showSummary(text: string): string {
@@ -12,7 +12,12 @@ export function showSummary(text: string): string {
   );
 }
 
-export type ShownPart = Pick<PackPart, 'title' | 'text' | 'source' | 'tainted'>;
+export interface ShownPart {
+  readonly title: string;
+  readonly text: string;
+  readonly source: string;
+  readonly tainted?: readonly TaintSource[];
+}
 
 export function showPart({ title, text, source, tainted }: ShownPart): string {
   const foreign =

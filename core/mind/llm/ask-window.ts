@@ -3,7 +3,7 @@
 
 import { isPlainObject } from '../../base/json.ts';
 import { withoutApi } from './wire-dialects.ts';
-import { isLoopback, type ServerToAsk } from './model-catalog.ts';
+import { isLoopback } from './model-catalog.ts';
 import { askJson } from './single-request.ts';
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
@@ -12,7 +12,12 @@ const REMOTE_MS = 2_500;
 const WINDOW_TOKENS_MIN = 512;
 const WINDOW_TOKENS_MAX = 20_000_000;
 
-export type WindowQuestion = Pick<ServerToAsk, 'kind' | 'baseUrl' | 'modelId' | 'headers'>;
+export interface WindowQuestion {
+  readonly kind: 'ollama' | 'openai-compatible';
+  readonly baseUrl: string;
+  readonly modelId: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 interface Ask {
   (url: string, body?: object): Promise<unknown>;

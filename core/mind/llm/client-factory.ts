@@ -15,12 +15,14 @@ import { serverProfile } from './server-profile.ts';
 import { WireClient, type Dialect } from './wire-client.ts';
 import { createAnthropicDialect, createOllamaDialect, createOpenAiDialect, type DialectOptions } from './wire-dialects.ts';
 import type { RefusedWordsStore } from './wire-words.ts';
-import type { SdkClientDeps } from './ai-sdk/sdk-client.ts';
 
-export interface ClientFactoryDeps extends Pick<SdkClientDeps, 'secrets' | 'nowMs' | 'nextCallId'> {
+export interface ClientFactoryDeps {
   /** Where its key is; null for none. */
   readonly keyRef: string | null;
+  readonly secrets: { resolve(ref: string): Promise<string> };
   readonly connectTimeoutMs: number;
+  readonly nowMs: () => number;
+  readonly nextCallId: () => string;
   /** The window to give an Ollama model; its own default is small and cuts prompts silently. */
   readonly contextTokens: (provider: string, modelId: string) => number;
   readonly refusedWords: RefusedWordsStore;

@@ -8,14 +8,16 @@ import type { FinishReason, Usage } from '../../contracts/llm.ts';
 import { usageOf } from './cortensor-answers.ts';
 import type { ResponseReader } from './http-transport.ts';
 import { SseParser } from './sse-parser.ts';
-import type { RawReply } from './reply-reader.ts';
 
 const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
 
-export interface StreamedAnswer extends Pick<RawReply, 'text' | 'finishReason' | 'usage'> {
+export interface StreamedAnswer {
   readonly status: number;
   /** The document received in place of a stream; null for a stream. */
   readonly whole: unknown;
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage | null;
 }
 
 export class CortensorStream implements ResponseReader {

@@ -3,7 +3,7 @@
 
 import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, ReplyCall, Usage, ModelReply } from '../../contracts/llm.ts';
+import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 
 /** Progress that the router's watch needs in addition to the text. Every part is optional: a plain DeltaSink will do. */
 export interface ProgressSink extends DeltaSink {
@@ -14,8 +14,12 @@ export interface ProgressSink extends DeltaSink {
 }
 
 /** A reply before the call ids are checked and a missing usage is estimated. */
-export interface RawReply extends Pick<ModelReply, 'text' | 'reasoning' | 'calls' | 'finishReason'> {
+export interface RawReply {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly ReplyCall[];
   readonly usage: Usage | null;
+  readonly finishReason: FinishReason;
 }
 
 export interface ReplyReader {

@@ -11,14 +11,17 @@ import type { RequestBodies } from './request-body.ts';
 import { LineParser } from './line-parser.ts';
 import { SseParser } from './sse-parser.ts';
 import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
-import type { VendorFailure } from './vendor-failure.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const WHOLE_BODY_BYTES_MAX = 32 * 1024 * 1024;
 const OPEN_BRACE = 123;
 const OPEN_BRACKET = 91;
 
-export type FailedAnswer = Pick<VendorFailure, 'status' | 'headers' | 'body'>;
+export interface FailedAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
 
 export interface Dialect {
   readonly provider: string;

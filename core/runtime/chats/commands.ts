@@ -1,7 +1,7 @@
 // The slash commands of a chat. Each is answered at once; commands that decide something use the same operations as every other door. The
 // panic stop asks nothing and waits for nothing; it can be released only at the desktop.
 
-import type { ChatAddress, ButtonPress } from '../../contracts/channels.ts';
+import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
@@ -35,10 +35,14 @@ export interface CommandDeps {
   readonly log: Pick<SessionLog, 'index'>;
 }
 
-export interface CommandCall extends Pick<ButtonPress, 'userId' | 'chatId' | 'waitedMs'> {
+export interface CommandCall {
   readonly name: string;
   readonly rest: string;
+  readonly userId: string;
+  readonly chatId: string;
   readonly threadId?: string;
+  /** The maximum age of the message. */
+  readonly waitedMs: number;
 }
 
 export interface CommandAnswer {

@@ -1,15 +1,18 @@
 // Shows a turn's text while it is written, in the chat it came from: as a draft if the server supports them, else as a message that is
 // edited and becomes the answer. A failure loses nothing: the answer itself is sent by the outbox.
 
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { systemSessionId, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { LiveScreen } from '../../contracts/channels.ts';
 import type { ChatRecords } from './records.ts';
-import type { PairingDeps } from './pairing.ts';
 
-export interface LiveDeps extends Pick<PairingDeps, 'log' | 'clock'> {
+export interface LiveDeps {
   readonly screen: LiveScreen;
   readonly records: Pick<ChatRecords, 'previewed'>;
+  readonly log: SessionLog;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Calls again and again until the returned function is called. */
   readonly every: (ms: number, run: () => void) => () => void;

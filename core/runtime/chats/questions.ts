@@ -2,6 +2,7 @@
 // is first, then updated with the outcome. An answer counts only from the person, the chat and the question it was made for, and only while it
 // is fresh.
 
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ButtonPress, OutboundItem } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -12,17 +13,21 @@ import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import { fieldsOf, quickAnswers } from '../../contracts/question-fields.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import { askedApproval, askedQuestion, declineKey, forgottenQuestion, MINUTES, plain, type Asked } from './asked.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { callerOf } from './caller.ts';
 import { readAnswer } from './read-answer.ts';
-import type { PeopleRows, QuestionRow, QuestionRows } from './records.ts';
-import type { PairingDeps } from './pairing.ts';
+import type { ChatRecords, PeopleRows, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
 
-export interface QuestionDeps extends Pick<PairingDeps, 'log' | 'records' | 'names' | 'clock'> {
+export interface QuestionDeps {
+  readonly log: SessionLog;
   readonly store: PeopleRows & QuestionRows;
+  readonly records: ChatRecords;
+  readonly names: ServiceNames;
   /** Where a press does not prove who pressed, the answer is a code that was sent with the question. */
   readonly answers?: 'buttons' | 'codes';
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
   readonly servers: ServerQuestions;

@@ -5,19 +5,23 @@ import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { OutboundInfo, OutboundState } from '../../contracts/outbox-ops.ts';
 import { HeldRows, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export interface OutboundRow extends Readonly<
-  Pick<OutboundInfo, 'outboundId' | 'sessionId' | 'state' | 'parts' | 'retryAtMs' | 'updatedAtMs'>
-> {
+export interface OutboundRow {
+  readonly outboundId: string;
+  readonly sessionId: string;
+  readonly state: OutboundState;
   /** The next part to send; before it, all have arrived. */
   readonly part: number;
+  readonly parts: number | null;
   /** Tries of that part so far. */
   readonly attempt: number;
   /** The last try may be made again without arriving twice. */
   readonly repeatable: boolean;
+  readonly retryAtMs: number | null;
   /** Since when it waits to leave: since it was queued, or since a person wanted it sent again. */
   readonly waitsSinceMs: number;
   /** A person has reviewed it since and wants it sent. */
   readonly wanted: boolean;
+  readonly updatedAtMs: number;
   readonly item: OutboundItem;
 }
 

@@ -1,16 +1,19 @@
 // The outbox: every message to a chat is queued here once and then sent by its channel. Follows the log so that a turn that came from a
 // chat is answered there exactly once. Decides nothing about permission: the gate did.
 
+import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { ChannelPort, NewOutbound, OutboundItem } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import type { OutboundInfo } from '../../contracts/outbox-ops.ts';
 import { replyText } from '../../contracts/turn-words.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { ChatRows, ChatTurn } from './chat-rows.ts';
 import { Dispatch, type DispatchDeps } from './dispatch.ts';
 import type { MessageHooks } from './message-hooks.ts';
-import type { OutboundQuery } from './outbound-rows.ts';
+import type { OutboundQuery, OutboundRows } from './outbound-rows.ts';
 
 export { ChatRows, type ChatTurn } from './chat-rows.ts';
 export { createMessagePort } from './message-port.ts';
@@ -18,8 +21,12 @@ export { OutboundRows } from './outbound-rows.ts';
 export { outboxMigrations } from './outbox-schema.ts';
 
 export interface OutboxDeps extends DispatchDeps {
+  readonly log: SessionLog;
   readonly chats: ChatRows;
+  readonly rows: OutboundRows;
   readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** A text of a turn. The same key again is no second message. */

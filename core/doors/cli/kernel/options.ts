@@ -22,15 +22,20 @@ export interface ArgumentSpec extends Taken {
   readonly fallback: unknown;
 }
 
-export interface OptionSpec extends Pick<ArgumentSpec, 'label' | 'about' | 'field' | 'fallback'> {
+export interface OptionSpec {
   /** The parameter; null if the command converts the value. */
   readonly parameter: string | null;
   /** The form for commander: `--limit <n>`. */
   readonly flags: string;
+  /** `--limit` */
+  readonly label: string;
   /** The name commander gives the value. */
   readonly key: string;
+  readonly about: string;
+  readonly field: Field;
   readonly sets: Readonly<Record<string, unknown>> | null;
   readonly repeats: boolean;
+  readonly fallback: unknown;
 }
 
 export function argumentsOf({ form }: Entry, fields: Fields): ArgumentSpec[] {

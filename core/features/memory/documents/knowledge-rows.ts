@@ -65,8 +65,11 @@ export interface KeptDocument extends DocumentFacts {
   readonly passages: number;
 }
 
-export interface KeptPassage extends Omit<PassageDraft, 'textHash'>, Pick<DocumentFacts, 'source' | 'path' | 'title'> {
+export interface KeptPassage extends Omit<PassageDraft, 'textHash'> {
   readonly passageId: number;
+  readonly source: string;
+  readonly path: string;
+  readonly title: string;
 }
 
 /** The state of a file when it was last read. */

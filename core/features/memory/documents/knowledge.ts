@@ -4,16 +4,27 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../../base/clock.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
+import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import type { ConfiguredSource, DirectorySource } from './ports.ts';
-import { searchKnowledge, type Found, type SearchRequest, type SearchDeps } from './search.ts';
-import { indexSource, type IndexReport, type SourceIndexDeps } from './source-index.ts';
+import type { FindPassages, ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
+import { searchKnowledge, type Found, type SearchRequest } from './search.ts';
+import { indexSource, type IndexReport } from './source-index.ts';
 
-export interface KnowledgeDeps extends SearchDeps, Pick<SourceIndexDeps, 'reader' | 'readPage' | 'skipped' | 'clock'> {
+export interface KnowledgeDeps {
+  readonly store: KnowledgeStore;
+  readonly findMeaning: FindPassages;
+  readonly reader: DocumentReader;
+  readonly readPage: ReadPage;
+  readonly sources: readonly ConfiguredSource[];
+  readonly resolvers: readonly KnowledgeResolver[];
+  readonly untrustedOf: UntrustedOf;
+  readonly skipped: readonly string[];
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly later: Later;
   /** Something was indexed, and its passages need vectors. */

@@ -3,14 +3,19 @@
 import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import type { PassageDraft, DocumentFacts } from './knowledge-rows.ts';
+import type { PassageDraft } from './knowledge-rows.ts';
 import { endingOf, formOf } from './document-forms.ts';
 import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
 
 /** Raised when documents are cut differently: then all are reread. */
 export const readingVersion = 2;
 
-export type FoundFile = Pick<DocumentFacts, 'path' | 'sizeBytes' | 'modifiedAtMs'>;
+export interface FoundFile {
+  /** Relative to the folder, with forward slashes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+}
 
 export type DocumentJob =
   | {
@@ -25,10 +30,14 @@ export type DocumentJob =
   | { readonly kind: 'read'; readonly file: string; readonly bytesMax: number }
   | { readonly kind: 'cut'; readonly markdown: string };
 
-export interface ReadDocument extends Pick<DocumentFacts, 'sha256' | 'title' | 'mediaType' | 'problem'> {
+export interface ReadDocument {
+  readonly sha256: string;
+  readonly title: string;
+  readonly mediaType: string;
   readonly passages: readonly PassageDraft[];
   /** A page that has to be converted first. */
   readonly html: string | null;
+  readonly problem: string | null;
 }
 
 export interface DocumentResults {

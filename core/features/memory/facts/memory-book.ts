@@ -1,6 +1,7 @@
 // All changes of memories: proposed, kept, promoted, pinned, settled, forgotten, imported and exported. Each change is an event; promotion.ts
 // alone decides what may be kept without a person.
 
+import type { Clock } from '../../../base/clock.ts';
 import type { IdSource } from '../../../base/ids.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import {
@@ -10,25 +11,31 @@ import {
   type MemoryState,
   type MemoryHit,
   type MemoryView,
-  type Memory,
 } from '../../../contracts/features/memory.ts';
 import type { KeptMemory, MemoryResolver } from '../../../contracts/memory-ports.ts';
 import type { MemoryCounts, MemoryFilter } from './memory-rows.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
-import type { ProposedBy, RecallRequest } from './ports.ts';
+import type { Recall, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
 import { ruleFor } from './promotion.ts';
-import { noteUse, type UsePlace, type MemoryPackDeps } from './memory-pack-source.ts';
+import { noteUse, type UsePlace } from './memory-pack-source.ts';
 import { viewOf } from './view.ts';
 
-export interface MemoryBookDeps extends Pick<MemoryPackDeps, 'store' | 'source' | 'clock'> {
+export interface MemoryBookDeps {
+  readonly store: MemoryStore;
+  readonly source: Recall;
   readonly resolver: MemoryResolver;
+  readonly clock: Clock;
   readonly ids: IdSource;
   /** The most candidates that wait for a person; the oldest is dropped for a new one. */
   readonly candidatesMax: number;
 }
 
-export interface Proposed extends Readonly<Pick<Memory, 'kind' | 'text' | 'scope' | 'importance'>> {
+export interface Proposed {
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly scope: string;
+  readonly importance: number;
   readonly pinned?: boolean;
   /** Derived from the call, so that the same call again finds it. */
   readonly memoryId?: string;

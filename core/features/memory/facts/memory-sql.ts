@@ -1,12 +1,21 @@
 // The statements on the tables of memories.
 
+import type { MemoryKind, MemoryState } from '../../../contracts/features/memory.ts';
 import type { SqlDatabase, SqlStatement } from '../../../store/storage/storage.ts';
-import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 
-export interface StoredMemory extends Readonly<
-  Pick<KeptMemory, 'row' | 'memoryId' | 'state' | 'kind' | 'scope' | 'text' | 'importance' | 'createdAtMs' | 'usedAtMs' | 'uses' | 'rule'>
-> {
+export interface StoredMemory {
+  readonly row: number;
+  readonly memoryId: string;
+  readonly state: MemoryState;
+  readonly kind: MemoryKind;
+  readonly scope: string;
+  readonly text: string;
+  readonly importance: number;
   readonly pinned: number;
+  readonly createdAtMs: number;
+  readonly usedAtMs: number;
+  readonly uses: number;
+  readonly rule: string | null;
   readonly origin: string;
   readonly untrusted: string;
 }

@@ -6,11 +6,12 @@ import type { Logger } from '../../../base/logger.ts';
 import { toAppError } from '../../../contracts/errors.ts';
 import { referenceName } from './reference-texts.ts';
 import { measureFloor, referenceTexts } from './relevance.ts';
-import type { KeptMemory } from '../../../contracts/memory-ports.ts';
-import type { VectorStore } from './vector-store.ts';
 
-export interface WaitingText extends Readonly<Pick<KeptMemory, 'row' | 'text' | 'scope'>> {
+export interface WaitingText {
+  readonly row: number;
+  readonly text: string;
   readonly textHash: string;
+  readonly scope: string;
 }
 
 /** A table of texts that need vectors. */
@@ -26,8 +27,14 @@ export interface EmbeddedTexts {
 }
 
 /** The store of vectors. */
-export interface VectorPlace extends Pick<VectorStore, 'pin' | 'setFloor' | 'cached' | 'keep'> {
+export interface VectorPlace {
+  /** Returns whether existing vectors were dropped. Fails with store_failed. */
+  pin(model: string, dimensions: number): boolean;
   readonly pinned: { readonly model: string; readonly dimensions: number; readonly floorBy: string | null } | null;
+  /** The similarity from which texts are related, by the pinned model, and the name of its measurement. */
+  setFloor(model: string, floor: number, by: string): void;
+  cached(textHash: string): Int8Array | null;
+  keep(textHash: string, vector: Float32Array): void;
 }
 
 export interface VectorKeeperDeps {

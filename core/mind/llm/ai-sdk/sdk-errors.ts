@@ -6,12 +6,16 @@ import { AppError } from '../../../contracts/errors.ts';
 import { mapNetworkError } from '../network-errors.ts';
 import { mapOpenAiFailure } from '../openai-errors.ts';
 import { SdkStreamError } from './sdk-reader.ts';
-import type { VendorFailure } from '../vendor-failure.ts';
 
-export interface SdkFailure extends Pick<VendorFailure, 'provider' | 'modelId' | 'secrets' | 'nowMs'> {
+export interface SdkFailure {
+  readonly provider: string;
+  readonly modelId: string;
   readonly package: string;
+  /** Values that must never show. */
+  readonly secrets: readonly string[];
   /** The answer had begun. */
   readonly hasAnswered: boolean;
+  readonly nowMs: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LoadOrder } from './engine-messages.ts';
 import { engineTarget } from './engine-place.ts';
-import type { ChatTemplate } from './chat-prompt.ts';
 
 /** One model in memory with one sequence of tokens. One call at a time. */
-export interface EngineModel extends Pick<ChatTemplate, 'bosText' | 'eosText' | 'render'> {
+export interface EngineModel {
   readonly contextTokens: number;
   /** The chat template of the file; null where it has none. */
   readonly template: string | null;
+  readonly bosText: string;
+  readonly eosText: string;
+  /** Fails with the template's own words. */
+  render(variables: Readonly<Record<string, unknown>>): string;
   /** `continues`: it follows other text, so no word begins with it. */
   tokenize(text: string, continues?: boolean): readonly number[];
   detokenize(tokens: readonly number[], before: readonly number[]): string;

@@ -5,7 +5,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Config, ProviderConfig } from '../../../contracts/config.ts';
 import type { AppError } from '../../../contracts/errors.ts';
 import type { ModelInfo } from '../../../contracts/llm.ts';
-import type { RouteConfig } from '../../../contracts/model-routes.ts';
+import type { RouteConfig, RouteWhen } from '../../../contracts/model-routes.ts';
 import { isRouteRef, routeNameOf, routeRefOf } from '../../../contracts/route-name.ts';
 import { costOf, isCloudModel, isLocalProvider, keysOf, type KnownProvider } from '../model-catalog.ts';
 import { splitRef } from '../model-directory.ts';
@@ -39,7 +39,11 @@ export interface RoutesDeps {
   provider(name: string): KnownProvider | null;
 }
 
-type Candidate = Pick<CandidateFacts, 'model' | 'when' | 'weight'>;
+interface Candidate {
+  readonly model: string;
+  readonly when: RouteWhen | undefined;
+  readonly weight: number | null;
+}
 
 interface Site {
   readonly isLocal: boolean;
