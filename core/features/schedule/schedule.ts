@@ -86,7 +86,7 @@ export const schedule = defineBuiltInFeature({
       dueTimes,
       defaultAgentId: 'main',
       approvalMs: APPROVAL_MS,
-      assertSession: (sessionId) => void assertSession(log, sessionId),
+      assertSession: (sessionId) => assertSession(log, sessionId),
     });
     const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
     const heartbeat = createHeartbeat(spine, book, zone, others);
