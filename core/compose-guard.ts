@@ -25,7 +25,7 @@ import type { Base, Store } from './compose-base.ts';
 /** More than a person can have allowed by hand. */
 const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
-  const { home, config, clock, ids, logger, environment, lifetimes } = base;
+  const { home, config, clock, logger, environment, lifetimes } = base;
   const { policy, marks, log, rows } = store;
   const { report } = rows.of(usage);
   const jobs = rows.of(helpers);
@@ -39,20 +39,17 @@ export function composeGuard(base: Base, store: Store) {
   const extraFolders = facts.extraFolders.map(realOf);
   const sandbox = lifetimes.add(
     new Sandbox({
+      ...base,
       config: readingProgram(config.sandbox),
       facts,
-      environment,
-      clock,
-      logger,
       userHome: homedir(),
       platform: process.platform,
       temporaryFolder: tmpdir(),
     }),
   );
   const gate = new PolicyGate({
+    ...base,
     store: policy,
-    clock,
-    ids,
     panic,
     policy: config.policy,
     workspace,

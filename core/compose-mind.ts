@@ -47,20 +47,16 @@ interface EngineHands {
 
 /** Before the turns, which end first: a model that is cut off by the end of the program is no failure of its turn. */
 export function composeModels(base: Base, { storage, log, settings }: Store, { secrets }: Guard, engine: EngineAccess) {
-  const { home, config, lifetimes, clock, logger, environment } = base;
+  const { home, lifetimes, clock, logger } = base;
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
   const prices = new PriceBook(home);
   const models = new ModelRouter({
-    config,
+    ...base,
     secrets,
-    clock,
-    logger,
     learned: learning,
     refusedWords: learning.refusedWords,
     health: keptHealth(storage.db),
-    environment,
-    home,
     engine,
     prices,
     formerModel: () => newestModel(log, (model) => !isSkillModel(model)),
@@ -111,11 +107,9 @@ export function composeCompaction(base: Base, store: Store, guard: Guard, { mind
   return base.lifetimes.add(
     createCompaction({
       ...base,
+      ...store,
+      ...guard,
       config: config.context.summaries,
-      log: store.log,
-      continuity: store.continuity,
-      panic: guard.panic,
-      budget: guard.budget,
       later: systemLater,
       count: estimateTokens,
       agents,

@@ -16,28 +16,22 @@ interface Served extends Pick<OpsParts, 'background' | 'tools' | 'outbox' | 'com
 }
 
 export function composeOps(base: Base, store: Store, guard: Guard, served: Served): OpHandlers {
-  const { clock, ids, logger, closing } = base;
-  const { log, head, policy, artifacts, chats, continuity, settings } = store;
-  const { panic, facts, workspaces, secrets, sandbox, gate, budget, checkpoints } = guard;
-  const { background, tools, outbox, turns: runtime, compaction, controlplane, processes, features, mind } = served;
-  const { agents, skills } = features;
-  const safety: OpsParts['safety'] = { checkUrl: (url) => base.safety.url(url), redact: (text) => base.safety.redact(text) };
-  const ground = { clock, ids, logger, closing: closing.signal, log, head, policy, artifacts, chats, continuity, settings, safety };
-  const guarded = { panic, facts, workspaces, secrets, sandbox, gate, budget, checkpoints };
-  const running = {
-    background,
-    tools,
-    outbox,
+  const { turns: runtime, features, mind } = served;
+  const parts: OpsParts = {
+    ...base,
+    ...store,
+    ...guard,
+    ...served,
     runtime,
-    compaction,
-    controlplane,
-    processes,
-    agents,
-    skills,
+    closing: base.closing.signal,
+    safety: { checkUrl: (url) => base.safety.url(url), redact: (text) => base.safety.redact(text) },
+    agents: features.agents,
+    skills: features.skills,
     prompts: features.saved,
     helpers: features.helpers.queue,
+    models: mind.models,
+    packer: mind.packer,
   };
-  const parts: OpsParts = { ...ground, ...guarded, ...running, models: mind.models, packer: mind.packer };
   const spine = createSpineOps(parts);
   const cared = health.create(features.spine, null, {
     ...careOf(base, store, guard),

@@ -26,8 +26,9 @@ import {
 } from './hands/tools/tools.ts';
 import { settle, startNotices, takeUp, TurnRuntime, workHere, type TurnDeps } from './runtime/turns/turns.ts';
 import { collectGarbage, Upkeep } from './runtime/upkeep/upkeep.ts';
+import { createMessagePort, Outbox } from './runtime/outbox/outbox.ts';
+import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { LocalClaw } from './doors/ops/ops.ts';
-import { composeChats, composeControlplane, composeOutbox, joinChannels } from './compose-channels.ts';
 import { composeBase, composeStore, openData, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
 import { builtInFeatures, composeFeatures, type Features } from './compose-features.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
@@ -64,7 +65,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
       prices: models.prices,
       start: createTrayClaw,
     });
-    registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
+    registerTools(base, store, guard, { ...hands, features });
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
     return await openDoors(base, store, guard, { ...hands, mind, features, ...runtime });
@@ -81,11 +82,21 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 }
 
 function composeHands(base: Base, store: Store, guard: Guard) {
-  const { config, clock, ids, logger, environment, safetyOf, options } = base;
+  const { config, clock, ids, logger, environment, safetyOf, options, lifetimes } = base;
   const { platform } = process;
   const instanceMarker = instanceMarkerOf(guard.facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(platform), environment, instanceMarker });
-  const outbox = composeOutbox(base, store, guard);
+  const outbox = lifetimes.add(
+    new Outbox({
+      ...base,
+      log: store.log,
+      rows: store.outbound,
+      chats: store.chats,
+      panic: guard.panic,
+      after: systemLater,
+      redactDeep: (value) => safetyOf('channels').redactDeep(value),
+    }),
+  );
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
   const { sharedTools: shared } = options;
@@ -101,11 +112,12 @@ type Hands = ReturnType<typeof composeHands>;
 /** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
 function registerTools(
   { options, config, clock, environment, safety }: Base,
+  { chats, artifacts }: Store,
   { secrets, sandbox, workspaces }: Guard,
-  { background, trees, tools, chats }: Hands & { readonly chats: ReturnType<typeof composeChats> },
-  features: Features,
+  { background, trees, tools, outbox, features }: Hands & { readonly features: Features },
 ): void {
   const { outputBytesMax, execTimeoutMs } = config.tools;
+  const hasChannel = Object.keys(config.channels).length > 0 || features.services.count > 0 || features.channels.length > 0;
   const builtIn = createBuiltInTools({
     background,
     processTrees: trees,
@@ -118,7 +130,8 @@ function registerTools(
     execTimeoutMs,
     outputBytesMax,
     web: createWebDeps(config.web, safety, secrets),
-    chats,
+    // Null where there is no channel: then the model is not told of messages at all.
+    chats: hasChannel ? createMessagePort(outbox, chats, (idOrAlias) => artifacts.get(idOrAlias)) : null,
     refusesFiles: features.skills.refusesFiles,
     boundsOfFiles: features.skills.boundsOfFiles,
   });
@@ -131,8 +144,8 @@ interface Parts extends Hands {
 }
 
 function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features, tools, lastOutput, instanceMarker }: Parts) {
-  const { clock, ids, logger, config, safety } = base;
-  const { log, safeArtifacts, policy } = store;
+  const { logger, config, safety } = base;
+  const { log, safeArtifacts } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
@@ -140,25 +153,20 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
   const { port: governor } = features.governor;
   const { port: verifier } = features.verify;
   const parts: TurnDeps = {
+    ...base,
+    ...store,
+    ...guard,
     ...(hooks === null ? {} : { hooks }),
     ...(governor === null ? {} : { governor }),
     ...(verifier === null ? {} : { verifier }),
-    crashPoints: base.crashPoints,
     notes: features.signals.notes,
-    ...guard,
     models: features.a2a.runsAsModels(features.skills.runsAsModels(mind.models)),
     routes: mind.models.routes,
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
     agents: features.agents,
-    continuity: store.continuity,
-    log,
-    clock,
-    ids,
     later: systemLater,
-    logger,
-    policy,
     artifacts: safeArtifacts,
     tools,
     lastOutput,
@@ -232,7 +240,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, built: Built): 
     killAll: () => trees.killAll(),
     reap: async (...left: Parameters<typeof trees.reap>) => (await trees.reap(...left)).killed,
   };
-  const controlplane = composeControlplane(base, store, guard, { turns, outbox, agents: features.agents });
+  const controlplane = composeControlplane(base, store, guard, built);
   const claw = new LocalClaw({
     ops: composeOps(base, store, guard, { ...built, controlplane, processes }),
     log,
@@ -254,9 +262,34 @@ async function openDoors(base: Base, store: Store, guard: Guard, built: Built): 
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
   if (resumes) for (const wing of features.all) wing.begin?.();
   const channels = [features.telegram.channel(claw), ...features.services.join(claw), ...features.channels];
-  joinChannels(base, channels, { controlplane, outbox, hooks: features.hooks.port });
+  // Channels come last and leave first: what they bring in and send needs all the rest.
+  if (resumes) {
+    outbox.start(features.hooks.port);
+    for (const channel of channels) lifetimes.add(channel.join(controlplane.link(channel)));
+  }
   return Object.assign(claw, work, hostedParts(base, store, guard), {
     routes: features.all.flatMap((wing) => wing.route?.(claw) ?? []),
+  });
+}
+
+function composeControlplane(
+  { ids, config }: Base,
+  { log, safeArtifacts, chats, outbound }: Store,
+  { facts, workspaces }: Guard,
+  { turns, outbox, features }: Built,
+): Controlplane {
+  return new Controlplane({
+    runtime: turns,
+    log,
+    ids,
+    agents: features.agents,
+    outbox,
+    workspaces,
+    chats: {
+      chat: (chat) => chats.chat(chat),
+      sessionOfMessage: (chat, messageId) => outbound.sessionOfMessage(chat, messageId),
+    },
+    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts, contextOf: (workspace) => workspaces.contextOf(workspace) },
   });
 }
 

@@ -41,16 +41,12 @@ export const gapAdvice =
 export function describeGap({ reason, expectedSeq, foundSeq, missing, atMs }: LogGap): string {
   const when = atMs === null ? '' : ` at ${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const events = missing === 1 ? '1 event is' : `${missing ?? 0} events are`;
-  switch (reason) {
-    case 'rewound':
-      return `${events} missing from the end of the log: it had reached event ${expectedSeq ?? 0}${when} and now ends at event ${foundSeq}.`;
-    case 'other-log':
-      return `The database holds another log: event ${expectedSeq ?? 0} is not the one that was recorded${when}.`;
-    case 'power-cut':
-      return `${events} missing from the end of the log after the machine went down. None of them had been confirmed as written to disk.`;
-    case 'head-missing':
-      return `The head file of the log (trayclaw.head) is gone. Whether events after ${foundSeq} are missing cannot be told.`;
-    case 'head-damaged':
-      return `The head file of the log (trayclaw.head) cannot be read. Whether events after ${foundSeq} are missing cannot be told.`;
-  }
+  const sentences: Readonly<Record<LogGap['reason'], string>> = {
+    rewound: `${events} missing from the end of the log: it had reached event ${expectedSeq ?? 0}${when} and now ends at event ${foundSeq}.`,
+    'other-log': `The database holds another log: event ${expectedSeq ?? 0} is not the one that was recorded${when}.`,
+    'power-cut': `${events} missing from the end of the log after the machine went down. None of them had been confirmed as written to disk.`,
+    'head-missing': `The head file of the log (trayclaw.head) is gone. Whether events after ${foundSeq} are missing cannot be told.`,
+    'head-damaged': `The head file of the log (trayclaw.head) cannot be read. Whether events after ${foundSeq} are missing cannot be told.`,
+  };
+  return sentences[reason];
 }

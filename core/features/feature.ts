@@ -2,10 +2,6 @@
 // no registration. compose.ts holds the list.
 
 import { assert } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import type { IdSource } from '../base/ids.ts';
-import type { Later } from '../base/later.ts';
-import type { Logger } from '../base/logger.ts';
 import type { Channel, ChannelTrial, ChatService } from '../contracts/channels.ts';
 import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
@@ -17,7 +13,7 @@ import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../
 import type { WorkStrategy } from '../contracts/work-strategy.ts';
 import type { BudgetBook } from '../guard/budget/budget.ts';
 import type { PanicState } from '../guard/panic/panic.ts';
-import type { PolicyGate, PolicyStore } from '../guard/policy/policy.ts';
+import type { PolicyGate } from '../guard/policy/policy.ts';
 import type { SafetyChecks } from '../guard/safety/safety.ts';
 import type { Secrets } from '../guard/secret/secret.ts';
 import type { Workspaces } from '../guard/workspace/workspace.ts';
@@ -26,28 +22,22 @@ import type { AskingDeps } from '../mind/asking/asking.ts';
 import type { ModelRouter } from '../mind/llm/llm.ts';
 import type { Outbox } from '../runtime/outbox/outbox.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
-import type { CrashPoints, TurnPort } from '../runtime/turns/turns.ts';
+import type { TurnPort, TurnDeps } from '../runtime/turns/turns.ts';
 import type { ArtifactStore } from '../store/artifact/artifact.ts';
 import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
-import type { EventProjection, SessionLog } from '../store/session/session.ts';
+import type { EventProjection } from '../store/session/session.ts';
 import type { Migration, Storage } from '../store/storage/storage.ts';
 
 /** The parts of the program that every turn needs and a feature may use. A feature names those it takes: `Pick<Spine, 'log' | 'clock'>`. */
-export interface Spine {
+export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'policy' | 'crashPoints' | 'instanceMarker'> {
   /** The data folder. */
   readonly home: string;
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly later: Later;
-  readonly ids: IdSource;
-  readonly logger: Logger;
-  readonly log: SessionLog;
   readonly facts: FactContext;
   readonly panic: PanicState;
   readonly gate: Pick<PolicyGate, 'trustFor'>;
   readonly workspaces: Workspaces;
-  readonly policy: PolicyStore;
   readonly budget: BudgetBook;
   readonly safety: SafetyChecks;
   readonly secrets: Pick<Secrets, 'resolve'>;
@@ -64,9 +54,6 @@ export interface Spine {
   readonly settings: Settings;
   readonly outbox: Pick<Outbox, 'queue' | 'tell'>;
   readonly turns: TurnPort;
-  readonly crashPoints: CrashPoints;
-  /** Marks every child process of this data folder. */
-  readonly instanceMarker: Readonly<Record<string, string>>;
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
   /** Of the program. */

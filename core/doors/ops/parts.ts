@@ -1,9 +1,6 @@
 // The dependencies of the operations, by name. Each group of handlers takes the few it needs: `Pick<OpsParts, 'log' | 'clock'>`, and
 // sees no other.
 
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
 import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
@@ -14,35 +11,26 @@ import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
-import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
-import type { ContextPacker } from '../../mind/context/context.ts';
 import type { Routes } from '../../mind/llm/llm.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
-import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { ParsedCall, ProcessPort, TurnRuntime, TurnDeps } from '../../runtime/turns/turns.ts';
 import type { ArtifactInfo, ArtifactPage } from '../../store/artifact/artifact.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { BackgroundCommands } from '../../hands/tools/tools.ts';
-import type { LogHead, SessionLog } from '../../store/session/session.ts';
+import type { LogHead } from '../../store/session/session.ts';
 
-export interface OpsParts {
+export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logger' | 'gate' | 'policy' | 'packer'> {
   readonly background: Pick<BackgroundCommands, 'list' | 'stop'>;
-  readonly log: SessionLog;
   readonly head: Pick<LogHead, 'secure'>;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly logger: Logger;
   readonly runtime: TurnRuntime;
   readonly agents: AgentRegistry;
   /** Conversations that helpers of a session lead. */
   readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
-  readonly gate: PolicyGate;
   readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend' | 'room'>;
-  readonly policy: PolicyStore;
   readonly panic: PanicSwitch;
-  readonly packer: ContextPacker;
   readonly continuity: ContinuityRows;
   readonly compaction: Pick<Compaction, 'compact'>;
   readonly processes: ProcessPort;

@@ -70,6 +70,18 @@ export interface TaskDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'artifac
 
 const CONTEXT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,90}$/;
 const LIVE_CHARS_MAX = 256 * 1024;
+
+const stateOf: Readonly<Record<EventBodies['turn.finished']['status'] | 'running' | 'waiting' | 'queued', PeerState>> = {
+  queued: 'submitted',
+  running: 'working',
+  waiting: 'waiting',
+  done: 'completed',
+  cancelled: 'canceled',
+  stopped: 'canceled',
+  failed: 'failed',
+  over_budget: 'failed',
+};
+
 const endStates: ReadonlySet<PeerState> = new Set(['completed', 'failed', 'canceled', 'rejected']);
 
 export function isEnd(state: PeerState): boolean {
@@ -227,7 +239,7 @@ export class TaskDesk {
       taskId,
       contextId: sessionId.slice(taskSessionPrefix.length),
       messageId,
-      state: stateOf(turn?.status ?? 'cancelled'),
+      state: stateOf[turn?.status ?? 'cancelled'],
       atMs: events.at(-1)?.atMs ?? atMs,
       asked: message?.type === 'user.message' ? message.body.text : '',
       text: finished?.status === 'done' ? this.#outward(finished.text) : '',
@@ -264,7 +276,7 @@ export class TaskDesk {
   #cancelAll(owner: string): void {
     for (const { taskId } of this.#deps.rows.tasksOf(owner)) {
       const status = this.#deps.log.index.turn(taskId)?.status;
-      if (status === undefined || isEnd(stateOf(status))) continue;
+      if (status === undefined || isEnd(stateOf[status])) continue;
       try {
         this.#deps.turns.cancel(taskId, 'The token it came with was revoked.', 'person');
       } catch (cause) {
@@ -274,25 +286,6 @@ export class TaskDesk {
           this.#deps.logger.log('error', 'a task of a revoked token could not be cancelled', { taskId, code, message });
       }
     }
-  }
-}
-
-function stateOf(status: EventBodies['turn.finished']['status'] | 'running' | 'waiting' | 'queued'): PeerState {
-  switch (status) {
-    case 'queued':
-      return 'submitted';
-    case 'running':
-      return 'working';
-    case 'waiting':
-      return 'waiting';
-    case 'done':
-      return 'completed';
-    case 'cancelled':
-    case 'stopped':
-      return 'canceled';
-    case 'failed':
-    case 'over_budget':
-      return 'failed';
   }
 }
 

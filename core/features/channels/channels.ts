@@ -50,17 +50,12 @@ export const channels = defineBuiltInFeature({
 });
 
 function channelOf(spine: Taken & Pick<ServiceChannelDeps, 'servers' | 'wait'>, rows: ChannelRows, service: ChatService): ServiceChannel {
-  const { clock, ids, logger, log, policy, outbox, artifacts, servers, wait } = spine;
+  const { policy, outbox, artifacts } = spine;
   return new ServiceChannel({
+    ...spine,
     service,
-    log,
-    clock,
-    ids,
-    logger,
-    wait,
     rows: rows.of(service.name),
     approvals: policy,
-    servers,
     randomInt: (below) => randomInt(below),
     nonce: () => (service.answers === 'codes' ? drawCode() : randomBytes(15).toString('base64url')),
     every,

@@ -2,8 +2,8 @@
 // taken, questions, notes. Each service sees its own alone. Decides nothing.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
-import { takenCommandSchema, type TakenCommand } from '../../contracts/features/channels.ts';
-import type { ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
+import { takenCommandSchema, type ChannelState, type TakenCommand } from '../../contracts/features/channels.ts';
+import type { ChannelRun, ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
 import type { Migration, SqlDatabase, SqlStatement } from '../../store/storage/storage.ts';
 
 export const channelMigrations: readonly Migration[] = [
@@ -52,80 +52,45 @@ const pairingColumns =
 const questionColumns =
   'approval_id AS approvalId, user_id AS userId, chat_id AS chatId, nonce, outbound_id AS outboundId, asked_at_ms AS askedAtMs, message_id AS messageId, closed, asks, lost';
 
-type Sql = Readonly<
-  Record<
-    | 'people'
-    | 'person'
-    | 'putPerson'
-    | 'dropPerson'
-    | 'pairings'
-    | 'offer'
-    | 'claim'
-    | 'dropPairing'
-    | 'take'
-    | 'forget'
-    | 'isTaken'
-    | 'left'
-    | 'answered'
-    | 'ask'
-    | 'lose'
-    | 'askedIn'
-    | 'close'
-    | 'questionsOf'
-    | 'byNonce'
-    | 'open'
-    | 'putPreview'
-    | 'preview'
-    | 'note'
-    | 'putNote'
-    | 'isPaused'
-    | 'pause'
-    | 'resume',
-    SqlStatement
-  >
->;
+const statements = {
+  people: `SELECT ${personColumns} FROM channel_people WHERE channel = ? ORDER BY paired_at_ms, user_id`,
+  person: `SELECT ${personColumns} FROM channel_people WHERE channel = ? AND user_id = ?`,
+  putPerson: 'INSERT OR REPLACE INTO channel_people (channel, user_id, chat_id, name, paired_at_ms) VALUES (?, ?, ?, ?, ?)',
+  dropPerson: 'DELETE FROM channel_people WHERE channel = ? AND user_id = ?',
+  pairings: `SELECT ${pairingColumns} FROM channel_pairings WHERE channel = ? ORDER BY expires_at_ms, pairing_id`,
+  offer: 'INSERT OR REPLACE INTO channel_pairings (pairing_id, channel, code_hash, expires_at_ms) VALUES (?, ?, ?, ?)',
+  claim: 'UPDATE channel_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?',
+  dropPairing: 'DELETE FROM channel_pairings WHERE pairing_id = ?',
+  take: 'INSERT OR IGNORE INTO channel_taken (channel, key, at_ms, command) VALUES (?, ?, ?, ?)',
+  forget: 'DELETE FROM channel_taken WHERE channel = ? AND at_ms < ? AND command IS NULL',
+  isTaken: 'SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?',
+  left: 'SELECT key, command FROM channel_taken WHERE channel = ? AND command IS NOT NULL ORDER BY at_ms, key',
+  answered: 'UPDATE channel_taken SET command = NULL WHERE channel = ? AND key = ?',
+  ask: `INSERT INTO channel_questions (channel, approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (channel, approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
+     asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
+  lose: 'UPDATE channel_questions SET lost = 1 WHERE outbound_id = ?',
+  askedIn: 'UPDATE channel_questions SET message_id = ? WHERE outbound_id = ?',
+  close: 'UPDATE channel_questions SET closed = 1 WHERE channel = ? AND approval_id = ? AND user_id = ?',
+  questionsOf: `SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND approval_id = ?`,
+  byNonce: `SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND nonce = ?`,
+  open: `SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND closed = 0 ORDER BY asked_at_ms`,
+  putPreview: 'INSERT OR REPLACE INTO channel_previews (channel, turn_id, chat_id, message_id) VALUES (?, ?, ?, ?)',
+  preview: 'SELECT chat_id AS chatId, message_id AS messageId FROM channel_previews WHERE channel = ? AND turn_id = ?',
+  note: 'SELECT value FROM channel_notes WHERE channel = ? AND note = ?',
+  putNote: 'INSERT OR REPLACE INTO channel_notes (channel, note, value) VALUES (?, ?, ?)',
+  isPaused: 'SELECT 1 FROM channel_pauses WHERE channel = ?',
+  pause: 'INSERT OR REPLACE INTO channel_pauses (channel) VALUES (?)',
+  resume: 'DELETE FROM channel_pauses WHERE channel = ?',
+} as const;
 
-function prepareAll(db: SqlDatabase): Sql {
-  return {
-    people: db.prepare(`SELECT ${personColumns} FROM channel_people WHERE channel = ? ORDER BY paired_at_ms, user_id`),
-    person: db.prepare(`SELECT ${personColumns} FROM channel_people WHERE channel = ? AND user_id = ?`),
-    putPerson: db.prepare('INSERT OR REPLACE INTO channel_people (channel, user_id, chat_id, name, paired_at_ms) VALUES (?, ?, ?, ?, ?)'),
-    dropPerson: db.prepare('DELETE FROM channel_people WHERE channel = ? AND user_id = ?'),
-    pairings: db.prepare(`SELECT ${pairingColumns} FROM channel_pairings WHERE channel = ? ORDER BY expires_at_ms, pairing_id`),
-    offer: db.prepare('INSERT OR REPLACE INTO channel_pairings (pairing_id, channel, code_hash, expires_at_ms) VALUES (?, ?, ?, ?)'),
-    claim: db.prepare('UPDATE channel_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?'),
-    dropPairing: db.prepare('DELETE FROM channel_pairings WHERE pairing_id = ?'),
-    take: db.prepare('INSERT OR IGNORE INTO channel_taken (channel, key, at_ms, command) VALUES (?, ?, ?, ?)'),
-    forget: db.prepare('DELETE FROM channel_taken WHERE channel = ? AND at_ms < ? AND command IS NULL'),
-    isTaken: db.prepare('SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?'),
-    left: db.prepare('SELECT key, command FROM channel_taken WHERE channel = ? AND command IS NOT NULL ORDER BY at_ms, key'),
-    answered: db.prepare('UPDATE channel_taken SET command = NULL WHERE channel = ? AND key = ?'),
-    ask: db.prepare(
-      `INSERT INTO channel_questions (channel, approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (channel, approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
-       asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
-    ),
-    lose: db.prepare('UPDATE channel_questions SET lost = 1 WHERE outbound_id = ?'),
-    askedIn: db.prepare('UPDATE channel_questions SET message_id = ? WHERE outbound_id = ?'),
-    close: db.prepare('UPDATE channel_questions SET closed = 1 WHERE channel = ? AND approval_id = ? AND user_id = ?'),
-    questionsOf: db.prepare(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND approval_id = ?`),
-    byNonce: db.prepare(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND nonce = ?`),
-    open: db.prepare(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND closed = 0 ORDER BY asked_at_ms`),
-    putPreview: db.prepare('INSERT OR REPLACE INTO channel_previews (channel, turn_id, chat_id, message_id) VALUES (?, ?, ?, ?)'),
-    preview: db.prepare('SELECT chat_id AS chatId, message_id AS messageId FROM channel_previews WHERE channel = ? AND turn_id = ?'),
-    note: db.prepare('SELECT value FROM channel_notes WHERE channel = ? AND note = ?').pluck(),
-    putNote: db.prepare('INSERT OR REPLACE INTO channel_notes (channel, note, value) VALUES (?, ?, ?)'),
-    isPaused: db.prepare('SELECT 1 FROM channel_pauses WHERE channel = ?'),
-    pause: db.prepare('INSERT OR REPLACE INTO channel_pauses (channel) VALUES (?)'),
-    resume: db.prepare('DELETE FROM channel_pauses WHERE channel = ?'),
-  };
-}
+type Sql = Readonly<Record<keyof typeof statements, SqlStatement>>;
 
 export class ChannelRows {
   readonly #sql: Sql;
 
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = Object.fromEntries(Object.entries(statements).map(([name, text]) => [name, db.prepare(text)])) as Sql;
   }
 
   /** Called for every event inside its transaction. */
@@ -189,7 +154,7 @@ export class ServiceRows implements PeopleRows, QuestionRows {
   }
 
   note(key: string): string | null {
-    return (this.#sql.note.get(this.#channel, key) as string | undefined) ?? null;
+    return (this.#sql.note.get(this.#channel, key) as { value: string } | undefined)?.value ?? null;
   }
 
   get isPaused(): boolean {
@@ -213,6 +178,15 @@ export function recordsOf(channel: string): ChatRecords {
     asked: (body) => ({ type: 'channel.asked', body: { channel, ...body } }),
     closed: (body) => ({ type: 'channel.question_closed', body: { channel, ...body } }),
     previewed: (body) => ({ type: 'channel.preview_sent', body: { channel, ...body } }),
+  };
+}
+
+/** How its life is recorded. */
+export function runRecordsOf(channel: string): ConstructorParameters<typeof ChannelRun<never, ChannelState>>[0]['records'] {
+  return {
+    paused: (body) => ({ type: 'channel.paused', body: { channel, ...body } }),
+    resumed: (body) => ({ type: 'channel.resumed', body: { channel, ...body } }),
+    stateChanged: (body) => ({ type: 'channel.state_changed', body: { channel, ...body } }),
   };
 }
 

@@ -20,6 +20,7 @@ import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { ChannelState, ChannelStatus } from '../../contracts/features/channels.ts';
 import {
+  ChannelRun,
   chatWords,
   LiveReplies,
   Pairing,
@@ -31,7 +32,7 @@ import {
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { Reception } from './reception.ts';
-import { recordsOf, type ServiceRows } from './rows.ts';
+import { recordsOf, runRecordsOf, type ServiceRows } from './rows.ts';
 
 export interface ServiceChannelDeps {
   readonly service: ChatService;
@@ -79,14 +80,10 @@ export class ServiceChannel {
   readonly #names: ServiceNames;
   readonly #strangers: Strangers;
   readonly #closing = new Set<string>();
-  #state: ChannelState = 'starting';
-  #problem: string | null = null;
-  #sinceMs: number;
+  readonly #life: ChannelRun<Joined, ChannelState>;
   #me: string | null = null;
   #lastHeardMs: number | null = null;
-  #joined: Joined | null = null;
   #online: Online | null = null;
-  #running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
 
   constructor(deps: ServiceChannelDeps) {
     const { name, title } = deps.service;
@@ -99,7 +96,10 @@ export class ServiceChannel {
     };
     this.pairing = new Pairing({ ...deps, store: deps.rows, records: recordsOf(name), names: this.#names });
     this.#strangers = new Strangers(deps.clock, this.#names);
-    this.#sinceMs = deps.clock.nowMs();
+    this.#life = new ChannelRun(
+      { ...deps, channel: name, first: 'starting', isPaused: () => deps.rows.isPaused, records: runRecordsOf(name) },
+      (joined, signal) => this.#run(joined, signal),
+    );
   }
 
   get name(): string {
@@ -113,9 +113,7 @@ export class ServiceChannel {
   status(): ChannelStatus {
     return {
       channel: this.name,
-      state: this.#state,
-      sinceMs: this.#sinceMs,
-      problem: this.#problem,
+      ...this.#life.status,
       me: this.#me,
       lastHeardMs: this.#lastHeardMs,
       people: this.#deps.rows.people().length,
@@ -126,7 +124,7 @@ export class ServiceChannel {
   /** The chat of a person who was just paired can receive messages from now on. */
   welcome(pairingId: string, person: { readonly userId: string; readonly chatId: string; readonly name: string }): void {
     const { chatId } = person;
-    this.#joined?.link.introduce({ chatId }, { kind: 'private', title: person.name, senderId: person.userId });
+    this.#life.joined?.link.introduce({ chatId }, { kind: 'private', title: person.name, senderId: person.userId });
     this.#deps.queue({
       to: { channel: this.name, chatId },
       kind: 'notice',
@@ -145,27 +143,19 @@ export class ServiceChannel {
   }
 
   setPaused(isPaused: boolean, by: string): void {
-    const { log, rows } = this.#deps;
-    if (rows.isPaused !== isPaused) {
-      const body = { channel: this.name, by };
-      log.append(systemSessionId, [isPaused ? { type: 'channel.paused', body } : { type: 'channel.resumed', body }], true);
-    }
-    if (isPaused) void this.#stop();
-    else this.#start();
+    this.#life.setPaused(isPaused, by);
   }
 
   #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
     const { service, rows, log } = this.#deps;
     const records = recordsOf(this.name);
     const questions = new Questions({ ...this.#deps, claw, store: rows, records, names: this.#names, answers: service.answers });
-    this.#joined = { link, claw, questions, hasAnsweredLeft: false };
     const stopFollowing = log.onCommitted((events) => this.#follow(events));
-    this.#start();
+    const leave = this.#life.join({ link, claw, questions, hasAnsweredLeft: false });
     return {
       dispose: async () => {
         stopFollowing();
-        this.#joined = null;
-        await this.#stop();
+        await leave();
       },
     };
   }
@@ -174,32 +164,9 @@ export class ServiceChannel {
     for (const event of events) {
       this.#online?.live?.follow(event);
       const { type } = event;
-      if (asking.has(type)) this.#joined?.questions.askOpen();
+      if (asking.has(type)) this.#life.joined?.questions.askOpen();
       if (answering.has(type)) this.#closeAnswered();
     }
-  }
-
-  #start(): void {
-    const { rows } = this.#deps;
-    const joined = this.#joined;
-    if (joined === null || this.#running !== null) return;
-    if (rows.isPaused) {
-      this.#set('paused', null);
-      return;
-    }
-    this.#set('starting', null);
-    const ending = new AbortController();
-    this.#running = { ending, ended: this.#run(joined, ending.signal) };
-  }
-
-  async #stop(): Promise<void> {
-    const running = this.#running;
-    if (this.#deps.rows.isPaused) this.#set('paused', null);
-    running?.ending.abort();
-    await running?.ended;
-    // Resumed while it was ending.
-    if (this.#running === running) this.#running = null;
-    if (this.#joined !== null && !this.#deps.rows.isPaused) this.#start();
   }
 
   /** Never rejects. */
@@ -215,13 +182,13 @@ export class ServiceChannel {
         const error = toAppError(cause);
         const { code, message } = error;
         logger.log('warn', 'a chat service could not be used', { channel: service.name, code, cause: message });
-        this.#set(code === 'unauthorized' ? 'refused' : 'offline', error.told());
+        this.#life.set(code === 'unauthorized' ? 'refused' : 'offline', error.told());
       } finally {
         await this.#leave();
       }
       failures = run.isConnected ? 0 : failures + 1;
       const growingMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX);
-      if (!signal.aborted) await wait(this.#state === 'refused' ? Math.max(REFUSED_MS, growingMs) : growingMs, signal);
+      if (!signal.aborted) await wait(this.#life.status.state === 'refused' ? Math.max(REFUSED_MS, growingMs) : growingMs, signal);
     }
   }
 
@@ -252,7 +219,7 @@ export class ServiceChannel {
         // A service that is ended says that its connection is gone; the state is already that of the pause.
         if (signal.aborted) return;
         this.#online?.close();
-        this.#set('offline', problem);
+        this.#life.set('offline', problem);
       },
       knows: (senderId) => reception.knows(senderId),
       take: (message) => reception.take(message),
@@ -282,7 +249,7 @@ export class ServiceChannel {
       },
     };
     this.#me = line.me;
-    this.#set('running', null);
+    this.#life.set('running', null);
     joined.questions.askOpen();
     this.#closeAnswered();
   }
@@ -315,7 +282,7 @@ export class ServiceChannel {
 
   #asAnswered(part: OutboundPart): OutboundPart {
     if (part.item.kind !== 'question') return part;
-    const answer = this.#joined?.questions.answerOf(part.item.outboundId) ?? null;
+    const answer = this.#life.joined?.questions.answerOf(part.item.outboundId) ?? null;
     if (answer === null) return part;
     const { buttons: _gone, ...rest } = part.item;
     const item = stillRedacted<OutboundItem>(rest);
@@ -324,7 +291,7 @@ export class ServiceChannel {
 
   /** Every chat that asked shows the outcome, wherever it was decided. */
   #closeAnswered(): void {
-    const { questions } = this.#joined ?? {};
+    const { questions } = this.#life.joined ?? {};
     const online = this.#online;
     if (questions === undefined || online === null) return;
     for (const { question, asked } of questions.answered()) {
@@ -370,21 +337,5 @@ export class ServiceChannel {
 
   #note(cause: unknown): void {
     this.#deps.logger.log('warn', 'a chat service could not do all of its work', { channel: this.name, cause: String(cause) });
-  }
-
-  /** Recorded once per change; a normal start is not recorded. */
-  #set(state: ChannelState, problem: string | null): void {
-    if (state === this.#state && problem === this.#problem) return;
-    const wasWell = this.#problem === null;
-    this.#state = state;
-    this.#problem = problem;
-    this.#sinceMs = this.#deps.clock.nowMs();
-    if (wasWell && problem === null) return;
-    try {
-      const body = { channel: this.name, state, problem };
-      this.#deps.log.append(systemSessionId, [{ type: 'channel.state_changed', body }]);
-    } catch (cause) {
-      this.#note(cause);
-    }
   }
 }

@@ -4,7 +4,7 @@ import type { Assessed, Directive, Finding, GovernorConfig } from '../../contrac
 import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ToolClass } from '../../contracts/tools.ts';
 import type { Assessment } from '../../runtime/turns/turns.ts';
-import { judge, rules, type Rule } from './rules.ts';
+import { judge, type Rule } from './rules.ts';
 import { signalsOfAnswer, signalsOfCall, type CallMoment, type Followed } from './signals.ts';
 
 type Why = Finding & Pick<Rule, 'why'>;
@@ -15,15 +15,10 @@ export interface AssessedCall extends CallMoment {
 }
 
 /** Null where no rule fires and the class is not stopped. */
-export function assessCall(
-  turn: Followed,
-  call: AssessedCall,
-  { mode, ...config }: GovernorConfig,
-  all: readonly Rule[] = rules,
-): Assessment | null {
+export function assessCall(turn: Followed, call: AssessedCall, { mode, ...config }: GovernorConfig): Assessment | null {
   if (mode === 'off') return null;
   const toolClass = call.facts.class;
-  const found = judge(signalsOfCall(turn, call), toolClass, all);
+  const found = judge(signalsOfCall(turn, call), toolClass);
   const isStopped = turn.stopped.has(toolClass);
   if (found.length === 0 && !isStopped) return null;
   const findings = isStopped ? [stoppedBefore(turn, toolClass), ...found] : found;
@@ -48,9 +43,9 @@ export function assessCall(
 }
 
 /** Null where no rule about answers fires. */
-export function assessAnswer(turn: Followed, { mode }: GovernorConfig, all: readonly Rule[] = rules): Assessed | null {
+export function assessAnswer(turn: Followed, { mode }: GovernorConfig): Assessed | null {
   if (mode === 'off') return null;
-  const findings = judge(signalsOfAnswer(turn), null, all);
+  const findings = judge(signalsOfAnswer(turn), null);
   if (findings.length === 0) return null;
   const applied = mode === 'on' ? directivesOf(findings) : [];
   return { callId: null, mode, findings: findings.map(plain), applied };

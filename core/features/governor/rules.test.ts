@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { signalNames, type SignalName } from '../../contracts/features/governor.ts';
 import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
-import { judge, rules } from './rules.ts';
+import { conditionsOf, judge, rules } from './rules.ts';
 import { riskOf, type Signals } from './signals.ts';
 
 /** The class of a call decides its risk; a signal that is left out is 0. */
@@ -314,7 +314,7 @@ test.each(rules.map(({ id }) => id))('control: without %s its situations differ'
 
 test('each condition of each rule is held by a situation: one less, and it does not fire', () => {
   for (const rule of rules) {
-    for (const [signal, atLeast] of rule.when) {
+    for (const [signal, atLeast] of conditionsOf(rule)) {
       const just = situations.find(
         ([toolClass, given, expected]) => expected.split(' ').includes(rule.id) && signalsOf([toolClass, given, '']).risk >= 0,
       );
@@ -335,5 +335,5 @@ test('a finding names the first signal of its rule, and the value it had', () =>
 
 test('rules have unique ids, conditions and sentences', () => {
   expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
-  for (const { why, when } of rules) expect([why.endsWith('.'), when.length > 0]).toEqual([true, true]);
+  for (const rule of rules) expect([rule.why.endsWith('.'), conditionsOf(rule).length > 0]).toEqual([true, true]);
 });

@@ -176,12 +176,13 @@ function createDocuments(
   { knowledge: rows }: MemoryStores,
   { near, embedding, ports, lifetimes }: KnowledgeParts,
 ): Knowledge {
-  const { clock, config, facts, later, logger } = spine;
+  const { config, facts } = spine;
   const reader = new DocumentThread();
   // Closed in reverse: first those that create jobs, then those that run them.
   lifetimes.add(reader);
   return lifetimes.add(
     new Knowledge({
+      ...spine,
       store: rows,
       findMeaning: (query, limit, signal) =>
         near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
@@ -191,9 +192,6 @@ function createDocuments(
       resolvers: ports.knowledgeResolvers ?? [],
       untrustedOf: (file) => untrustedOf(file, spine),
       skipped: [facts.home],
-      clock,
-      logger,
-      later,
       onIndexed: () => {
         if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
       },

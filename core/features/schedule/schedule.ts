@@ -75,22 +75,18 @@ export const schedule = defineBuiltInFeature({
   migrations: scheduleMigrations,
   rows: ({ db }) => new ScheduleBook(db),
   create: (spine: Taken, book: ScheduleBook, others: Others) => {
-    const { clock, ids, logger, later, log, panic, outbox, sources } = spine;
+    const { clock, logger, log, outbox, sources } = spine;
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     const dueTimes = new DueTimes(zone);
     const schedules = new Schedules({
+      ...spine,
       statusOf: ({ turnId, taskId }) =>
         taskId === undefined ? (turnId === undefined ? null : (log.index.turn(turnId)?.status ?? null)) : others.work.statusOf(taskId),
-      log,
-      clock,
-      ids,
       book,
       dueTimes,
       defaultAgentId: 'main',
       approvalMs: APPROVAL_MS,
-      assertSession: (sessionId) => {
-        assertSession(log, sessionId);
-      },
+      assertSession: (sessionId) => assertSession(log, sessionId),
     });
     const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
     const heartbeat = createHeartbeat(spine, book, zone, others);
@@ -99,21 +95,14 @@ export const schedule = defineBuiltInFeature({
         ? start(others.signals, kept, entry)
         : startTask({ ...others, log }, { ...kept.schedule, task: kept.schedule.task }, entry);
     const clockwork = new Clockwork({
-      clock,
-      logger,
-      panic,
+      ...spine,
       book,
       dueTimes,
       alarms: [heartbeat],
       isOpen: (id) => isOpen(log.index.turn(id)?.status ?? others.work.statusOf(id)),
       fire: (kept, entry) => void fire(kept, entry),
-      record: (entries) => {
-        schedules.record(entries);
-      },
-      rewind: (fromMs, toMs) => {
-        schedules.rewind(fromMs, toMs);
-      },
-      later,
+      record: (entries) => schedules.record(entries),
+      rewind: (fromMs, toMs) => schedules.rewind(fromMs, toMs),
     });
     const deliveries = new Deliveries({ log, logger, book, tell: (to, notice) => outbox.tell(to, notice) });
     const stopListening = log.onCommitted((events) => {
@@ -144,15 +133,12 @@ export const schedule = defineBuiltInFeature({
 });
 
 function createHeartbeat({ config, ...spine }: Taken, book: ScheduleBook, zone: string, { prompt, signals }: Others): Heartbeat {
-  const { clock, logger, log, panic, outbox, sources, facts } = spine;
+  const { outbox, sources, facts } = spine;
   const path = join(facts.workspace, 'HEARTBEAT.md');
   return new Heartbeat({
-    clock,
-    logger,
+    ...spine,
     zone,
-    log,
     book,
-    panic,
     config: config.heartbeat,
     instructions: () => prompt('trayclaw-heartbeat'),
     // An agent that had read untrusted content may have written the file; then it is untrusted too.

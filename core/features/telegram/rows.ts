@@ -1,7 +1,7 @@
 // The rows of the Telegram bot, kept in step with its events in the transaction of the append: paired people, confirmed updates, messages
 // with pending files, sent approvals. Decides nothing; only the lease is not an event.
 
-import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../contracts/events.ts';
 import { heldMessageSchema, type HeldMessage, type TelegramPerson } from '../../contracts/features/telegram.ts';
 import type { ChatRecords, PairingRow, QuestionRow } from '../../runtime/chats/chats.ts';
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
@@ -51,6 +51,12 @@ export const telegramRecords: ChatRecords = {
   asked: (body) => ({ type: 'telegram.asked', body }),
   closed: (body) => ({ type: 'telegram.question_closed', body }),
   previewed: (body) => ({ type: 'telegram.preview_sent', body }),
+};
+
+export const runRecords = {
+  paused: (body: EventBodies['telegram.paused']): AnyDraft => ({ type: 'telegram.paused', body }),
+  resumed: (body: EventBodies['telegram.resumed']): AnyDraft => ({ type: 'telegram.resumed', body }),
+  stateChanged: (body: EventBodies['telegram.state_changed']): AnyDraft => ({ type: 'telegram.state_changed', body }),
 };
 
 export const telegramNames = {

@@ -9,12 +9,12 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { telegramOps, TelegramState } from '../../contracts/features/telegram.ts';
 import type { Logger } from '../../base/logger.ts';
-import { chatWords, Pairing, Questions, Strangers, type PairingDeps, type QuestionDeps } from '../../runtime/chats/chats.ts';
+import { ChannelRun, chatWords, Pairing, Questions, Strangers, type PairingDeps, type QuestionDeps } from '../../runtime/chats/chats.ts';
 import { readFailure } from './api-failure.ts';
 import { createBotApi, type BotApi } from './bot-api.ts';
 import { BotSession } from './bot-session.ts';
 import type { Bot } from './read-message.ts';
-import { telegramNames, telegramRecords, type TelegramStore } from './rows.ts';
+import { runRecords, telegramNames, telegramRecords, type TelegramStore } from './rows.ts';
 
 export interface TelegramDeps extends Omit<PairingDeps, 'store' | 'records' | 'names'> {
   readonly store: TelegramStore;
@@ -57,20 +57,19 @@ export class Telegram {
   readonly #deps: TelegramDeps;
   readonly #pairing: Pairing;
   readonly #strangers: Strangers;
-  #state: TelegramState;
-  #problem: string | null = null;
-  #sinceMs: number;
+  readonly #life: ChannelRun<Line, TelegramState>;
   #bot: Bot | null = null;
   #lastUpdateMs: number | null = null;
-  #line: Line | null = null;
-  #running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
 
   constructor(deps: TelegramDeps) {
     this.#deps = deps;
     this.#pairing = new Pairing({ ...deps, records: telegramRecords, names: telegramNames });
     this.#strangers = new Strangers(deps.clock, telegramNames);
-    this.#state = deps.source === null ? 'off' : 'starting';
-    this.#sinceMs = deps.clock.nowMs();
+    const { source, store } = deps;
+    const about = { channel: 'telegram', first: source === null ? 'off' : 'starting', isPaused: () => store.isPaused } as const;
+    this.#life = new ChannelRun({ ...deps, ...about, records: runRecords }, async (line, signal) => {
+      if (source !== null) await this.#run(source, line, signal);
+    });
   }
 
   get handlers(): TelegramOps {
@@ -81,7 +80,7 @@ export class Telegram {
       'telegram.list': () => pairing.list(),
       'telegram.confirm': ({ pairingId }, caller) => {
         const person = pairing.confirm(pairingId, caller);
-        this.#line?.link.introduce({ chatId: person.chatId }, { kind: 'private', title: person.name, senderId: person.userId });
+        this.#life.joined?.link.introduce({ chatId: person.chatId }, { kind: 'private', title: person.name, senderId: person.userId });
         this.#welcome(pairingId, person.chatId);
         return pairing.list();
       },
@@ -108,16 +107,14 @@ export class Telegram {
   /** Begins to listen, unless it is paused or has no token. */
   #join(link: ChannelLink, claw: Line['claw']): { dispose(): Promise<void> } {
     const questions = new Questions({ ...this.#deps, records: telegramRecords, names: telegramNames, claw });
-    this.#line = { link, claw, questions };
     const stopFollowing = this.#deps.log.onCommitted((events) => {
       if (events.some(({ type }) => news.has(type))) questions.askOpen();
     });
-    this.#start();
+    const leave = this.#life.join({ link, claw, questions });
     return {
       dispose: async () => {
         stopFollowing();
-        this.#line = null;
-        await this.#stop();
+        await leave();
       },
     };
   }
@@ -125,9 +122,7 @@ export class Telegram {
   status(): OpResult<'telegram.status'> {
     const { people, pairings } = this.#pairing.list();
     return {
-      state: this.#state,
-      sinceMs: this.#sinceMs,
-      problem: this.#problem,
+      ...this.#life.status,
       bot: this.#bot,
       lastUpdateMs: this.#lastUpdateMs,
       people: people.length,
@@ -148,41 +143,9 @@ export class Telegram {
     });
   }
 
-  #setPaused(isPaused: boolean, caller: Caller): OpResult<'telegram.status'> {
-    const { log, store } = this.#deps;
-    if (store.isPaused !== isPaused) {
-      const body = { by: caller.actor };
-      log.append(systemSessionId, [isPaused ? { type: 'telegram.paused', body } : { type: 'telegram.resumed', body }], true);
-    }
-    if (isPaused) void this.#stop();
-    else this.#start();
+  #setPaused(isPaused: boolean, { actor }: Caller): OpResult<'telegram.status'> {
+    this.#life.setPaused(isPaused, actor);
     return this.status();
-  }
-
-  #start(): void {
-    const { source, store, logger } = this.#deps;
-    const line = this.#line;
-    if (source === null || line === null || this.#running !== null) return;
-    if (store.isPaused) {
-      this.#set('paused', null);
-      return;
-    }
-    this.#set('starting', null);
-    const ending = new AbortController();
-    const ended = this.#run(source, line, ending.signal).catch((cause: unknown) => {
-      logger.log('error', 'the Telegram bot ended by a fault', { cause: String(cause) });
-    });
-    this.#running = { ending, ended };
-  }
-
-  async #stop(): Promise<void> {
-    const running = this.#running;
-    if (this.#deps.store.isPaused) this.#set('paused', null);
-    running?.ending.abort();
-    await running?.ended;
-    // Resumed while it was ending.
-    if (this.#running === running) this.#running = null;
-    if (this.#line !== null && !this.#deps.store.isPaused) this.#start();
   }
 
   async #run(source: NonNullable<TelegramDeps['source']>, line: Line, signal: AbortSignal): Promise<void> {
@@ -219,7 +182,7 @@ export class Telegram {
     try {
       return await source.resolveToken();
     } catch (cause) {
-      this.#set('refused', toAppError(cause).told());
+      this.#life.set('refused', toAppError(cause).told());
       return null;
     }
   }
@@ -232,14 +195,14 @@ export class Telegram {
       const failure = readFailure(cause, signal);
       if (failure.kind === 'aborted') return { retryMs: null };
       if (failure.kind === 'refused' && (failure.why === 'unauthorized' || failure.why === 'not_found')) {
-        this.#set('refused', tokenWords);
+        this.#life.set('refused', tokenWords);
         return 'refused';
       }
       if (failure.kind === 'flood') {
-        this.#set('offline', 'Telegram asked TrayClaw to wait. TrayClaw retries automatically.');
+        this.#life.set('offline', 'Telegram asked TrayClaw to wait. TrayClaw retries automatically.');
         return { retryMs: failure.retryAfterMs };
       }
-      this.#set('offline', 'The Telegram server cannot be reached. TrayClaw retries automatically.');
+      this.#life.set('offline', 'The Telegram server cannot be reached. TrayClaw retries automatically.');
       return { retryMs: null };
     }
   }
@@ -257,27 +220,12 @@ export class Telegram {
       pairing: this.#pairing,
       strangers: this.#strangers,
       holder: this.#deps.nonce(),
-      tell: (state, problem) => this.#set(state, problem),
+      tell: (state, problem) => this.#life.set(state, problem),
       heard: () => {
         this.#lastUpdateMs = this.#deps.clock.nowMs();
       },
     });
     return session.run(signal);
-  }
-
-  /** Recorded once per change; a normal start is not recorded. */
-  #set(state: TelegramState, problem: string | null): void {
-    if (state === this.#state && problem === this.#problem) return;
-    const wasWell = this.#problem === null;
-    this.#state = state;
-    this.#problem = problem;
-    this.#sinceMs = this.#deps.clock.nowMs();
-    if (wasWell && problem === null) return;
-    try {
-      this.#deps.log.append(systemSessionId, [{ type: 'telegram.state_changed', body: { state, problem } }]);
-    } catch (cause) {
-      this.#deps.logger.log('error', 'the state of the Telegram bot could not be noted', { cause: String(cause) });
-    }
   }
 }
 

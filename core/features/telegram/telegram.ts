@@ -21,13 +21,10 @@ export const telegram = defineBuiltInFeature({
   rows: ({ db }) => new TelegramStore(db),
   /** `wait` rests between two tries. */
   create: (spine: Taken, store: TelegramStore, servers: TelegramDeps['servers'], wait: TelegramDeps['wait'] = sleep) => {
-    const { config, clock, ids, logger, log, policy, secrets, outbox, artifacts } = spine;
+    const { config, policy, secrets, outbox, artifacts } = spine;
     const { token, apiRoot = standardRoot, ...rules } = config.channels.telegram ?? {};
     const bot = new Telegram({
-      log,
-      clock,
-      ids,
-      logger,
+      ...spine,
       store,
       approvals: policy,
       servers,

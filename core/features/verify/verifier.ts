@@ -94,16 +94,13 @@ function subjectOf({ request, decision, said }: About): VerifySubject {
 
 function reasonFor(verdict: Verdict, by: string, reason: string): string {
   const why = reason === '' ? 'it gave no reason.' : reason;
-  switch (verdict) {
-    case 'VALID':
-      return `${by} found the call valid: ${why}`;
-    case 'INVALID':
-      return `${by} found the call invalid: ${why}`;
-    case 'RETRY':
-      return `${by} wants the call done differently: ${why} Correct it and propose it again.`;
-    case 'NEEDS_SPEC':
-      return `${by} cannot judge the call without more detail: ${why}`;
-  }
+  const sentences: Readonly<Record<Verdict, string>> = {
+    VALID: `${by} found the call valid: ${why}`,
+    INVALID: `${by} found the call invalid: ${why}`,
+    RETRY: `${by} wants the call done differently: ${why} Correct it and propose it again.`,
+    NEEDS_SPEC: `${by} cannot judge the call without more detail: ${why}`,
+  };
+  return sentences[verdict];
 }
 
 function shorten(text: string): string {

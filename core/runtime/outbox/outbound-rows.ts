@@ -204,12 +204,10 @@ export class OutboundRows {
   }
 }
 
-interface StoredRow extends Omit<OutboundRow, 'item' | 'repeatable' | 'wanted'> {
+interface StoredRow
+  extends Omit<OutboundRow, 'item' | 'repeatable' | 'wanted'>, Readonly<Pick<OutboundInfo, 'reason' | 'createdAtMs' | 'updatedAtMs'>> {
   readonly repeatable: number;
   readonly item: string;
-  readonly reason: string | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }
 
 function rowOf(stored: unknown): OutboundRow | null {

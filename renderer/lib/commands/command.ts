@@ -40,6 +40,23 @@ export interface Command {
   readonly repeats?: true;
 }
 
+type NamedWords = { readonly [K in keyof Words['commands']]: Words['commands'][K] extends string ? K : never }[keyof Words['commands']];
+
+/** Commands of a group by the key of their name. The id is that key with hyphens: `goPolicy` is `go-policy`. */
+export function commandsOf(
+  group: CommandGroup,
+  forms: { readonly [K in NamedWords]?: Omit<Command, 'id' | 'group' | 'name'> },
+): readonly Command[] {
+  return (Object.keys(forms) as NamedWords[]).flatMap((key) => {
+    const form = forms[key];
+    const id = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return form === undefined ? [] : [{ ...form, id, group, name: (words: Words['commands']) => words[key] }];
+  });
+}
+
+/** It only stops; it never releases. */
+export const panicChord = 'Ctrl+Shift+.';
+
 export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, browser: chords });
 
 /** In a browser these keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */

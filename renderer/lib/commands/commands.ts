@@ -3,7 +3,7 @@
 import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { viewNames } from '../../../core/contracts/views.ts';
-import { everywhere, instead, type Command, type CommandContext, type CommandGroup } from './command.ts';
+import { commandsOf, everywhere, instead, panicChord, type Command, type CommandContext, type CommandGroup } from './command.ts';
 import { sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
 
 const goCommands: readonly Command[] = [
@@ -16,44 +16,18 @@ const goCommands: readonly Command[] = [
     ...(index === 9 ? { keys: everywhere('Alt+Shift+0') } : {}),
     run: ({ app }) => app.route.go(view, view === 'chat' || view === 'activity' ? app.route.lastSessionId : null),
   })),
-  {
-    id: 'go-policy',
-    group: 'go',
-    name: (words) => words.goPolicy,
-    run: ({ app }) => app.route.go('approvals', 'policy'),
-  },
-  {
-    id: 'go-usage',
-    group: 'go',
-    name: (words) => words.goUsage,
-    run: ({ app }) => app.route.go('health', 'usage'),
-  },
-  {
-    id: 'new-schedule',
-    group: 'go',
-    name: (words) => words.newSchedule,
-    run: ({ app }) => app.route.go('schedules', 'new'),
-  },
-  {
-    id: 'go-telegram',
-    group: 'go',
-    name: (words) => words.goTelegram,
-    run: ({ app }) => app.route.go('settings', 'channels'),
-  },
-  {
-    id: 'go-unfinished',
-    group: 'go',
-    name: (words) => words.goUnfinished,
-    run: ({ app }) => app.route.go('health', 'unfinished'),
-  },
-  {
-    id: 'go-waiting',
-    group: 'go',
-    name: (words) => words.goWaiting,
-    keys: instead('Mod+J', 'Alt+Shift+J'),
-    isPossible: ({ app }) => app.approvals.waitingCount > 0,
-    run: ({ app }) => app.route.go('approvals', null, app.approvals.pending[0]?.approvalId),
-  },
+  ...commandsOf('go', {
+    goPolicy: { run: ({ app }) => app.route.go('approvals', 'policy') },
+    goUsage: { run: ({ app }) => app.route.go('health', 'usage') },
+    newSchedule: { run: ({ app }) => app.route.go('schedules', 'new') },
+    goTelegram: { run: ({ app }) => app.route.go('settings', 'channels') },
+    goUnfinished: { run: ({ app }) => app.route.go('health', 'unfinished') },
+    goWaiting: {
+      keys: instead('Mod+J', 'Alt+Shift+J'),
+      isPossible: ({ app }) => app.approvals.waitingCount > 0,
+      run: ({ app }) => app.route.go('approvals', null, app.approvals.pending[0]?.approvalId),
+    },
+  }),
 ];
 
 const lookCommands: readonly Command[] = [
@@ -64,78 +38,48 @@ const lookCommands: readonly Command[] = [
     isPossible: ({ appearance }) => appearance.theme !== theme,
     run: ({ appearance }) => appearance.chooseTheme(theme),
   })),
-  {
-    id: 'more-contrast',
-    group: 'look',
-    name: (words) => words.moreContrast,
-    isPossible: ({ appearance }) => !appearance.hasMoreContrast,
-    run: ({ appearance }) => appearance.chooseContrast(true),
-  },
-  {
-    id: 'usual-contrast',
-    group: 'look',
-    name: (words) => words.usualContrast,
-    isPossible: ({ appearance }) => appearance.hasMoreContrast,
-    run: ({ appearance }) => appearance.chooseContrast(false),
-  },
-  {
-    id: 'compact',
-    group: 'look',
-    name: (words) => words.compact,
-    isPossible: ({ appearance }) => !appearance.isCompact,
-    run: ({ appearance }) => appearance.chooseDensity(true),
-  },
-  {
-    id: 'comfortable',
-    group: 'look',
-    name: (words) => words.comfortable,
-    isPossible: ({ appearance }) => appearance.isCompact,
-    run: ({ appearance }) => appearance.chooseDensity(false),
-  },
+  ...commandsOf('look', {
+    moreContrast: {
+      isPossible: ({ appearance }) => !appearance.hasMoreContrast,
+      run: ({ appearance }) => appearance.chooseContrast(true),
+    },
+    usualContrast: {
+      isPossible: ({ appearance }) => appearance.hasMoreContrast,
+      run: ({ appearance }) => appearance.chooseContrast(false),
+    },
+    compact: {
+      isPossible: ({ appearance }) => !appearance.isCompact,
+      run: ({ appearance }) => appearance.chooseDensity(true),
+    },
+    comfortable: {
+      isPossible: ({ appearance }) => appearance.isCompact,
+      run: ({ appearance }) => appearance.chooseDensity(false),
+    },
+  }),
 ];
 
-/** It only stops; it never releases. */
-export const panicChord = 'Ctrl+Shift+.';
-
-const hostCommands: readonly Command[] = [
-  {
-    id: 'panic-stop',
-    group: 'host',
-    name: (words) => words.panicStop,
+const hostCommands = commandsOf('host', {
+  panicStop: {
     keys: everywhere(panicChord),
     isPossible: ({ app }) => !app.system.panic.engaged,
     run: ({ app }) => app.attempt(() => app.system.engagePanic()),
     asksAgain: true,
     isAlways: true,
   },
-  {
-    id: 'release-stop',
-    group: 'host',
-    name: (words) => words.releaseStop,
+  releaseStop: {
     isPossible: ({ app }) => app.system.panic.engaged,
     // Leads to the step that asks; it does not release on its own.
     run: ({ app }) => void (app.system.asksRelease = true),
   },
-  {
-    id: 'look-now',
-    group: 'host',
-    name: (words) => words.lookNow,
-    run: ({ app }) => app.attempt(() => app.schedules.beat()),
-  },
-  {
-    id: 'make-backup',
-    group: 'host',
-    name: (words) => words.makeBackup,
+  lookNow: { run: ({ app }) => app.attempt(() => app.schedules.beat()) },
+  makeBackup: {
     run: ({ app, language }) =>
       app.attempt(async () => {
         const { file, sizeBytes } = await app.client.op('backup.create', {});
         app.notices.inform(language.words.commands.backupMade(file, language.format.size(sizeBytes)));
       }),
   },
-  {
-    id: 'verify-log',
-    group: 'host',
-    name: (words) => words.verifyLog,
+  verifyLog: {
     run: ({ app, language }) =>
       app.attempt(async () => {
         const { words, format } = language;
@@ -144,32 +88,27 @@ const hostCommands: readonly Command[] = [
         else app.notices.tell(words.commands.logBroken(firstBad?.seq ?? 0), words.commands.logBrokenHint);
       }),
   },
-];
+});
 
 const frameCommands: readonly Command[] = [
-  {
-    id: 'show-palette',
-    group: 'host',
-    name: (words) => words.showPalette,
-    keys: everywhere('Mod+K'),
-    run: ({ frame }) => frame.toggle('palette'),
-    isAlways: true,
-  },
-  {
-    id: 'show-keys',
-    group: 'host',
-    name: (words) => words.showKeys,
-    keys: everywhere('?', 'Mod+/'),
-    run: ({ frame }) => frame.toggle('keys'),
-  },
-  {
-    id: 'toggle-list',
-    group: 'session',
-    name: (words) => words.toggleList,
-    keys: instead('Mod+B', 'Alt+Shift+B'),
-    isPossible: ({ app }) => app.route.place.view === 'chat',
-    run: ({ frame }) => (frame.listShown = !frame.listShown),
-  },
+  ...commandsOf('host', {
+    showPalette: {
+      keys: everywhere('Mod+K'),
+      run: ({ frame }) => frame.toggle('palette'),
+      isAlways: true,
+    },
+    showKeys: {
+      keys: everywhere('?', 'Mod+/'),
+      run: ({ frame }) => frame.toggle('keys'),
+    },
+  }),
+  ...commandsOf('session', {
+    toggleList: {
+      keys: instead('Mod+B', 'Alt+Shift+B'),
+      isPossible: ({ app }) => app.route.place.view === 'chat',
+      run: ({ frame }) => (frame.listShown = !frame.listShown),
+    },
+  }),
 ];
 
 export const commandTable: readonly Command[] = [

@@ -5,7 +5,7 @@ import type { SessionInfo } from '../../../core/contracts/op-results.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 import type { InspectorPart, SideTab } from '../state/inspector.svelte.ts';
 import { fileNameOf, saveFile } from '../save-file.ts';
-import { everywhere, focusOn, instead, type Command, type CommandContext } from './command.ts';
+import { commandsOf, everywhere, focusOn, instead, type CommandContext } from './command.ts';
 
 /** The session in view; in the activity view, its session. */
 export function sessionInView({ app }: CommandContext): SessionInfo | undefined {
@@ -18,6 +18,8 @@ function lastTurn(context: CommandContext): TurnView | undefined {
   return session && context.app.conversation(session.sessionId).view.turns.at(-1);
 }
 
+const hasSession = (context: CommandContext): boolean => sessionInView(context) !== undefined;
+const hasTurn = (context: CommandContext): boolean => lastTurn(context) !== undefined;
 const isEnded = (turn: TurnView | undefined): turn is TurnView => turn !== undefined && turn.finishedAtMs !== null;
 
 function onSession(context: CommandContext, work: (session: SessionInfo) => Promise<unknown>): Promise<boolean> | undefined {
@@ -118,11 +120,8 @@ async function reviewSession({ app, page, ...context }: CommandContext): Promise
 const pin = (context: CommandContext, pinned: boolean): unknown =>
   onSession(context, ({ sessionId }) => context.app.sessions.pin(sessionId, pinned));
 
-export const sessionCommands: readonly Command[] = [
-  {
-    id: 'new-session',
-    group: 'session',
-    name: (words) => words.newSession,
+export const sessionCommands = commandsOf('session', {
+  newSession: {
     keys: instead('Mod+N', 'Alt+Shift+N'),
     run: (context) =>
       context.app.attempt(async () => {
@@ -130,125 +129,80 @@ export const sessionCommands: readonly Command[] = [
         await writeMessage(context);
       }),
   },
-  {
-    id: 'search-sessions',
-    group: 'session',
-    name: (words) => words.searchSessions,
+  searchSessions: {
     keys: instead('Mod+Shift+F', 'Alt+Shift+F'),
     run: searchSessions,
   },
-  {
-    id: 'find-in-session',
-    group: 'session',
-    name: (words) => words.findInSession,
+  findInSession: {
     // The page holds a few turns of the session: the browser's own find would miss the others.
     keys: everywhere('Mod+F'),
     isPossible: isReading,
     yields: true,
     run: (context) => find(context, 'find'),
   },
-  {
-    id: 'go-to-date',
-    group: 'session',
-    name: (words) => words.goToDate,
+  goToDate: {
     keys: everywhere('Alt+Shift+G'),
     isPossible: isReading,
     run: (context) => find(context, 'find-date'),
   },
-  {
-    id: 'go-to-beginning',
-    group: 'session',
-    name: (words) => words.goToBeginning,
+  goToBeginning: {
     keys: everywhere('Mod+Home'),
     isPossible: isReading,
     yields: true,
     run: ({ app }) => void (app.reading.goal = { sessionId: app.route.place.sessionId ?? '', to: 'time', atMs: 0 }),
   },
-  {
-    id: 'go-to-end',
-    group: 'session',
-    name: (words) => words.goToEnd,
+  goToEnd: {
     keys: everywhere('Mod+End'),
     isPossible: isReading,
     yields: true,
     run: ({ app }) => void (app.reading.goal = { sessionId: app.route.place.sessionId ?? '', to: 'end' }),
   },
-  {
-    id: 'write-message',
-    group: 'session',
-    name: (words) => words.writeMessage,
+  writeMessage: {
     keys: everywhere('M'),
     run: writeMessage,
   },
-  {
-    id: 'next-session',
-    group: 'session',
-    name: (words) => words.nextSession,
+  nextSession: {
     keys: everywhere('Alt+Down', 'J'),
     isPossible: ({ app }) => app.sessions.visible.length > 1,
     run: (context) => step(context, 1),
     repeats: true,
   },
-  {
-    id: 'previous-session',
-    group: 'session',
-    name: (words) => words.previousSession,
+  previousSession: {
     keys: everywhere('Alt+Up', 'K'),
     isPossible: ({ app }) => app.sessions.visible.length > 1,
     run: (context) => step(context, -1),
     repeats: true,
   },
-  {
-    id: 'rename-session',
-    group: 'session',
-    name: (words) => words.renameSession,
+  renameSession: {
     keys: everywhere('F2'),
-    isPossible: (context) => sessionInView(context) !== undefined,
+    isPossible: hasSession,
     run: rename,
   },
-  {
-    id: 'pin-session',
-    group: 'session',
-    name: (words) => words.pinSession,
+  pinSession: {
     isPossible: (context) => sessionInView(context)?.pinned === false,
     run: (context) => pin(context, true),
   },
-  {
-    id: 'unpin-session',
-    group: 'session',
-    name: (words) => words.unpinSession,
+  unpinSession: {
     isPossible: (context) => sessionInView(context)?.pinned === true,
     run: (context) => pin(context, false),
   },
-  {
-    id: 'archive-session',
-    group: 'session',
-    name: (words) => words.archiveSession,
+  archiveSession: {
     isPossible: (context) => sessionInView(context)?.archived === false,
     run: (context) => onSession(context, ({ sessionId }) => context.app.sessions.archive(sessionId, true)),
   },
-  {
-    id: 'unarchive-session',
-    group: 'session',
-    name: (words) => words.unarchiveSession,
+  unarchiveSession: {
     isPossible: (context) => sessionInView(context)?.archived === true,
     run: (context) => onSession(context, ({ sessionId }) => context.app.sessions.archive(sessionId, false)),
   },
-  {
-    id: 'fork-session',
-    group: 'session',
-    name: (words) => words.forkSession,
-    isPossible: (context) => sessionInView(context) !== undefined,
+  forkSession: {
+    isPossible: hasSession,
     run: (context) =>
       onSession(context, async ({ sessionId }) => {
         await go(context, (await context.app.sessions.fork(sessionId)).sessionId);
       }),
   },
-  {
-    id: 'compact-session',
-    group: 'session',
-    name: (words) => words.compactSession,
-    isPossible: (context) => lastTurn(context) !== undefined,
+  compactSession: {
+    isPossible: hasTurn,
     run: (context) =>
       onSession(context, async ({ sessionId }) => {
         const { app, language } = context;
@@ -258,64 +212,40 @@ export const sessionCommands: readonly Command[] = [
         app.notices.inform(summaryId === null ? words.nothingToSumUp : words.summedUp(messages));
       }),
   },
-  {
-    id: 'review-session',
-    group: 'session',
-    name: (words) => words.reviewSession,
+  reviewSession: {
     keys: everywhere('Alt+Shift+R'),
-    isPossible: (context) => sessionInView(context) !== undefined,
+    isPossible: hasSession,
     run: reviewSession,
   },
-  {
-    id: 'show-side',
-    group: 'session',
-    name: (words) => words.showSide,
+  showSide: {
     keys: everywhere('Alt+Shift+A'),
-    isPossible: (context) => sessionInView(context) !== undefined,
+    isPossible: hasSession,
     run: (context) => showSide(context, 'artifacts'),
   },
-  {
-    id: 'saved-prompts',
-    group: 'session',
-    name: (words) => words.savedPrompts,
+  savedPrompts: {
     run: async (context) => {
       await writeMessage(context);
       context.frame.overlay = 'prompts';
     },
   },
-  {
-    id: 'show-rules',
-    group: 'session',
-    name: (words) => words.showRules,
-    isPossible: (context) => sessionInView(context) !== undefined,
+  showRules: {
+    isPossible: hasSession,
     run: (context) => inspect(context, 'rules'),
   },
-  {
-    id: 'pin-rule',
-    group: 'session',
-    name: (words) => words.pinRule,
-    isPossible: (context) => sessionInView(context) !== undefined,
+  pinRule: {
+    isPossible: hasSession,
     run: (context) => inspect(context, 'new-rule'),
   },
-  {
-    id: 'export-markdown',
-    group: 'session',
-    name: (words) => words.exportMarkdown,
-    isPossible: (context) => sessionInView(context) !== undefined,
+  exportMarkdown: {
+    isPossible: hasSession,
     run: (context) => exportAs(context, 'markdown'),
   },
-  {
-    id: 'export-lines',
-    group: 'session',
-    name: (words) => words.exportLines,
-    isPossible: (context) => sessionInView(context) !== undefined,
+  exportLines: {
+    isPossible: hasSession,
     run: (context) => exportAs(context, 'jsonl'),
   },
-  {
-    id: 'delete-session',
-    group: 'session',
-    name: (words) => words.deleteSession,
-    isPossible: (context) => sessionInView(context) !== undefined,
+  deleteSession: {
+    isPossible: hasSession,
     run: (context) =>
       onSession(context, async ({ sessionId }) => {
         const { sessions, route } = context.app;
@@ -323,13 +253,10 @@ export const sessionCommands: readonly Command[] = [
         route.go('chat', sessions.visible[0]?.sessionId ?? null);
       }),
   },
-];
+});
 
-export const turnCommands: readonly Command[] = [
-  {
-    id: 'stop-turn',
-    group: 'turn',
-    name: (words) => words.stopTurn,
+export const turnCommands = commandsOf('turn', {
+  stopTurn: {
     keys: everywhere('Alt+Shift+S'),
     isPossible: (context) => lastTurn(context)?.finishedAtMs === null,
     run: (context) =>
@@ -338,10 +265,7 @@ export const turnCommands: readonly Command[] = [
         if (turn !== undefined) await context.app.client.op('turn.cancel', { turnId: turn.turnId });
       }),
   },
-  {
-    id: 'retry-turn',
-    group: 'turn',
-    name: (words) => words.retryTurn,
+  retryTurn: {
     isPossible: (context) => {
       const turn = lastTurn(context);
       return isEnded(turn) && turn.kind === 'chat' && !context.app.isCopied(context.app.route.place.sessionId ?? '', turn);
@@ -351,26 +275,17 @@ export const turnCommands: readonly Command[] = [
       return isEnded(turn) && context.app.attempt(() => context.app.client.op('turn.retry', { turnId: turn.turnId }));
     },
   },
-  {
-    id: 'inspect-turn',
-    group: 'turn',
-    name: (words) => words.inspectTurn,
+  inspectTurn: {
     keys: instead('Mod+I', 'Alt+Shift+I'),
-    isPossible: (context) => lastTurn(context) !== undefined,
+    isPossible: hasTurn,
     run: (context) => inspect(context, 'turn'),
   },
-  {
-    id: 'show-pack',
-    group: 'turn',
-    name: (words) => words.showPack,
+  showPack: {
     isPossible: (context) => (lastTurn(context)?.packs.length ?? 0) > 0,
     run: (context) => inspect(context, 'pack'),
   },
-  {
-    id: 'show-turn',
-    group: 'turn',
-    name: (words) => words.showTurn,
-    isPossible: (context) => lastTurn(context) !== undefined,
+  showTurn: {
+    isPossible: hasTurn,
     run: (context) => context.app.route.go('activity', sessionInView(context)?.sessionId, lastTurn(context)?.turnId),
   },
-];
+});

@@ -20,13 +20,16 @@ function isReadByKey(table: string, source: string): boolean {
   return ways.some((way) => new RegExp(way).test(source));
 }
 
+/** An entry of a table of commands, whose key is that of its name. */
+const commandNamed = (key: string): string => String.raw`(?:^|\n)( *)(?:\S.*)?commandsOf\('\w+', \{\n(?:\1 .*\n)*?\1 {2}${key}: \{`;
+
 function findUnused(words: object, source: string, path: readonly string[] = []): string[] {
   const isKeyed = path.length > 1 && path.slice(1).some((table) => isReadByKey(table, source));
   return Object.entries(words).flatMap(([key, value]: [string, unknown]) => {
     if (Array.isArray(value)) return [];
     if (typeof value === 'object' && value !== null) return findUnused(value, source, [...path, key]);
-    // Asked for by its name, taken out of its table, or chosen between two.
-    const ways = [String.raw`\.${key}\b`, String.raw`[{,]\s*${key}\s*[,}]`, `'${key}'`];
+    // Asked for by its name, taken out of its table, chosen between two, or the name of a command.
+    const ways = [String.raw`\.${key}\b`, String.raw`[{,]\s*${key}\s*[,}]`, `'${key}'`, commandNamed(key)];
     return isKeyed || ways.some((way) => new RegExp(way).test(source)) ? [] : [[...path, key].join('.')];
   });
 }
@@ -34,6 +37,9 @@ function findUnused(words: object, source: string, path: readonly string[] = [])
 test('what counts as unused', () => {
   const words = { greet: 'Hello', gone: 'Bye', tones: { high: 'high', low: 'low' }, parts: { one: '1', two: '2' } };
   expect(findUnused(words, 'words.greet; words.tones[tone]; words.parts.one', ['chat'])).toEqual(['chat.gone', 'chat.parts.two']);
+  const table =
+    "const go = commandsOf('go', {\n  first: {\n    run: () => undefined;\n  },\n  greet: { run },\n});\nconst other = {\n  gone: { run },\n};";
+  expect(findUnused({ greet: 'Hello', gone: 'Bye' }, table, ['commands'])).toEqual(['commands.gone']);
 });
 
 test('every text of the window is used', () => {

@@ -11,6 +11,7 @@ import type { DraftFile } from '../draft-files.ts';
 import { mentionedFiles } from '../mentions.ts';
 import { Approvals } from './approvals.svelte.ts';
 import { CommandResults } from './command-results.svelte.ts';
+import { Doing } from './doing.svelte.ts';
 import { Helpers } from './helpers.svelte.ts';
 import { Identities } from './identities.svelte.ts';
 import { Inspector, Review, Side } from './inspector.svelte.ts';
@@ -167,6 +168,11 @@ export class App {
       this.notices.fail(cause);
       return false;
     }
+  }
+
+  /** For a part of a view that waits while it does something a person asked for. */
+  doing(): Doing {
+    return new Doing((work) => this.attempt(work));
   }
 
   /** The conversation of a session, loaded the first time it is asked for. The least recently used one goes first. */

@@ -3,6 +3,7 @@
 import type { HelperListing } from '../../../core/contracts/features/helpers.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../client.ts';
+import { soon } from './soon.ts';
 
 /** Several events of one helper come together. */
 const readAfterMs = 200;
@@ -11,12 +12,11 @@ export class Helpers {
   /** The newest first. */
   all = $state.raw<readonly HelperListing[]>([]);
   readonly #client: OpClient;
-  readonly #onError: (cause: unknown) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #loadSoon: () => void;
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
-    this.#onError = onError;
+    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
   }
 
   async load(): Promise<void> {
@@ -39,10 +39,6 @@ export class Helpers {
   }
 
   apply({ type }: AnyEvent): void {
-    if (!type.startsWith('a2a.') || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.load().catch(this.#onError);
-    }, readAfterMs);
+    if (type.startsWith('a2a.')) this.#loadSoon();
   }
 }

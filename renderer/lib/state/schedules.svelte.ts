@@ -5,6 +5,7 @@ import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
 import type { HeartbeatState, ScheduleView, Task } from '../../../core/contracts/features/schedule.ts';
 import type { OpClient } from '../client.ts';
+import { soon } from './soon.ts';
 
 /** Several events of one due time come together. */
 const readAfterMs = 200;
@@ -20,12 +21,13 @@ export class Schedules {
   leaving = $state<string | null>(null);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #loadSoon: () => void;
   #removal: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
     this.#onError = onError;
+    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
   }
 
   async load(): Promise<void> {
@@ -101,13 +103,5 @@ export class Schedules {
     } finally {
       if (this.leaving === scheduleId) this.leaving = null;
     }
-  }
-
-  #loadSoon(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.load().catch(this.#onError);
-    }, readAfterMs);
   }
 }

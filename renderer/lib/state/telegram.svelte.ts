@@ -5,6 +5,7 @@ import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import type { TelegramPairing, TelegramPerson, TelegramStatus } from '../../../core/contracts/features/telegram.ts';
 import type { OpClient } from '../client.ts';
+import { soon } from './soon.ts';
 
 /** Several events of one update come together. */
 const readAfterMs = 150;
@@ -16,8 +17,7 @@ export class TelegramChannel {
   /** As it was offered last, with the code in it. */
   offered = $state.raw<OpResult<'telegram.pair'> | null>(null);
   readonly #client: OpClient;
-  readonly #onError: (cause: unknown) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #loadSoon: () => void;
 
   /** The code that has not been sent to the bot yet. */
   readonly code = $derived(
@@ -26,7 +26,7 @@ export class TelegramChannel {
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
-    this.#onError = onError;
+    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
   }
 
   async load(): Promise<void> {
@@ -54,12 +54,7 @@ export class TelegramChannel {
 
   apply(event: AnyEvent): void {
     // It was not loaded yet.
-    if (this.status === null || !event.type.startsWith('telegram.')) return;
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.load().catch(this.#onError);
-    }, readAfterMs);
+    if (this.status !== null && event.type.startsWith('telegram.')) this.#loadSoon();
   }
 
   #show({ people, pairings }: OpResult<'telegram.list'>): void {

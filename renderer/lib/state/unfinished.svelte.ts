@@ -6,6 +6,7 @@ import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
 import type { OutboundInfo } from '../../../core/contracts/outbox-ops.ts';
 import type { OpClient } from '../client.ts';
+import { soon } from './soon.ts';
 
 const listedMax = 200;
 /** Several events of one failure come together. */
@@ -17,8 +18,7 @@ export class Unfinished {
   outbound = $state.raw<readonly OutboundInfo[]>([]);
   loaded = $state(false);
   readonly #client: OpClient;
-  readonly #onError: (cause: unknown) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #loadSoon: () => void;
 
   /** Messages a person has to decide on. */
   readonly undelivered = $derived(this.outbound.filter(({ state }) => state === 'uncertain' || state === 'failed'));
@@ -27,7 +27,7 @@ export class Unfinished {
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
-    this.#onError = onError;
+    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
   }
 
   async load(): Promise<void> {
@@ -58,13 +58,5 @@ export class Unfinished {
 
   apply({ type }: AnyEvent): void {
     if (/^(?:dead_letter|outbound)\./.test(type) || type === 'turn.superseded' || type === 'session.deleted') this.#loadSoon();
-  }
-
-  #loadSoon(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.load().catch(this.#onError);
-    }, readAfterMs);
   }
 }

@@ -60,7 +60,7 @@ export const secretGates: readonly Gate[] = [
   {
     name: 'secret/channels',
     prevents: 'a message that waited is sent with what is known to be a secret since',
-    file: 'core/compose-channels.ts',
+    file: 'core/compose.ts',
     text: "safetyOf('channels').redactDeep(value),",
     instead: 'value as never,',
     suites: ['tests/leaks/later-secrets.test.ts'],

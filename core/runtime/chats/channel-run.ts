@@ -1,0 +1,108 @@
+// The life of one chat service as a channel: it runs while it has joined and is not paused, and records where its state changes.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+
+export interface ChannelRunDeps<State extends string> {
+  readonly log: Pick<SessionLog, 'append'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly channel: string;
+  /** The first state; one that is `off` never starts. */
+  readonly first: State;
+  isPaused(): boolean;
+  readonly records: {
+    paused(body: { readonly by: string }): AnyDraft;
+    resumed(body: { readonly by: string }): AnyDraft;
+    stateChanged(body: { readonly state: State; readonly problem: string | null }): AnyDraft;
+  };
+}
+
+export class ChannelRun<Joined, State extends string> {
+  readonly #deps: ChannelRunDeps<State | 'starting' | 'paused'>;
+  readonly #work: (joined: Joined, signal: AbortSignal) => Promise<void>;
+  #state: State | 'starting' | 'paused';
+  #problem: string | null = null;
+  #sinceMs: number;
+  #joined: Joined | null = null;
+  #running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
+
+  /** `work` lasts until its signal aborts. */
+  constructor(deps: ChannelRunDeps<State | 'starting' | 'paused'>, work: (joined: Joined, signal: AbortSignal) => Promise<void>) {
+    this.#deps = deps;
+    this.#work = work;
+    this.#state = deps.first;
+    this.#sinceMs = deps.clock.nowMs();
+  }
+
+  get status() {
+    return { state: this.#state, sinceMs: this.#sinceMs, problem: this.#problem };
+  }
+
+  /** Null before it has joined and after it has left. */
+  get joined(): Joined | null {
+    return this.#joined;
+  }
+
+  /** Begins, unless it is paused or off, until the returned function is called. */
+  join(joined: Joined): () => Promise<void> {
+    this.#joined = joined;
+    this.#start();
+    return () => {
+      this.#joined = null;
+      return this.#stop();
+    };
+  }
+
+  setPaused(isPaused: boolean, by: string): void {
+    const { log, records } = this.#deps;
+    if (this.#deps.isPaused() !== isPaused)
+      log.append(systemSessionId, [isPaused ? records.paused({ by }) : records.resumed({ by })], true);
+    if (isPaused) void this.#stop();
+    else this.#start();
+  }
+
+  /** Recorded once per change; a normal start is not recorded. */
+  set(state: State | 'starting' | 'paused', problem: string | null): void {
+    if (state === this.#state && problem === this.#problem) return;
+    const wasWell = this.#problem === null;
+    this.#state = state;
+    this.#problem = problem;
+    this.#sinceMs = this.#deps.clock.nowMs();
+    if (wasWell && problem === null) return;
+    try {
+      this.#deps.log.append(systemSessionId, [this.#deps.records.stateChanged({ state, problem })]);
+    } catch (cause) {
+      this.#tell('the state of a chat service could not be noted', cause);
+    }
+  }
+
+  #start(): void {
+    if (this.#joined === null || this.#running !== null || this.#deps.first === 'off') return;
+    if (this.#deps.isPaused()) {
+      this.set('paused', null);
+      return;
+    }
+    this.set('starting', null);
+    const ending = new AbortController();
+    const ended = this.#work(this.#joined, ending.signal).catch((cause: unknown) => this.#tell('a chat service ended by a fault', cause));
+    this.#running = { ending, ended };
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#running;
+    if (this.#deps.isPaused()) this.set('paused', null);
+    running?.ending.abort();
+    await running?.ended;
+    // Resumed while it was ending.
+    if (this.#running === running) this.#running = null;
+    if (this.#joined !== null && !this.#deps.isPaused()) this.#start();
+  }
+
+  #tell(message: string, cause: unknown): void {
+    const { logger, channel } = this.#deps;
+    logger.log('error', message, { channel, cause: String(cause) });
+  }
+}
