@@ -209,8 +209,9 @@ async function endTurns(turns: DeferredTurns, trees: ProcessTrees, { storage, lo
 export type Features = ReturnType<typeof composeFeatures>;
 
 function spineOf(base: Base, store: Store, guard: Guard, parts: Omit<Hands, 'trees'> & Pick<Spine, 'turns'>): Spine {
-  const { clock, safetyOf, closing, options } = base;
-  const { marks, safeArtifacts: artifacts } = store;
+  const { home, config, clock, ids, logger, environment, safety, safetyOf, crashPoints, closing, options } = base;
+  const { log, marks, policy, safeArtifacts: artifacts, settings } = store;
+  const { facts, panic, gate, secrets, budget, checkpoints, workspaces } = guard;
   const later = systemLater;
   const sources: Spine['sources'] = {
     ofSession: (sessionId) => marks.session(sessionId)?.sources ?? [],
@@ -218,9 +219,11 @@ function spineOf(base: Base, store: Store, guard: Guard, parts: Omit<Hands, 'tre
   };
   const redactPrompt = (text: string): Redacted => safetyOf('prompt').redact(text).text;
   const redactDeep = <T>(value: T): T => safetyOf('tool-results').redactDeep(value);
-  const asking = { clock, later, budget: guard.budget, models: parts.models, count: estimateTokens, redact: redactPrompt };
-  const outside = { later, closing: closing.signal, fetch: globalThis.fetch, version: options.version ?? '0', temporaryFolder: tmpdir() };
-  return { ...base, ...store, ...guard, ...parts, ...outside, artifacts, sources, redactPrompt, redactDeep, asking };
+  const asking = { clock, later, budget, models: parts.models, count: estimateTokens, redact: redactPrompt };
+  const ground = { home, config, clock, later, ids, logger, environment, log, crashPoints, closing: closing.signal };
+  const outside = { fetch: globalThis.fetch, version: options.version ?? '0', temporaryFolder: tmpdir() };
+  const guarded = { facts, panic, policy, gate, workspaces, secrets, budget, checkpoints, safety, sources, redactPrompt, redactDeep };
+  return { ...ground, ...outside, ...guarded, ...parts, artifacts, settings, asking };
 }
 
 function agentsOf({ config, home }: Base, capsules: ConstructorParameters<typeof AgentRegistry>[0]['capsules']): AgentRegistry {

@@ -145,7 +145,7 @@ interface Parts extends Hands {
 
 function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features, tools, lastOutput, instanceMarker }: Parts) {
   const { logger, config, safety } = base;
-  const { log, safeArtifacts } = store;
+  const { log, safeArtifacts, policy, continuity } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
@@ -154,8 +154,10 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
   const { port: verifier } = features.verify;
   const parts: TurnDeps = {
     ...base,
-    ...store,
     ...guard,
+    log,
+    policy,
+    continuity,
     ...(hooks === null ? {} : { hooks }),
     ...(governor === null ? {} : { governor }),
     ...(verifier === null ? {} : { verifier }),
