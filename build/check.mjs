@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { openCheckCache } from './check-cache.mjs';
 import { listFiles, projectRoot } from './files.mjs';
@@ -11,8 +11,9 @@ import { runsOnPinnedNode } from './node24.mjs';
 const OUTPUT_CHARS_MAX = 40_000;
 /** They use more than one core themselves. */
 const AT_ONCE_MAX = 2;
-/** The linter's part in Go spends a tenth of its time on memory otherwise. */
-const GO = { GOGC: '200', GOMEMLIMIT: '3GiB' };
+const GIB = 2 ** 30;
+/** The linter's part in Go holds close to 3 GiB: with no more than that it spent half of its time on looking for memory it could free. */
+const GO = { GOGC: '200', GOMEMLIMIT: `${Math.min(8, Math.max(3, Math.floor(totalmem() / GIB / 3)))}GiB` };
 /** A command line takes no more paths; above this, the whole folder is checked. */
 const PATHS_MAX = 400;
 

@@ -1,6 +1,7 @@
 // The test projects. Unit tests are next to their sources; tests/ holds tests that cross modules. End-to-end tests (tests/e2e) drive the
 // built program and a real Chromium; those with time limits run alone.
 
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
@@ -22,6 +23,9 @@ const slow = [
   'e2e/activity',
   'e2e/chat',
   'e2e/reconnect',
+  'e2e/packaged-app',
+  'e2e/schedules',
+  'e2e/stream-cut',
   'outside/package',
   'faults/crash',
   'faults/endings',
@@ -31,6 +35,8 @@ const slow = [
   'program/browser-cases',
   'faults/index-crash',
   'faults/channel-crash',
+  'program/subagent-transport',
+  'browser/browser.test',
 ];
 
 /** The longest first. Files of one project stay together: a worker ends at the border between two, and loads everything again. */
@@ -50,8 +56,9 @@ export default defineConfig({
   test: {
     reporters: [`${root}build/test-tally.mjs`, 'dot'],
     pool: 'forks',
-    // One more than the usual machine has cores: many tests wait for a process or a page.
-    maxWorkers: 3,
+    // More than there are cores: with one more, the cores of a machine with two had nothing to do for two fifths of the run, because tests
+    // wait for processes and pages.
+    maxWorkers: availableParallelism() + 2,
     // Files share their imports: no module keeps state, and importing it again took half of the time.
     isolate: false,
     // A worker keeps its modules: with the usual first size of a megabyte they are copied again and again before they count as old.

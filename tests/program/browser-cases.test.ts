@@ -53,7 +53,7 @@ test('no page reaches a private address, by whichever way', options, async () =>
               .join(''),
           )
           .join(''),
-        waysOut['location']?.replaceAll('HOST', hosts[0] ?? '') ?? '',
+        ...[...leaving].map((name) => waysOut[name]?.replaceAll('HOST', hosts[0] ?? '') ?? ''),
       ];
   for (const page of pages) {
     bench.serve({ '/': page }, redirects);

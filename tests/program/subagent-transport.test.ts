@@ -12,6 +12,7 @@ import { loadGroup } from '../../core/features/a2a/a2a.ts';
 import { NatsIdentities, testCertificates } from '../doubles/nats/nats-identities.ts';
 import { NatsServer } from '../doubles/nats/nats-server.ts';
 import { needs } from '../needs.ts';
+import { until } from '../until.ts';
 import type { Rule } from '../doubles/scripted-model.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
 
@@ -162,6 +163,49 @@ test(
   },
 );
 
+/** The connection of a node alone; `look` says how many tasks wait, or what is wrong. */
+async function openGroup(config: {
+  readonly servers: string;
+  readonly user?: string;
+  readonly password?: string;
+}): Promise<{ look(): Promise<string>; close(): Promise<void> }> {
+  const { NatsGroup } = await loadGroup();
+  const closed = new AbortController();
+  const group = new NatsGroup({
+    config: { group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...config },
+    nodeId: 'node',
+    logger: silentLogger,
+    resolve: (ref) => Promise.resolve(ref),
+    closing: closed.signal,
+    isStopped: () => false,
+  });
+  return {
+    look: async () => {
+      try {
+        return `${(await group.look()).waiting} wait`;
+      } catch (cause) {
+        return cause instanceof Error ? cause.message : String(cause);
+      }
+    },
+    close: async () => {
+      closed.abort();
+      await group.close();
+    },
+  };
+}
+
+const timersAndSockets = (): number => process.getActiveResourcesInfo().filter((name) => /^(?:Timeout|TCPSocketWrap)$/.test(name)).length;
+
+test('nats: a server that keeps no tasks leaves no connection behind, however often it is asked', needs('nats-server'), async () => {
+  const server = await NatsServer.start('accounts { PLAIN { users = [{ user: node, password: word }] } }');
+  closing.push(server);
+  const group = await openGroup({ servers: `127.0.0.1:${server.port}`, user: 'node', password: 'word' });
+  const before = timersAndSockets();
+  for (let asked = 0; asked < 3; asked += 1) expect(await group.look()).toMatch(/cannot be reached/);
+  await until(() => timersAndSockets() === before, 'no connection is left');
+  await group.close();
+});
+
 test(
   'nats: a node with its certificate and credentials works over TLS; without one of them the error says which',
   needs('nats-server'),
@@ -170,27 +214,12 @@ test(
     const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
     closing.push(server);
     const { ca, client } = certificates;
-    const { NatsGroup } = await loadGroup();
     const tls = { ca, cert: client.cert, key: client.key };
     const look = async (tried: object): Promise<string> => {
-      const config = { servers: `127.0.0.1:${server.port}`, group: 'trayclaw', ackSeconds: 1, deliveries: 3, ...tried };
-      const closed = new AbortController();
-      const group = new NatsGroup({
-        config,
-        nodeId: 'node',
-        logger: silentLogger,
-        resolve: (ref) => Promise.resolve(ref),
-        closing: closed.signal,
-        isStopped: () => false,
-      });
-      try {
-        return `${(await group.look()).waiting} wait`;
-      } catch (cause) {
-        return cause instanceof Error ? cause.message : String(cause);
-      } finally {
-        closed.abort();
-        await group.close();
-      }
+      const group = await openGroup({ servers: `127.0.0.1:${server.port}`, ...tried });
+      const said = await group.look();
+      await group.close();
+      return said;
     };
     const credentials = members.credentials();
     expect(await look({ credentials, tls })).toBe('0 wait');

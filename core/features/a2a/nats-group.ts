@@ -315,6 +315,17 @@ export class NatsGroup {
   async #connect(): Promise<NatsConnection> {
     const { config, resolve, nodeId } = this.#deps;
     const connection = await connectToServer(config, { name: `trayclaw ${nodeId}`, timeoutMs: ASK_MS, resolve });
+    try {
+      await this.#addStreams(connection);
+    } catch (cause) {
+      // The next call makes another; this one would reconnect for ever.
+      await connection.close();
+      throw cause;
+    }
+    return connection;
+  }
+
+  async #addStreams(connection: NatsConnection): Promise<void> {
     const manager = await jetstreamManager(connection, { timeout: ASK_MS });
     const storage = StorageType.File;
     await manager.streams.add({
@@ -334,7 +345,6 @@ export class NatsGroup {
       duplicate_window: DUPLICATE_MS * NS_PER_MS,
       max_age: KEEP_MS * NS_PER_MS,
     });
-    return connection;
   }
 
   get #jobs(): string {

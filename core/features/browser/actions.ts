@@ -34,7 +34,6 @@ type Perform = (page: Page, args: BrowserArgs, context: ToolContext, deps: Actio
 
 const ACT_MS = 3_000;
 const LOAD_MS = 30_000;
-const ONCE_LOADED = { timeout: LOAD_MS, waitUntil: 'domcontentloaded' } as const;
 const WAIT_MS = 10_000;
 const DOWNLOAD_MS = 60_000;
 const FILE_BYTES_MAX = 50 * 1024 * 1024;
@@ -120,7 +119,7 @@ async function open(page: Page, args: BrowserArgs, context: ToolContext, { host 
     // It navigates all the time, and might never be left otherwise.
     const fresh = await host.newTab();
     await page.close();
-    await fresh.goto(url, ONCE_LOADED);
+    await host.goTo(fresh, url);
     await host.settle(fresh, context.signal);
     return { said, page: fresh };
   } catch (cause) {
@@ -133,7 +132,7 @@ async function open(page: Page, args: BrowserArgs, context: ToolContext, { host 
 async function arrives(page: Page, url: string, host: BrowserHost, signal: AbortSignal): Promise<boolean> {
   const left = placeOf(page.url());
   try {
-    await page.goto(url, ONCE_LOADED);
+    await host.goTo(page, url);
   } catch (cause) {
     const text = firstLine(cause);
     if (text.includes('interrupted by another navigation') || (text.includes('ERR_ABORTED') && !host.guard.hasHeld)) return false;

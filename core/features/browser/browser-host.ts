@@ -36,6 +36,7 @@ const IDLE_MS = 10 * 60_000;
 const NOTED_MAX = 10;
 const QUIET_MS = 120;
 const SETTLE_MS = 3_000;
+const LOAD_MS = 30_000;
 const TABS_MAX = 20;
 const CLOSE_MS = 3_000;
 const END_NEWS_MS = 200;
@@ -48,6 +49,8 @@ export class BrowserHost {
   readonly #views = new WeakMap<Page, PageView>();
   /** Times of the newest navigations of each page since the action before. */
   readonly #arrivals = new WeakMap<Page, number[]>();
+  /** Pages that were kept from leading elsewhere: one that was still loading is never parsed to its end. */
+  readonly #kept = new WeakSet<Page>();
   /** When the action began, its page was navigating again and again, as one does that does not want to be left. */
   wasRestless = false;
   readonly guard: PageGuard;
@@ -152,10 +155,30 @@ export class BrowserHost {
     return taken;
   }
 
+  /** Goes to the address, until the page there is parsed or was kept from leading elsewhere. */
+  async goTo(page: Page, url: string): Promise<void> {
+    await page.goto(url, { timeout: LOAD_MS, waitUntil: 'commit' });
+    await this.#parsed(page, LOAD_MS);
+  }
+
+  async #parsed(page: Page, timeout: number): Promise<void> {
+    const kept = new Deferred<void>();
+    const look = (): void => {
+      if (this.#kept.has(page)) kept.resolve();
+    };
+    page.on('requestfailed', look);
+    look();
+    try {
+      await Promise.race([kept.promise, page.waitForLoadState('domcontentloaded', { timeout })]);
+    } finally {
+      page.off('requestfailed', look);
+    }
+  }
+
   /** Until no request is under way for a moment. */
   async settle(page: Page, signal: AbortSignal): Promise<void> {
     const over = AbortSignal.any([signal, AbortSignal.timeout(SETTLE_MS)]);
-    await page.waitForLoadState('domcontentloaded', { timeout: SETTLE_MS }).catch(() => undefined);
+    await this.#parsed(page, SETTLE_MS).catch(() => undefined);
     for (let quiet = false; !quiet && !over.aborted;) {
       await sleep(QUIET_MS, over);
       quiet = this.#open === 0;
@@ -236,7 +259,7 @@ export class BrowserHost {
 
   async #judge(route: Route): Promise<void> {
     const request = route.request();
-    const { isPageNavigation, pageUrl } = placeOf(request);
+    const { isPageNavigation, pageUrl, page } = placeOf(request);
     const reason = this.guard.refuse({
       url: request.url(),
       method: request.method(),
@@ -244,6 +267,7 @@ export class BrowserHost {
       isPageNavigation,
       pageUrl,
     });
+    if (reason !== null && isPageNavigation && page !== null) this.#kept.add(page);
     // A page that may not be replaced stays as it is. It may be gone by now.
     const refusal = isPageNavigation ? 'aborted' : 'blockedbyclient';
     await (reason === null ? route.continue() : route.abort(refusal)).catch(() => undefined);
@@ -272,8 +296,9 @@ export class BrowserHost {
       if (this.#active === id) this.#active = [...this.#tabs.keys()].at(-1) ?? null;
     });
     page.on('framenavigated', (frame) => {
-      if (frame === page.mainFrame())
-        this.#arrivals.set(page, [...(this.#arrivals.get(page) ?? []), performance.now()].slice(-RESTLESS_COUNT));
+      if (frame !== page.mainFrame()) return;
+      this.#kept.delete(page);
+      this.#arrivals.set(page, [...(this.#arrivals.get(page) ?? []), performance.now()].slice(-RESTLESS_COUNT));
     });
     page.on('dialog', (dialog) => this.#answer(dialog));
     page.on('download', (download) => void (this.downloads.length < NOTED_MAX && this.downloads.push(download)));
@@ -315,13 +340,14 @@ export class BrowserHost {
   }
 }
 
-function placeOf(request: Request): Pick<PageRequest, 'isPageNavigation' | 'pageUrl'> {
+function placeOf(request: Request): Pick<PageRequest, 'isPageNavigation' | 'pageUrl'> & { readonly page: Page | null } {
   try {
     const frame = request.frame();
-    return { isPageNavigation: request.isNavigationRequest() && frame.parentFrame() === null, pageUrl: frame.page().url() };
+    const page = frame.page();
+    return { isPageNavigation: request.isNavigationRequest() && frame.parentFrame() === null, pageUrl: page.url(), page };
   } catch {
     // The first request of a new tab comes before its frame.
-    return { isPageNavigation: true, pageUrl: '' };
+    return { isPageNavigation: true, pageUrl: '', page: null };
   }
 }
 

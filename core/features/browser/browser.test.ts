@@ -139,6 +139,20 @@ test('a page that keeps navigating can be left', options, async () => {
   expect(await bench.say({ action: 'open', url: at('/two') })).toContain('· Second');
 });
 
+test.each(['<h1>Shop</h1>', ''])(
+  'a page that is kept from leading elsewhere while it loads is there as far as it came: %j',
+  options,
+  async (begun) => {
+    for (const script of ["location='http://10.0.0.7/'", "open('http://10.0.0.7/','_self')", 'document.forms[0].submit()']) {
+      const form = script.startsWith('document') ? '<form method="post" action="/buy"></form>' : '';
+      bench.serve({ '/': `${begun}${form}<script>${script}</script>` });
+      const shown = await bench.say({ action: 'open', url: at('/') });
+      expect(shown).toMatch(/^Opened .*\n.*\n\[.*(?:refused|held back)/);
+      if (begun !== '') expect(shown).toContain('heading "Shop"');
+    }
+  },
+);
+
 test('files go up and come down, pictures and PDFs are kept, tabs are switched', options, async () => {
   bench.serve({ '/': page, '/two': '<title>Second</title>' }, (request, response) => {
     if (request.path !== '/file') return void response.writeHead(404).end();

@@ -42,7 +42,9 @@ const acted: ReadonlySet<string> = new Set(
 );
 
 export async function viewPage(page: Page): Promise<PageView> {
-  const seen = await page.ariaSnapshot({ mode: 'ai', timeout: OUTLINE_MS });
+  // The snapshot would wait for a body, which a page has none of that was kept from leading elsewhere in its first lines.
+  const hasBody = await page.evaluate<boolean>('document.body !== null').catch(() => true);
+  const seen = hasBody ? await page.ariaSnapshot({ mode: 'ai', timeout: OUTLINE_MS }) : '';
   const outline = [seen, ...(await clickableWords(page))].join('\n');
   const entries = entriesOf(outline);
   // The summary of a fold is generic and has a name.
