@@ -56,9 +56,8 @@ export default defineConfig({
   test: {
     reporters: [`${root}build/test-tally.mjs`, 'dot'],
     pool: 'forks',
-    // More than there are cores: with one more, the cores of a machine with two had nothing to do for two fifths of the run, because tests
-    // wait for processes and pages.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores: many tests wait for a process or a page.
+    maxWorkers: availableParallelism() + 1,
     // Files share their imports: no module keeps state, and importing it again took half of the time.
     isolate: false,
     // A worker keeps its modules: with the usual first size of a megabyte they are copied again and again before they count as old.
