@@ -36,7 +36,8 @@ export function packedOutput(root, entries = appEntries) {
       if (built.has(path)) reached.add(path);
     }
   }
-  const window = [...built].filter((path) => path.startsWith('renderer/') && !path.endsWith('.map'));
+  // The packed forms are for a browser at the end of a line, which the app's own window is not.
+  const window = [...built].filter((path) => path.startsWith('renderer/') && !/\.(?:map|br)$/.test(path));
   return [...new Set([...reached, ...window, noticesFile])].sort().map((path) => `dist/${path}`);
 }
 

@@ -64,7 +64,7 @@ const wholePage: Plugin = {
   },
 };
 
-/** What every first visit loads is packed here once, a tenth smaller than the server could do it in passing. */
+/** Packs the files of a first visit once, a tenth smaller than the server can in passing. */
 const packed: Plugin = {
   name: 'packed',
   async writeBundle({ dir = '' }, bundle) {

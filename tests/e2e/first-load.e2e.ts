@@ -1,4 +1,4 @@
-// What a page asks for before it can be used, and in which order: on a slow line each wait for another answer is half a second.
+// The requests of a page before it can be used, and their order: on a slow line each wait for another answer is half a second.
 
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

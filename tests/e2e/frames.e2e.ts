@@ -1,4 +1,4 @@
-// What a key and a piece of a streamed answer cost the page, counted and not timed: layouts and frames.
+// The cost of a key and of a piece of a streamed answer, counted and not timed: layouts and frames.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -123,7 +123,7 @@ test('where a plan comes first a line says so, the card shows the plan, and a ye
   await window.send('Write a report');
   await window.approval.getByRole('heading', { name: 'Wants to carry out this plan', exact: true }).waitFor();
   expect(await window.approval.getByRole('listitem').allInnerTexts()).toEqual(['Read notes.md', 'Write report.md']);
-  // What its arguments are called is of no use to a person, and the command has said what it had to say.
+  // The names of arguments say nothing to a person, and the result of the command has left.
   expect(await window.approval.getByText('propose', { exact: true }).filter({ visible: true }).count()).toBe(0);
   expect(await page.getByText('Only reads run until you approve a plan, from the next message on.').count()).toBe(0);
   expect(await host.readFile('report.md')).toBeNull();

@@ -204,7 +204,7 @@ test('settings are found by what they say; a channel has its panel and no fields
   await expect
     .poll(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key'))))
     .toEqual(['backup.automatic', 'backup.everyHours', 'backup.keep', 'retention.backups']);
-  // A setting is found without the forms beside it; those are found by their own title.
+  // A search shows settings without the forms of their section; a title shows the forms.
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('retries');
   await rowOf(window, 'models.retries').waitFor();
   expect(await page.getByRole('button', { name: 'Add a provider' }).count()).toBe(0);

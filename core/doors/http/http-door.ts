@@ -230,7 +230,7 @@ class NodeHttpDoor implements HttpDoor {
     if (folder === null || asset === null)
       return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
     const isNamedByContent = path.startsWith(namedByContent);
-    // Only beside a file of that very content: another could be of an earlier build.
+    // Only for a file named by its content: any other packed form could be of an earlier build.
     const readBuilt = (): Promise<Asset | null> => (isNamedByContent ? readAsset(folder, `${path}.br`) : Promise.resolve(null));
     const packed = await this.#packed.of(asset, request.headers['accept-encoding'], readBuilt);
     const { bytes } = packed ?? asset;

@@ -1,4 +1,4 @@
-// What the local server packs, for whom, and what it sends as it is.
+// The local server packs assets and large results for clients that take it, and sends the rest as it is.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';

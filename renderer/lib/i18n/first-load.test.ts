@@ -33,7 +33,7 @@ const asks = (words: object): RegExp => new RegExp(String.raw`\blanguage\.words\
 const askers = (modules: readonly string[], texts: RegExp): string[] => modules.filter((path) => texts.test(readFileSync(path, 'utf8')));
 
 test('code of the first load uses no text that is loaded later, and no parser of answers', () => {
-  const modules = reachOf('main.ts');
+  const modules = reachOf('main.ts', 'open-window.ts');
   expect(modules).toContain(join(folder, 'views/chat/chat-view.svelte'));
   for (const name of ['i18n/english/talk', 'i18n/english/later', 'markdown/blocks', 'markdown/sanitize', 'markdown/purified'])
     expect(modules).not.toContain(join(folder, `lib/${name}.ts`));

@@ -287,7 +287,7 @@ export class App {
       else this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
-    // What a command said before is behind the conversation now, and would cover it.
+    // The result of an earlier command would cover the conversation.
     if (taken) this.commands.dismiss(sessionId);
     return taken;
   }
@@ -343,7 +343,7 @@ export class App {
     // The banner about the lost connection disappears silently.
     if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
     if (state === 'online') this.notices.isOver('offline');
-    // What was streamed between its first reading and now came to nobody.
+    // Live text between the first load and now was not received.
     if (state === 'online' && this.system.link === 'connecting')
       for (const conversation of this.#conversations.values()) conversation.linkOpened();
     this.system.link = state;
