@@ -1,6 +1,6 @@
 // The folders an undo makes again, leaves and takes away.
 
-import { mkdirSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { UndoRig } from '../doubles/undo-rig.ts';
@@ -33,6 +33,23 @@ test('folders are left as the calls that still hold made them', async () => {
   await remove('trn_6', 'mine/a');
   await rig.undo({ callId });
   expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
+  // One that a turn found empty, removed and made anew on the way to a file is what it found.
+  await remove('trn_7', 'kept');
+  await write('trn_7', 'kept/a');
+  await rig.undo({ turnId: 'trn_7' });
+  expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
+});
+
+test('a file that later calls made and removed again waits for their undo', async () => {
+  using rig = new UndoRig();
+  for (const name of ['a', 'b']) writeFileSync(rig.path(name), name);
+  const move = (from: string, to: string) => rig.call('trn_1', [from, to], () => renameSync(rig.path(from), rig.path(to)));
+  const calls = [await move('a', 'c'), await move('b', 'a'), await rig.call('trn_1', ['a'], () => rmSync(rig.path('a')))];
+  const [first, , last] = calls;
+  const refused = [{ path: rig.path('a'), reason: `It was changed again by ${last?.callId}; undo that first.` }];
+  expect(await rig.undo({ callId: first?.callId ?? '' })).toMatchObject({ restored: [], refused });
+  for (const { callId } of calls.toReversed()) expect((await rig.undo({ callId })).refused).toEqual([]);
+  expect(rig.snapshot()).toEqual({ a: '644 YQ==', b: '644 Yg==' });
 });
 
 test('nothing is put back into a folder that a later call made in place of the old one', async () => {

@@ -95,8 +95,8 @@ function prepareAll(db: SqlDatabase) {
       `SELECT c.call_id AS callId, f.after FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.path = ? AND f.seq > ? ORDER BY f.seq DESC LIMIT 1`,
     ),
     laterCalls: db.prepare(
-      `SELECT call_id AS callId, before FROM (SELECT seq, before FROM checkpoint_files WHERE path = $path AND seq > $seq
-       UNION ALL SELECT seq, '{"kind":"absent"}' FROM checkpoint_folders WHERE folder = $path AND seq > $seq) JOIN checkpoints USING (seq)
+      `SELECT call_id AS callId, before, after FROM (SELECT seq, before, after FROM checkpoint_files WHERE path = $path AND seq > $seq
+       UNION ALL SELECT seq, '{"kind":"absent"}', NULL FROM checkpoint_folders WHERE folder = $path AND seq > $seq) JOIN checkpoints USING (seq)
        WHERE undoes = '[]' ORDER BY seq`,
     ),
     makers: db.prepare(
@@ -179,12 +179,17 @@ export class CheckpointRows {
     return new Set([...holds].flatMap(([id, isHeld]) => (isHeld ? [] : [id])));
   }
 
-  /** The first call after a position in the log that wrote or made a path and is not taken back, and what it found there. */
-  nextWrite(path: string, seq: number): { readonly callId: string; readonly before: FileImage | null } | null {
-    const later = this.#sql.laterCalls.all({ path, seq }) as { callId: string; before: string }[];
-    const undone = later.length === 0 ? null : this.undone(seq);
-    const next = later.find(({ callId }) => undone?.has(callId) === false);
-    return next === undefined ? null : { callId: next.callId, before: parseImage(next.before) };
+  /** The calls after a position in the log that wrote a path, or made it as a folder on the way, and are not taken back; in order. */
+  laterCalls(path: string, seq: number): { readonly callId: string; readonly before: FileImage; readonly after: FileImage | null }[] {
+    const later = this.#sql.laterCalls.all({ path, seq }) as { callId: string; before: string; after: string | null }[];
+    if (later.length === 0) return [];
+    const undone = this.undone(seq);
+    const held = later.filter(({ callId }) => !undone.has(callId));
+    return held.map(({ callId, before, after }) => ({
+      callId,
+      before: fileImageSchema.parse(JSON.parse(before)),
+      after: parseImage(after),
+    }));
   }
 
   /** Returns whether a checkpoint since then needs this content. */

@@ -11,7 +11,7 @@ import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-
 import { changeOf, describeDiff, diffBytesMax, textOf, type DiffSide } from './file-diff.ts';
 import { ImageContents } from './image-contents.ts';
 import { FileLook, notSeen } from './file-look.ts';
-import { FolderHistory } from './folder-history.ts';
+import { CallHistory } from './call-history.ts';
 import { undoHunks } from './hunk-undo.ts';
 import { RestoreFiles } from './restore-files.ts';
 import { versionOf, withFolders, type Judged } from './judged-change.ts';
@@ -81,7 +81,7 @@ export class Checkpoints {
   readonly #fs: FileCalls;
   readonly #look: FileLook;
   readonly #images: BeforeImages;
-  readonly #folders: FolderHistory;
+  readonly #history: CallHistory;
   #isRestoring = false;
 
   constructor(options: CheckpointsOptions) {
@@ -90,7 +90,7 @@ export class Checkpoints {
     this.#rows = options.rows;
     this.#fs = options.fs ?? realFileCalls;
     this.#look = new FileLook(this.#fs);
-    this.#folders = new FolderHistory(this.#rows, this.#look);
+    this.#history = new CallHistory(this.#rows, this.#look);
     this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
@@ -239,7 +239,7 @@ export class Checkpoints {
     { journal, refused, gone }: { journal: RestoreJournal; refused: readonly RefusedFile[]; gone: readonly string[] },
   ): Promise<{ restoreId: string; restored: string[]; failed: RefusedFile[] }> {
     const paths = work.map(({ change }) => change.path);
-    const taken = (await this.#images.take(paths, false)).map((file) => this.#folders.withMade(file, work));
+    const taken = (await this.#images.take(paths, false)).map((file) => this.#history.withMade(file, work));
     this.#assertSame(work, taken);
     this.#assertRunning();
     const restoreId = journal.begin(taken);
@@ -269,7 +269,7 @@ export class Checkpoints {
         look: this.#look,
         store: this.#store,
         isStopped: this.#options.isStopped,
-        isLeftover: this.#folders.leftovers(checkpoints),
+        isLeftover: this.#history.leftovers(checkpoints),
       },
       (checkpoints[0]?.callId ?? '').replace(/[^A-Za-z0-9_-]/g, '').slice(-40),
     );
@@ -278,7 +278,7 @@ export class Checkpoints {
   async #judgeAll(checkpoints: readonly Checkpoint[], force: boolean): Promise<Judged[]> {
     const judged: Judged[] = [];
     for (const change of composeChanges(checkpoints)) judged.push(await this.#judgeOne(change, force));
-    return withFolders(judged, { namesIn: (folder) => this.#look.names(folder), isLeftover: this.#folders.leftovers(checkpoints) });
+    return withFolders(judged, { namesIn: (folder) => this.#look.names(folder), isLeftover: this.#history.leftovers(checkpoints) });
   }
 
   async #judgePart(checkpoints: readonly Checkpoint[], { path, hunks }: UndoPart, force: boolean): Promise<Judged> {
@@ -335,7 +335,7 @@ export class Checkpoints {
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
-        otherFolder: await this.#folders.replacedAbove(change),
+        heldBy: await this.#history.heldBy(change, image),
         rewrittenBy: later !== null && later.after !== null && sameImage(later.after, image) ? later.callId : null,
         force,
       });

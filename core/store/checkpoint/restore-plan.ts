@@ -96,8 +96,8 @@ export interface Circumstances {
   readonly hasCopy: boolean;
   /** The later call whose state is on the disk now. */
   readonly rewrittenBy: string | null;
-  /** The nearest folder above that is another now than the one the calls left, and the later call that removed or made it. */
-  readonly otherFolder: { readonly folder: string; readonly callId: string } | null;
+  /** Why a later call has to be taken back first. */
+  readonly heldBy: string | null;
   /** Includes files that were changed since. */
   readonly force: boolean;
 }
@@ -119,16 +119,14 @@ export function judge(change: PathChange, now: PathNow, circumstances: Circumsta
   return circumstances.force ? restore : judgeSince(change, now, circumstances);
 }
 
-function judgeSince({ before, after, isBroken }: PathChange, now: PathNow, { rewrittenBy, otherFolder }: Circumstances): Verdict {
+function judgeSince({ after, isBroken }: PathChange, now: PathNow, { rewrittenBy, heldBy }: Circumstances): Verdict {
   if (after === null)
     return refuse('The program ended while it was being changed, so what was left there is not known; it is not what was there before.');
   if (after.kind === 'unknown') return refuse(`What was left there is not known, because ${after.reason}.`);
   if (!sameImage(now.image, after))
     return refuse(rewrittenBy === null ? describeSince(after, now.image) : `It was changed again by ${rewrittenBy}; undo that first.`);
   if (isBroken) return refuse('Something else changed it between these calls, and undoing them all would lose that.');
-  if (before.kind !== 'absent' && otherFolder !== null)
-    return refuse(`The folder ${otherFolder.folder} that it was in was removed or made anew by ${otherFolder.callId}; undo that first.`);
-  return restore;
+  return heldBy === null ? restore : refuse(heldBy);
 }
 
 function describeSince(after: FileImage, now: FileImage): string {
