@@ -19,6 +19,12 @@ test('folders are left as the calls that still hold made them', async () => {
   await remove('trn_2', 'made');
   for (const turnId of ['trn_2', 'trn_1']) await rig.undo({ turnId });
   expect(rig.snapshot()).toEqual({});
+  // The same where another was in its place when it was put back.
+  await write('trn_8', 'made/a');
+  await remove('trn_9', 'made');
+  await rig.call('trn_9', ['made'], () => mkdirSync(rig.path('made'), { mode: 0o750 }));
+  for (const turnId of ['trn_9', 'trn_8']) await rig.undo({ turnId });
+  expect(rig.snapshot()).toEqual({});
   // One that an earlier turn made stays, even when it is empty after the undo.
   await write('trn_3', 'kept/in/a');
   await remove('trn_3', 'kept/in');

@@ -40,7 +40,7 @@ export class CallHistory {
     const named = new Map(work.filter(({ change }) => change.before.kind === 'folder').map(({ change }) => [change.path, change.firstSeq]));
     const isMade = (folder: string, firstSeq = named.get(folder)): boolean =>
       firstSeq === undefined || this.#rows.wasMade(folder, firstSeq);
-    const own = before.kind === 'absent' && named.has(path) ? [path] : [];
+    const own = named.has(path) ? [path] : [];
     const made = [...own, ...folders].filter((folder) => isMade(folder));
     return { path, before, ...(made.length === 0 ? {} : { folders: made }) };
   }
