@@ -33,7 +33,7 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
       // A key with nothing below it, as when all its lines are comments, takes the setting; any other value is in the way.
       if (node.value !== null) throw new AppError('invalid_config', `${path} does not fit: ${above.join('.')} must be keys with values.`);
       const keys = document.createNode({});
-      keys.comment = node.comment;
+      keys.comment = node.comment ?? null;
       document.setIn(above, keys);
     }
     if (value === null) document.deleteIn(steps);
