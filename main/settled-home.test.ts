@@ -12,7 +12,7 @@ test.each([
   expect(env).toEqual(left === undefined ? {} : { HOME: left });
 });
 
-test('a user without an entry has the folder that stands for none', () => {
+test('a user without an entry gets a folder that does not exist', () => {
   const env: NodeJS.ProcessEnv = {};
   settleHome(env, () => {
     throw new Error('uv_os_homedir returned ENOENT');

@@ -39,7 +39,7 @@ test('folders are left as the calls that still hold made them', async () => {
   await remove('trn_6', 'mine/a');
   await rig.undo({ callId });
   expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
-  // One that a turn found empty, removed and made anew on the way to a file is what it found.
+  // A turn found one empty, removed it and made it anew on the way to a file: it is empty again.
   await remove('trn_7', 'kept');
   await write('trn_7', 'kept/a');
   await rig.undo({ turnId: 'trn_7' });

@@ -106,7 +106,7 @@ function decideAfterCalls(state: TurnState): Intent | null {
   return null;
 }
 
-/** What is said of an answer that is not whole. */
+/** The notes on incomplete answers. */
 const cutWords: Partial<Record<FinishReason, { readonly after: string; readonly nothing?: string }>> = {
   length: { after: "The answer was cut off at the model's length limit." },
   content_filter: {

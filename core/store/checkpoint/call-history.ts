@@ -1,5 +1,5 @@
-// What the calls that were not taken back say: which of them an undo has to wait for, which folders were only made on the way to a file, and
-// which of those are of no use any more. Changes nothing.
+// The calls that were not taken back: which of them an undo has to wait for, which folders were only made on the way to a file, and which
+// of those are of no use any more. Changes nothing.
 
 import { dirname } from 'node:path';
 import type { BeforeFile, FileImage } from '../../contracts/checkpoints.ts';
