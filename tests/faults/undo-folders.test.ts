@@ -39,7 +39,7 @@ test('folders are left as the calls that still hold made them', async () => {
   await remove('trn_6', 'mine/a');
   await rig.undo({ callId });
   expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
-  // A turn found one empty, removed it and made it anew on the way to a file: it is empty again.
+  // An empty folder stays after the undo of a turn that removed it and then wrote a file there.
   await remove('trn_7', 'kept');
   await write('trn_7', 'kept/a');
   await rig.undo({ turnId: 'trn_7' });
