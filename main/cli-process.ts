@@ -39,7 +39,10 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
 
 function processIo(): CliIo {
   // A reader that left early (a pager, head) is no failure of ours.
-  process.stdout.on('error', (cause: NodeJS.ErrnoException) => process.exit(cause.code === 'EPIPE' ? 0 : 1));
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'EPIPE') process.exit(0);
+    process.stderr.write(`The output cannot be written: ${cause.message}\n`, () => process.exit(1));
+  });
   return {
     stdin: process.stdin,
     stdout: process.stdout,

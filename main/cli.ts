@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { describeOldNode } from '../core/base/node-floor.ts';
+import { settleHome } from './settled-home.ts';
 
 // The same place from the checkout (main/) and from the build (dist/).
 const packageRoot = new URL('../', import.meta.url);
 const argv = process.argv.slice(2);
+settleHome(process.env, homedir);
 const oldNode = describeOldNode(process.versions.node);
 const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string };
 

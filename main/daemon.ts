@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { describeOldNode } from '../core/base/node-floor.ts';
+import { settleHome } from './settled-home.ts';
 
+settleHome(process.env, homedir);
 const packageRoot = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string };
 

@@ -10,9 +10,11 @@ import { resolveHome } from '../core/store/home/home.ts';
 import { appScheme } from './desktop/app-protocol.ts';
 import { linkScheme } from './desktop/deep-link.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';
+import { settleHome } from './settled-home.ts';
 import { commandLineOf, packagedCommand, quitFlag } from './desktop-flags.ts';
 
 const { app, protocol } = electron;
+settleHome(process.env, homedir);
 const packageRoot = fileURLToPath(new URL('../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
 const script = fileURLToPath(import.meta.url);

@@ -120,7 +120,7 @@ test('a later call is named as the one to undo first; another hand between two c
   writeFileSync(rig.path('a'), '1');
   const first = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), '2'));
   const second = await rig.call('trn_2', ['a'], () => writeFileSync(rig.path('a'), '3'));
-  expect(reasonsOf(await rig.undo(first))).toEqual([`It was changed again by ${second.callId}; undo that first.`]);
+  expect(reasonsOf(await rig.undo({ callId: first.callId }))).toEqual([`It was changed again by ${second.callId}; undo that first.`]);
   writeFileSync(rig.path('a'), 'mine');
   await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), '4'));
   expect(reasonsOf(await rig.undo({ turnId: 'trn_1' }))).toEqual([

@@ -3,6 +3,7 @@
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { Phase } from '../../contracts/events.ts';
+import type { FinishReason } from '../../contracts/llm.ts';
 import { overBudgetError } from './over-budget.ts';
 import { overLimits, reflectionFor, repeatedTooOften, type Reflection } from './loop-guard.ts';
 import { isResolved, type CallState, type TurnState } from './turn-state.ts';
@@ -105,17 +106,23 @@ function decideAfterCalls(state: TurnState): Intent | null {
   return null;
 }
 
+/** The notes on incomplete answers. */
+const cutWords: Partial<Record<FinishReason, { readonly after: string; readonly nothing?: string }>> = {
+  length: { after: "The answer was cut off at the model's length limit." },
+  content_filter: {
+    after: "The answer was cut off by the content filter of the model's provider.",
+    nothing: "The content filter of the model's provider withheld the answer. Say it in other words, or choose another model.",
+  },
+};
+
 function decideReply(state: TurnState): Intent | null {
   if (state.reply === null) return null;
   if (state.unseenSteers > 0) return null;
-  const { text, truncated } = state.reply;
-  if (text.trim() === '') return respond('done', 'The model ended its turn without an answer.', null, 'The model answered with nothing.');
-  return respond(
-    'done',
-    truncated ? `${text}\n\n(The answer was cut off at the model's length limit.)` : text,
-    null,
-    'The model answered and asked for nothing more.',
-  );
+  const { text, finishReason } = state.reply;
+  const cut = cutWords[finishReason];
+  if (text.trim() === '')
+    return respond('done', cut?.nothing ?? 'The model ended its turn without an answer.', null, 'The model answered with nothing.');
+  return respond('done', cut === undefined ? text : `${text}\n\n(${cut.after})`, null, 'The model answered and asked for nothing more.');
 }
 
 function decideModel(state: TurnState): Intent {

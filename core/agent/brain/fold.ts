@@ -115,7 +115,7 @@ function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']):
     modelCalls: state.modelCalls + 1,
     brokeOff: false,
     rerouted: false,
-    reply: body.calls.length === 0 ? { text: body.text, truncated: body.finishReason === 'length' } : null,
+    reply: body.calls.length === 0 ? { text: body.text, finishReason: body.finishReason } : null,
     ...propose(body.calls),
   };
 }

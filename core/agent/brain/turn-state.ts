@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { TurnLimits } from '../../contracts/events.ts';
-import { noUsage, type Usage } from '../../contracts/llm.ts';
+import { noUsage, type FinishReason, type Usage } from '../../contracts/llm.ts';
 import type { OverBudget } from './over-budget.ts';
 import type { Idempotency, ToolOutcome } from '../../contracts/tools.ts';
 
@@ -53,7 +53,7 @@ export interface TurnState {
   /** The running model request. */
   readonly requestId: string | null;
   /** The newest answer, once it holds no calls. */
-  readonly reply: { readonly text: string; readonly truncated: boolean } | null;
+  readonly reply: { readonly text: string; readonly finishReason: FinishReason } | null;
   readonly calls: readonly CallState[];
   readonly observed: boolean;
   readonly reflected: boolean;

@@ -5,6 +5,7 @@ import { parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { Usage } from '../../contracts/llm.ts';
 import type { Verdict } from '../../contracts/features/verify.ts';
+import { count } from './reply-reader.ts';
 
 export interface CortensorVerdict {
   readonly verdict: Verdict;
@@ -158,7 +159,9 @@ export function usageOf(body: unknown): Usage | null {
   const told = holder.usage as { prompt_tokens?: unknown; completion_tokens?: unknown } | null | undefined;
   if (told === undefined || told === null) return holder.data === undefined ? null : usageOf(holder.data);
   const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = told;
-  return typeof inputTokens === 'number' && typeof outputTokens === 'number' ? { inputTokens, outputTokens, cachedInputTokens: 0 } : null;
+  return typeof inputTokens === 'number' && typeof outputTokens === 'number'
+    ? { inputTokens: count(inputTokens), outputTokens: count(outputTokens), cachedInputTokens: 0 }
+    : null;
 }
 
 function textOf(value: unknown): string | null {

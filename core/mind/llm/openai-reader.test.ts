@@ -96,6 +96,14 @@ test.each([
   expect(() => read(readFixture(name))).toThrow(expect.objectContaining({ code }));
 });
 
+test('numbers that are no counts of tokens count as none', () => {
+  const odd = (prompt: string, completion: string): string =>
+    `data: {"choices":[],"usage":{"prompt_tokens":${prompt},"completion_tokens":${completion}}}\n\n`;
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  for (const text of [odd('-7', '1e30'), odd('"7"', '9007199254740993')])
+    expect(read(chunk({ content: 'hi' }, 'stop') + text)).toMatchObject({ text: 'hi', usage });
+});
+
 test('a stream without an end is a cut-off; one that only lacks [DONE] is not', () => {
   expect(() => read(chunk({ content: 'half' }))).toThrow(expect.objectContaining({ code: 'model_cut_off' }));
   expect(read(chunk({ content: 'all' }) + chunk({}, 'stop')).text).toBe('all');

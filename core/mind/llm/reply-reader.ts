@@ -137,7 +137,10 @@ export function argsText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
+/** More tokens than any window holds. Beyond, a number is no count, and sums of such would leave the whole numbers. */
+const TOKENS_MAX = 1e9;
+
 /** A vendor's token count; 0 for anything else. */
 export function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= TOKENS_MAX ? Math.round(value) : 0;
 }

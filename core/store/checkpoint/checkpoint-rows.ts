@@ -94,8 +94,21 @@ function prepareAll(db: SqlDatabase) {
     later: db.prepare(
       `SELECT c.call_id AS callId, f.after FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.path = ? AND f.seq > ? ORDER BY f.seq DESC LIMIT 1`,
     ),
+    laterCalls: db.prepare(
+      `SELECT call_id AS callId, before, after FROM (SELECT seq, before, after FROM checkpoint_files WHERE path = $path AND seq > $seq
+       UNION ALL SELECT seq, '{"kind":"absent"}', NULL FROM checkpoint_folders WHERE folder = $path AND seq > $seq) JOIN checkpoints USING (seq)
+       WHERE undoes = '[]' ORDER BY seq`,
+    ),
+    makers: db.prepare(
+      `SELECT call_id AS callId, identity = $identity AS isOwn FROM checkpoint_folders JOIN checkpoints USING (seq) WHERE folder = $folder AND (identity = $identity
+       OR seq = (SELECT max(seq) FROM checkpoint_folders f JOIN checkpoints USING (seq) WHERE f.folder = $folder AND undoes = '[]'))`,
+    ),
+    undos: db.prepare(`SELECT call_id AS callId, undoes FROM checkpoints WHERE seq > ? AND undoes <> '[]' ORDER BY seq DESC`),
+    wasMade: db.prepare(
+      `SELECT 1 FROM (SELECT max(seq) AS made FROM checkpoint_folders WHERE folder = $folder AND seq < $seq) WHERE made IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM checkpoint_files WHERE path = $folder AND seq > made AND seq < $seq AND before = '{"kind":"absent"}')`,
+    ),
     isLive: db.prepare('SELECT 1 FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.sha256 = ? AND c.at_ms >= ? LIMIT 1'),
-    madeFolder: db.prepare('SELECT 1 FROM checkpoint_folders WHERE folder = ? AND identity = ? LIMIT 1'),
     removeFolders: db.prepare('DELETE FROM checkpoint_folders WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
     removeFiles: db.prepare('DELETE FROM checkpoint_files WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
     remove: db.prepare('DELETE FROM checkpoints WHERE session_id = ?'),
@@ -156,14 +169,44 @@ export class CheckpointRows {
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
   }
 
+  /** The calls, and undos, that were taken back after a position in the log and not done again. */
+  undone(seq = 0): Set<string> {
+    const holds = new Map<string, boolean>();
+    for (const { callId, undoes } of this.#sql.undos.all(seq) as { callId: string; undoes: string }[]) {
+      const isHeld = holds.get(callId) ?? true;
+      for (const id of JSON.parse(undoes) as string[]) if (!holds.has(id)) holds.set(id, !isHeld);
+    }
+    return new Set([...holds].flatMap(([id, isHeld]) => (isHeld ? [] : [id])));
+  }
+
+  /** The calls after a position in the log that wrote a path, or made it as a folder on the way, and are not taken back; in order. */
+  laterCalls(path: string, seq: number): { readonly callId: string; readonly before: FileImage; readonly after: FileImage | null }[] {
+    const later = this.#sql.laterCalls.all({ path, seq }) as { callId: string; before: string; after: string | null }[];
+    if (later.length === 0) return [];
+    const undone = this.undone(seq);
+    const held = later.filter(({ callId }) => !undone.has(callId));
+    return held.map(({ callId, before, after }) => ({
+      callId,
+      before: fileImageSchema.parse(JSON.parse(before)),
+      after: parseImage(after),
+    }));
+  }
+
   /** Returns whether a checkpoint since then needs this content. */
   isLive(sha256: string, sinceMs: number): boolean {
     return this.#sql.isLive.get(sha256, sinceMs) !== undefined;
   }
 
-  /** Returns whether a folder came to be because a call wrote below it. */
-  madeFolder(folder: string, identity: string): boolean {
-    return this.#sql.madeFolder.get(folder, identity) !== undefined;
+  /** Returns whether a folder came to be because calls among `undone` wrote below it. */
+  isLeftover(folder: string, identity: string, undone: ReadonlySet<string>): boolean {
+    // An undo that made a folder again made it for the last call that had: that one counts as well.
+    const makers = this.#sql.makers.all({ folder, identity }) as { callId: string; isOwn: number }[];
+    return makers.some(({ isOwn }) => isOwn === 1) && makers.some(({ callId }) => undone.has(callId));
+  }
+
+  /** Returns whether the folder of a path came to be on the way to a file and not by its own name, as far as it is known up to a position. */
+  wasMade(folder: string, seq: number): boolean {
+    return this.#sql.wasMade.get({ folder, seq }) !== undefined;
   }
 
   #putFile(seq: number, file: BeforeFile): void {

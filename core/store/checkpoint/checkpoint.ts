@@ -11,6 +11,7 @@ import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-
 import { changeOf, describeDiff, diffBytesMax, textOf, type DiffSide } from './file-diff.ts';
 import { ImageContents } from './image-contents.ts';
 import { FileLook, notSeen } from './file-look.ts';
+import { CallHistory } from './call-history.ts';
 import { undoHunks } from './hunk-undo.ts';
 import { RestoreFiles } from './restore-files.ts';
 import { versionOf, withFolders, type Judged } from './judged-change.ts';
@@ -80,7 +81,7 @@ export class Checkpoints {
   readonly #fs: FileCalls;
   readonly #look: FileLook;
   readonly #images: BeforeImages;
-  readonly #wasMade = (folder: string): boolean => this.#rows.madeFolder(folder, this.#look.glance(folder).identity);
+  readonly #history: CallHistory;
   #isRestoring = false;
 
   constructor(options: CheckpointsOptions) {
@@ -89,6 +90,7 @@ export class Checkpoints {
     this.#rows = options.rows;
     this.#fs = options.fs ?? realFileCalls;
     this.#look = new FileLook(this.#fs);
+    this.#history = new CallHistory(this.#rows, this.#look);
     this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
@@ -185,7 +187,7 @@ export class Checkpoints {
         options.part === undefined
           ? await this.#judgeAll(checkpoints, options.force)
           : [await this.#judgePart(checkpoints, options.part, options.force)];
-      return await this.#carryOut(judged, options.keepGoing, checkpoints[0]?.callId ?? '', journal);
+      return await this.#carryOut(judged, options.keepGoing, checkpoints, journal);
     } finally {
       this.#isRestoring = false;
     }
@@ -205,7 +207,12 @@ export class Checkpoints {
     return this.#options.clock.nowMs() - this.#options.undoDays * DAY_MS;
   }
 
-  async #carryOut(judged: readonly Judged[], keepGoing: boolean, name: string, journal: RestoreJournal): Promise<RestoreReport> {
+  async #carryOut(
+    judged: readonly Judged[],
+    keepGoing: boolean,
+    checkpoints: readonly Checkpoint[],
+    journal: RestoreJournal,
+  ): Promise<RestoreReport> {
     const refused = judged.flatMap(({ change, verdict }) =>
       verdict.kind === 'refuse' ? [{ path: change.path, reason: verdict.reason }] : [],
     );
@@ -216,7 +223,7 @@ export class Checkpoints {
       journal.end({ restoreId: null, left: [], restored: [], refused });
       return { restoreId: null, restored: [], refused, unchanged };
     }
-    const files = this.#openRestore(name);
+    const files = this.#openRestore(checkpoints);
     const gone = [...work, ...already].filter(({ change }) => change.before.kind === 'absent').map(({ change }) => change.path);
     if (work.length === 0) {
       files.tidy(gone);
@@ -232,7 +239,7 @@ export class Checkpoints {
     { journal, refused, gone }: { journal: RestoreJournal; refused: readonly RefusedFile[]; gone: readonly string[] },
   ): Promise<{ restoreId: string; restored: string[]; failed: RefusedFile[] }> {
     const paths = work.map(({ change }) => change.path);
-    const taken = await this.#images.take(paths, false);
+    const taken = (await this.#images.take(paths, false)).map((file) => this.#history.withMade(file, work));
     this.#assertSame(work, taken);
     this.#assertRunning();
     const restoreId = journal.begin(taken);
@@ -255,23 +262,23 @@ export class Checkpoints {
     return { restoreId, restored: await end(failed), failed };
   }
 
-  #openRestore(name: string): RestoreFiles {
+  #openRestore(checkpoints: readonly Checkpoint[]): RestoreFiles {
     return new RestoreFiles(
       {
         fs: this.#fs,
         look: this.#look,
         store: this.#store,
         isStopped: this.#options.isStopped,
-        madeFolder: this.#wasMade,
+        isLeftover: this.#history.leftovers(checkpoints),
       },
-      name.replace(/[^A-Za-z0-9_-]/g, '').slice(-40),
+      (checkpoints[0]?.callId ?? '').replace(/[^A-Za-z0-9_-]/g, '').slice(-40),
     );
   }
 
   async #judgeAll(checkpoints: readonly Checkpoint[], force: boolean): Promise<Judged[]> {
     const judged: Judged[] = [];
     for (const change of composeChanges(checkpoints)) judged.push(await this.#judgeOne(change, force));
-    return withFolders(judged, { namesIn: (folder) => this.#look.names(folder), isMade: this.#wasMade });
+    return withFolders(judged, { namesIn: (folder) => this.#look.names(folder), isLeftover: this.#history.leftovers(checkpoints) });
   }
 
   async #judgePart(checkpoints: readonly Checkpoint[], { path, hunks }: UndoPart, force: boolean): Promise<Judged> {
@@ -328,6 +335,7 @@ export class Checkpoints {
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
+        heldBy: await this.#history.heldBy(change, image),
         rewrittenBy: later !== null && later.after !== null && sameImage(later.after, image) ? later.callId : null,
         force,
       });

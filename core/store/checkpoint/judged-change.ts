@@ -20,17 +20,17 @@ export function versionOf({ before, after }: PathChange): string {
 
 export interface FoldersNow {
   readonly namesIn: (folder: string) => readonly string[];
-  /** Whether the path is a folder that came to be because a call wrote below it. */
-  readonly isMade: (path: string) => boolean;
+  /** Whether the path is a folder that came to be because calls wrote below it that are taken back. */
+  readonly isLeftover: (path: string) => boolean;
 }
 
 /** A folder goes only when nothing else is in it than what goes as well, which includes folders that were made on the way. */
-export function withFolders(judged: readonly Judged[], { namesIn, isMade }: FoldersNow): Judged[] {
+export function withFolders(judged: readonly Judged[], { namesIn, isLeftover }: FoldersNow): Judged[] {
   const goes = new Set(
     judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),
   );
   const whatStays = (folder: string): string | undefined => namesIn(folder).find((name) => !goesToo(join(folder, name)));
-  const goesToo = (path: string): boolean => goes.has(path) || (isMade(path) && whatStays(path) === undefined);
+  const goesToo = (path: string): boolean => goes.has(path) || (isLeftover(path) && whatStays(path) === undefined);
   return judged.map((item) => {
     if (item.verdict.kind !== 'restore' || item.glance.kind !== 'folder' || item.change.before.kind === 'folder') return item;
     const stays = whatStays(item.change.path);

@@ -23,8 +23,8 @@ export interface RestoreFilesParts {
   readonly store: ImageStore;
   /** Checked until the first file is replaced; true fails with `panic_engaged`. */
   isStopped(): boolean;
-  /** Returns whether a folder came to be because a call wrote below it; such a folder goes when it is empty. */
-  madeFolder(folder: string): boolean;
+  /** Returns whether a folder came to be because calls wrote below it that are taken back; such a folder goes when it is empty. */
+  isLeftover(folder: string): boolean;
 }
 
 const PIECE_BYTES = 1_000_000;
@@ -179,7 +179,7 @@ export class RestoreFiles {
   }
 
   #removeEmptyAbove(path: string, upTo?: string): void {
-    for (let folder = dirname(path); folder !== upTo && this.#parts.madeFolder(folder); folder = dirname(folder)) {
+    for (let folder = dirname(path); folder !== upTo && this.#parts.isLeftover(folder); folder = dirname(folder)) {
       try {
         this.#removeIfThere(folder);
       } catch {

@@ -13,11 +13,14 @@ export interface PathChange {
   readonly after: FileImage | null;
   /** The file was something else between two of them, so another hand was at it. */
   readonly isBroken: boolean;
-  /** Place in the log of the last of them. */
+  /** Places in the log of the first and the last of them. */
+  readonly firstSeq: number;
   readonly lastSeq: number;
+  /** The same of every path that the calls wrote or made on the way. */
+  readonly lastSeqs: ReadonlyMap<string, number>;
 }
 
-interface Write extends PathChange {
+interface Write extends Omit<PathChange, 'lastSeqs'> {
   readonly callId: string;
   /** A parent folder that was created for a file, not requested. */
   readonly isOnTheWay: boolean;
@@ -33,11 +36,12 @@ export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[]
     }
   }
   const named = Array.from(changes.values()).filter(({ isOnTheWay }) => !isOnTheWay);
-  return named.map(({ path, before, after, isBroken, lastSeq }) => ({ path, before, after, isBroken, lastSeq }));
+  const lastSeqs = new Map(Array.from(changes.values(), ({ path, lastSeq }) => [path, lastSeq]));
+  return named.map((change) => ({ ...change, lastSeqs }));
 }
 
 function writesOf({ seq, callId, files, made }: Checkpoint): Write[] {
-  const common = { isBroken: false, lastSeq: seq, callId };
+  const common = { isBroken: false, firstSeq: seq, lastSeq: seq, callId };
   const named = files.map(({ path, before, after }): Write => ({ ...common, path, before, after, isOnTheWay: false }));
   const onTheWay = made.filter(({ path }) => !files.some((file) => file.path === path));
   return [...onTheWay.map(({ path, mode }) => ({ ...common, ...folderMade(path, mode), isOnTheWay: true })), ...named];
@@ -48,7 +52,13 @@ function folderMade(path: string, mode: number): Pick<Write, 'path' | 'before' |
 }
 
 function join(first: Write, second: Write): Write {
-  const joined = { ...second, before: first.before, isBroken: first.isBroken, isOnTheWay: first.isOnTheWay && second.isOnTheWay };
+  const joined = {
+    ...second,
+    firstSeq: first.firstSeq,
+    before: first.before,
+    isBroken: first.isBroken,
+    isOnTheWay: first.isOnTheWay && second.isOnTheWay,
+  };
   if (first.after === null && first.callId === second.callId) {
     // The call ran again after a crash. Its second before-state is its first before-state or its own write; otherwise another program
     // changed the file.
@@ -86,6 +96,8 @@ export interface Circumstances {
   readonly hasCopy: boolean;
   /** The later call whose state is on the disk now. */
   readonly rewrittenBy: string | null;
+  /** Why a later call has to be taken back first. */
+  readonly heldBy: string | null;
   /** Includes files that were changed since. */
   readonly force: boolean;
 }
@@ -104,17 +116,17 @@ export function judge(change: PathChange, now: PathNow, circumstances: Circumsta
   if (before.kind === 'file' && !circumstances.hasCopy) return refuse('The copy of it is no longer kept.');
   const misfit = findMisfit(before, change.after, now);
   if (misfit !== null) return refuse(misfit);
-  return circumstances.force ? restore : judgeSince(change, now, circumstances.rewrittenBy);
+  return circumstances.force ? restore : judgeSince(change, now, circumstances);
 }
 
-function judgeSince({ after, isBroken }: PathChange, now: PathNow, rewrittenBy: string | null): Verdict {
+function judgeSince({ after, isBroken }: PathChange, now: PathNow, { rewrittenBy, heldBy }: Circumstances): Verdict {
   if (after === null)
     return refuse('The program ended while it was being changed, so what was left there is not known; it is not what was there before.');
   if (after.kind === 'unknown') return refuse(`What was left there is not known, because ${after.reason}.`);
   if (!sameImage(now.image, after))
     return refuse(rewrittenBy === null ? describeSince(after, now.image) : `It was changed again by ${rewrittenBy}; undo that first.`);
   if (isBroken) return refuse('Something else changed it between these calls, and undoing them all would lose that.');
-  return restore;
+  return heldBy === null ? restore : refuse(heldBy);
 }
 
 function describeSince(after: FileImage, now: FileImage): string {

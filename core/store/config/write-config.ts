@@ -17,17 +17,30 @@ export interface Setting {
 
 /** All of them in one write. Fails with `invalid_config`, naming the key, and then changes nothing. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
-  const { parseDocument } = await import('yaml');
+  const { isScalar, parseDocument } = await import('yaml');
   const document = parseDocument(existsSync(path) ? readText(path) : '');
   const [first] = document.errors;
   if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
+  let hasChanged = false;
   for (const { key, value } of settings) {
     const steps = key.split('.');
+    if (value === null && !document.hasIn(steps)) continue;
+    hasChanged = true;
+    for (let depth = 1; value !== null && depth < steps.length; depth++) {
+      const above = steps.slice(0, depth);
+      const node = document.getIn(above, true);
+      if (!isScalar(node)) continue;
+      // A key with nothing below it, as when all its lines are comments, takes the setting; any other value is in the way.
+      if (node.value !== null) throw new AppError('invalid_config', `${path} does not fit: ${above.join('.')} must be keys with values.`);
+      const keys = document.createNode({});
+      keys.comment = node.comment ?? null;
+      document.setIn(above, keys);
+    }
     if (value === null) document.deleteIn(steps);
     else document.setIn(steps, value);
   }
   const loaded = parseConfig(path, document.toJS() ?? {});
-  replaceFile(path, document.toString());
+  if (hasChanged) replaceFile(path, document.toString());
   return loaded;
 }
 

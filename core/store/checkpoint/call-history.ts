@@ -1,0 +1,55 @@
+// The calls that were not taken back: which of them an undo has to wait for, which folders were only made on the way to a file, and which
+// of those are of no use any more. Changes nothing.
+
+import { dirname } from 'node:path';
+import type { BeforeFile, FileImage } from '../../contracts/checkpoints.ts';
+import type { Checkpoint, CheckpointRows } from './checkpoint-rows.ts';
+import { changeOf } from './file-diff.ts';
+import type { FileLook } from './file-look.ts';
+import type { Judged } from './judged-change.ts';
+import { composeChanges, sameImage, type PathChange } from './restore-plan.ts';
+
+export class CallHistory {
+  readonly #rows: CheckpointRows;
+  readonly #look: FileLook;
+
+  constructor(rows: CheckpointRows, look: FileLook) {
+    this.#rows = rows;
+    this.#look = look;
+  }
+
+  /**
+   * Why a later call that still holds must be taken back first, or null: it left a path as it is now, or it removed or made a folder above
+   * it that is not now what it found there.
+   */
+  async heldBy({ path, before, lastSeq, lastSeqs }: PathChange, now: FileImage): Promise<string | null> {
+    const last = this.#rows.laterCalls(path, lastSeq).findLast((later) => changeOf(later.before, later.after) !== 'none');
+    if (last !== undefined && last.after !== null && sameImage(last.after, now))
+      return `It was changed again by ${last.callId}; undo that first.`;
+    if (before.kind === 'absent') return null;
+    for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
+      const [next] = this.#rows.laterCalls(folder, Math.max(lastSeq, lastSeqs.get(folder) ?? 0));
+      if (next !== undefined && !sameImage(next.before, await this.#look.image(folder)))
+        return `The folder ${folder} that it was in was removed or made anew by ${next.callId}; undo that first.`;
+    }
+    return null;
+  }
+
+  /** Folders that are put back are again what they were: made on the way to a file, or by their own name. */
+  withMade({ path, before, folders = [] }: BeforeFile, work: readonly Judged[]): BeforeFile {
+    const named = new Map(work.filter(({ change }) => change.before.kind === 'folder').map(({ change }) => [change.path, change.firstSeq]));
+    const isMade = (folder: string, firstSeq = named.get(folder)): boolean =>
+      firstSeq === undefined || this.#rows.wasMade(folder, firstSeq);
+    const own = named.has(path) ? [path] : [];
+    const made = [...own, ...folders].filter((folder) => isMade(folder));
+    return { path, before, ...(made.length === 0 ? {} : { folders: made }) };
+  }
+
+  /** Tells the folders that came to be because calls wrote below them that are taken back, or are among these; none that these found there. */
+  leftovers(checkpoints: readonly Checkpoint[]): (folder: string) => boolean {
+    const undone = this.#rows.undone();
+    for (const { callId } of checkpoints) undone.add(callId);
+    const stays = new Set(composeChanges(checkpoints).flatMap(({ path, before }) => (before.kind === 'folder' ? [path] : [])));
+    return (folder) => !stays.has(folder) && this.#rows.isLeftover(folder, this.#look.glance(folder).identity, undone);
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { settleHome } from './settled-home.ts';
+
+test.each([
+  ['/home/ann', '/home/ann'],
+  ['', undefined],
+  ['somewhere', undefined],
+  [undefined, undefined],
+])('HOME of %j is %j', (given, left) => {
+  const env = given === undefined ? {} : { HOME: given };
+  settleHome(env, () => '/home/ann');
+  expect(env).toEqual(left === undefined ? {} : { HOME: left });
+});
+
+test('a user without an entry gets a folder that does not exist', () => {
+  const env: NodeJS.ProcessEnv = {};
+  settleHome(env, () => {
+    throw new Error('uv_os_homedir returned ENOENT');
+  });
+  expect(env).toEqual({ HOME: '/nonexistent' });
+});

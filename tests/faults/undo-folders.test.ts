@@ -1,0 +1,72 @@
+// The folders an undo makes again, leaves and takes away.
+
+import { mkdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
+import { UndoRig } from '../doubles/undo-rig.ts';
+
+test('folders are left as the calls that still hold made them', async () => {
+  using rig = new UndoRig();
+  const write = (turnId: string, name: string) =>
+    rig.call(turnId, [name], () => {
+      mkdirSync(dirname(rig.path(name)), { recursive: true });
+      writeFileSync(rig.path(name), name);
+    });
+  const remove = (turnId: string, name: string) => rig.call(turnId, [name], () => rmSync(rig.path(name), { recursive: true }));
+  // A folder that the first turn made, the second removed and its undo put back goes with the undo of the first.
+  await write('trn_1', 'made/in/a');
+  await remove('trn_1', 'made/in/a');
+  await remove('trn_2', 'made');
+  for (const turnId of ['trn_2', 'trn_1']) await rig.undo({ turnId });
+  expect(rig.snapshot()).toEqual({});
+  // The same where another was in its place when it was put back.
+  await write('trn_8', 'made/a');
+  await remove('trn_9', 'made');
+  await rig.call('trn_9', ['made'], () => mkdirSync(rig.path('made'), { mode: 0o750 }));
+  for (const turnId of ['trn_9', 'trn_8']) await rig.undo({ turnId });
+  expect(rig.snapshot()).toEqual({});
+  // One that an earlier turn made stays, even when it is empty after the undo.
+  await write('trn_3', 'kept/in/a');
+  await remove('trn_3', 'kept/in');
+  await write('trn_4', 'kept/in/a');
+  await rig.undo({ turnId: 'trn_4' });
+  expect(Object.keys(rig.snapshot())).toEqual(['kept/']);
+  // One that no call made stays after it was put back.
+  mkdirSync(rig.path('mine'), { mode: 0o750 });
+  writeFileSync(rig.path('mine/a'), 'a');
+  await rig.undo({ callId: (await remove('trn_5', 'mine')).callId });
+  const { callId } = await write('trn_6', 'mine/b');
+  await remove('trn_6', 'mine/a');
+  await rig.undo({ callId });
+  expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
+  // An empty folder stays after the undo of a turn that removed it and then wrote a file there.
+  await remove('trn_7', 'kept');
+  await write('trn_7', 'kept/a');
+  await rig.undo({ turnId: 'trn_7' });
+  expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
+});
+
+test('a file that later calls made and removed again waits for their undo', async () => {
+  using rig = new UndoRig();
+  for (const name of ['a', 'b']) writeFileSync(rig.path(name), name);
+  const move = (from: string, to: string) => rig.call('trn_1', [from, to], () => renameSync(rig.path(from), rig.path(to)));
+  const calls = [await move('a', 'c'), await move('b', 'a'), await rig.call('trn_1', ['a'], () => rmSync(rig.path('a')))];
+  const [first, , last] = calls;
+  const refused = [{ path: rig.path('a'), reason: `It was changed again by ${last?.callId}; undo that first.` }];
+  expect(await rig.undo({ callId: first?.callId ?? '' })).toMatchObject({ restored: [], refused });
+  for (const { callId } of calls.toReversed()) expect((await rig.undo({ callId })).refused).toEqual([]);
+  expect(rig.snapshot()).toEqual({ a: '644 YQ==', b: '644 Yg==' });
+});
+
+test('nothing is put back into a folder that a later call made in place of the old one', async () => {
+  using rig = new UndoRig();
+  mkdirSync(rig.path('in'), { mode: 0o755 });
+  writeFileSync(rig.path('in/a'), 'a');
+  const first = await rig.call('trn_1', ['in/a'], () => rmSync(rig.path('in/a')));
+  const second = await rig.call('trn_1', ['in'], () => rmdirSync(rig.path('in')));
+  const third = await rig.call('trn_2', ['in'], () => mkdirSync(rig.path('in'), { mode: 0o750 }));
+  const why = `The folder ${rig.path('in')} that it was in was removed or made anew by ${second.callId}; undo that first.`;
+  expect((await rig.undo({ callId: first.callId })).refused.map(({ reason }) => reason)).toEqual([why]);
+  for (const call of [third, second, first]) expect((await rig.undo({ callId: call.callId })).refused).toEqual([]);
+  expect(Object.values(rig.snapshot())).toEqual(['755', '644 YQ==']);
+});
