@@ -70,3 +70,16 @@ test('nothing is put back into a folder that a later call made in place of the o
   for (const call of [third, second, first]) expect((await rig.undo({ callId: call.callId })).refused).toEqual([]);
   expect(Object.values(rig.snapshot())).toEqual(['755', '644 YQ==']);
 });
+
+test('a turn can be taken back after a later one that left its file as it found it; a single call waits', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'a');
+  const first = await rig.call('trn_1', ['a'], () => rmSync(rig.path('a')));
+  await rig.call('trn_2', ['a'], () => writeFileSync(rig.path('a'), 'other'));
+  const last = await rig.call('trn_2', ['a'], () => rmSync(rig.path('a')));
+  expect(await rig.undo({ turnId: 'trn_2' })).toMatchObject({ restoreId: null, refused: [] });
+  const reason = `It was changed again by ${last.callId}; undo that first.`;
+  expect((await rig.undo({ callId: first.callId })).refused).toEqual([{ path: rig.path('a'), reason }]);
+  expect(await rig.undo({ turnId: 'trn_1' })).toMatchObject({ restored: [rig.path('a')], refused: [] });
+  expect(rig.snapshot()).toEqual({ a: '644 YQ==' });
+});

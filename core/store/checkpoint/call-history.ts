@@ -20,11 +20,14 @@ export class CallHistory {
 
   /**
    * Why a later call that still holds must be taken back first, or null: it left a path as it is now, or it removed or made a folder above
-   * it that is not now what it found there.
+   * it that is not now what it found there. Later turns that left the path as they found it hold back a single call alone: their own undo
+   * would have nothing to do, and the undo of a turn would wait for it for ever.
    */
-  async heldBy({ path, before, lastSeq, lastSeqs }: PathChange, now: FileImage): Promise<string | null> {
-    const last = this.#rows.laterCalls(path, lastSeq).findLast((later) => changeOf(later.before, later.after) !== 'none');
-    if (last !== undefined && last.after !== null && sameImage(last.after, now))
+  async heldBy({ path, before, lastSeq, lastSeqs }: PathChange, now: FileImage, isOfCall: boolean): Promise<string | null> {
+    const later = this.#rows.laterCalls(path, lastSeq).filter((one) => changeOf(one.before, one.after) !== 'none');
+    const last = later.at(-1);
+    const isAsFound = later[0] !== undefined && sameImage(later[0].before, now);
+    if (last !== undefined && last.after !== null && sameImage(last.after, now) && (isOfCall || !isAsFound))
       return `It was changed again by ${last.callId}; undo that first.`;
     if (before.kind === 'absent') return null;
     for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {

@@ -125,7 +125,7 @@ export class Checkpoints {
 
   /** Previews `restore`. */
   async preview(target: UndoTarget, force: boolean): Promise<(FileDiff & { readonly refused: string | null })[]> {
-    const judged = await this.#judgeAll(this.find(target), force);
+    const judged = await this.#judgeAll(this.find(target), target, force);
     return judged.map(({ change, image, verdict }) => ({
       ...describeDiff(change.path, this.#sideNow(change.path, image), this.#sideKept(change.before)),
       refused: verdict.kind === 'refuse' ? verdict.reason : null,
@@ -146,7 +146,7 @@ export class Checkpoints {
     let chars = 0;
     for (const change of changes) {
       const file = await this.#describe(change);
-      const { verdict } = await this.#judgeOne(change, false);
+      const { verdict } = await this.#judgeOne(change, target, false);
       chars += file.diff?.length ?? 0;
       const isLeftOut = chars > reviewCharsMax;
       files.push({
@@ -185,8 +185,8 @@ export class Checkpoints {
       const checkpoints = this.find(target);
       const judged =
         options.part === undefined
-          ? await this.#judgeAll(checkpoints, options.force)
-          : [await this.#judgePart(checkpoints, options.part, options.force)];
+          ? await this.#judgeAll(checkpoints, target, options.force)
+          : [await this.#judgePart(checkpoints, target, options.part, options.force)];
       return await this.#carryOut(judged, options.keepGoing, checkpoints, journal);
     } finally {
       this.#isRestoring = false;
@@ -275,25 +275,25 @@ export class Checkpoints {
     );
   }
 
-  async #judgeAll(checkpoints: readonly Checkpoint[], force: boolean): Promise<Judged[]> {
+  async #judgeAll(checkpoints: readonly Checkpoint[], target: UndoTarget, force: boolean): Promise<Judged[]> {
     const judged: Judged[] = [];
-    for (const change of composeChanges(checkpoints)) judged.push(await this.#judgeOne(change, force));
+    for (const change of composeChanges(checkpoints)) judged.push(await this.#judgeOne(change, target, force));
     return withFolders(judged, { namesIn: (folder) => this.#look.names(folder), isLeftover: this.#history.leftovers(checkpoints) });
   }
 
-  async #judgePart(checkpoints: readonly Checkpoint[], { path, hunks }: UndoPart, force: boolean): Promise<Judged> {
+  async #judgePart(checkpoints: readonly Checkpoint[], target: UndoTarget, { path, hunks }: UndoPart, force: boolean): Promise<Judged> {
     const change = composeChanges(checkpoints).find((one) => one.path === path);
     if (change === undefined) throw new AppError('not_found', `${path} is not among the files that were changed.`);
-    return hunks === undefined ? this.#judgeOne(change, force) : this.#judgeHunks(change, hunks);
+    return hunks === undefined ? this.#judgeOne(change, target, force) : this.#judgeHunks(change, target, hunks);
   }
 
   /** The file without these hunks becomes what is put back, if every line they touch is still as it was left. */
-  async #judgeHunks(change: PathChange, { indexes, version }: NonNullable<UndoPart['hunks']>): Promise<Judged> {
+  async #judgeHunks(change: PathChange, target: UndoTarget, { indexes, version }: NonNullable<UndoPart['hunks']>): Promise<Judged> {
     const { path } = change;
     if (version !== versionOf(change)) {
       throw new AppError('conflict', `The changes of ${path} are not those that were shown; nothing was put back. Look at them again.`);
     }
-    const judged = await this.#judgeOne(change, true);
+    const judged = await this.#judgeOne(change, target, true);
     if (judged.verdict.kind !== 'restore' || judged.image.kind !== 'file') return judged;
     const sides = [
       this.#sideKept(change.before),
@@ -319,7 +319,7 @@ export class Checkpoints {
     return describeDiff(path, this.#sideKept(before), await this.#sideLeft(path, left));
   }
 
-  async #judgeOne(change: PathChange, force: boolean): Promise<Judged> {
+  async #judgeOne(change: PathChange, target: UndoTarget, force: boolean): Promise<Judged> {
     const { path, before } = change;
     const unseen = (reason: string): Judged => ({
       change,
@@ -335,7 +335,7 @@ export class Checkpoints {
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
-        heldBy: await this.#history.heldBy(change, image),
+        heldBy: await this.#history.heldBy(change, image, 'callId' in target),
         rewrittenBy: later !== null && later.after !== null && sameImage(later.after, image) ? later.callId : null,
         force,
       });
