@@ -4,6 +4,7 @@
 import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
+import { InlineThought } from './inline-thought.ts';
 
 /** Progress that the router's watch needs in addition to the text. Every part is optional: a plain DeltaSink will do. */
 export interface ProgressSink extends DeltaSink {
@@ -49,6 +50,7 @@ export class ReplyText {
   readonly #sink: ProgressSink;
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
+  #inline: InlineThought | null = new InlineThought();
   #sizeBytes = 0;
   #droppedBytes = 0;
 
@@ -58,25 +60,28 @@ export class ReplyText {
   }
 
   get text(): string {
-    return this.#text.toString();
+    return this.#text.toString() + (this.#inline?.held.text ?? '');
   }
 
   get reasoning(): string {
-    return this.#reasoning.toString();
+    return this.#reasoning.toString() + (this.#inline?.held.thought ?? '');
   }
 
   addText(value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
     this.#charge(value);
-    this.#text.add(value);
-    this.#sink.text(value);
+    const { thought, text } = this.#inline?.add(value) ?? { thought: '', text: value };
+    if (this.#inline?.isOver === true) this.#inline = null;
+    this.#think(thought);
+    if (text === '') return;
+    this.#text.add(text);
+    this.#sink.text(text);
   }
 
   addReasoning(value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
     this.#charge(value);
-    this.#reasoning.add(value);
-    this.#sink.reasoning?.(value);
+    this.#think(value);
   }
 
   /** Returns the part of an argument piece to keep. Throws `model_bad_reply` when the answer has no end. */
@@ -88,6 +93,12 @@ export class ReplyText {
     this.#droppedBytes += Math.max(DROPPED_BYTES_MIN, sizeBytes);
     if (this.#droppedBytes > readBytesMax) throw endless(this.#provider, readBytesMax);
     return piece.slice(0, room) + CUT_MARK;
+  }
+
+  #think(thought: string): void {
+    if (thought === '') return;
+    this.#reasoning.add(thought);
+    this.#sink.reasoning?.(thought);
   }
 
   /** Throws `model_bad_reply` when the answer is longer than any model's. */
