@@ -1,5 +1,5 @@
-// What a model thinks, where its server sends it inside of the answer: between <think> and </think>, at the beginning. Tells the two apart
-// while they arrive. Seen on LM Studio, llama.cpp, vLLM and MLX without a parser for the model.
+// A thought that a server sends inside of the answer: between <think> and </think>, at the beginning. Separates the two while they arrive.
+// Seen on LM Studio, llama.cpp, vLLM and MLX without a parser for the model.
 
 const OPENS = '<think>';
 const CLOSES = '</think>';
@@ -8,7 +8,7 @@ export class InlineThought {
   #part: 'begin' | 'thought' | 'gap' | 'text' = 'begin';
   #held = '';
 
-  /** Held back because it may be a part of a mark, or is the space between the thought and the answer; which of the two it belongs to. */
+  /** Held back because it may be a part of a mark: it belongs to the thought or to the text when nothing follows. */
   get held(): { readonly thought: string; readonly text: string } {
     const [thought, text] = [this.#part === 'thought' ? this.#held : '', this.#part === 'begin' ? this.#held : ''];
     return { thought, text };
@@ -19,7 +19,7 @@ export class InlineThought {
     return this.#part === 'text';
   }
 
-  /** What the next piece of the answer adds to each. */
+  /** Returns the new part of each. */
   add(piece: string): { readonly thought: string; readonly text: string } {
     this.#held += piece;
     if (this.#part === 'begin') this.#begin();
