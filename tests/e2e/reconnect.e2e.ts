@@ -98,7 +98,7 @@ test('an open window continues after an orderly restart, with its session, its s
   await page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   // An operation that fails in between shows a notice. It disappears once the program responds.
   await page.getByRole('button', { name: 'Panic stop' }).click();
-  await page.getByText(/^TrayClaw is not responding \(/).waitFor();
+  await page.getByText('TrayClaw is not responding.', { exact: true }).waitFor();
   await window.host.start();
   await expect.poll(() => page.getByText('TrayClaw is not responding').count(), { timeout: 15_000 }).toBe(0);
   expect(window.host.token).not.toBe(token);
