@@ -202,7 +202,7 @@ test('nats: a server that keeps no tasks leaves no connection behind, however of
   const group = await openGroup({ servers: `127.0.0.1:${server.port}`, user: 'node', password: 'word' });
   const before = timersAndSockets();
   for (let asked = 0; asked < 3; asked += 1) expect(await group.look()).toMatch(/cannot be reached/);
-  // What others left open may end meanwhile.
+  // Handles of other tests may end meanwhile.
   await until(() => timersAndSockets() <= before, 'no connection is left');
   await group.close();
 });
