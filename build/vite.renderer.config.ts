@@ -51,7 +51,7 @@ const wholePage: Plugin = {
     order: 'post',
     handler(html, { bundle = {} }) {
       const part = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === windowPart);
-      if (part?.type !== 'chunk') throw new Error('The window is in no part of its own.');
+      if (part?.type !== 'chunk') throw new Error('The build made no chunk for the window.');
       const styles = [...(part.viteMetadata?.importedCss ?? [])];
       return [
         ...[part.fileName, ...part.imports.filter((name) => !html.includes(name))].map((name) => ({

@@ -48,3 +48,6 @@ export interface HostedClaw extends Claw {
   /** Sentences a person must read at the start; empty when all is well. */
   readonly notices: readonly string[];
 }
+
+/** A header of answers over HTTP: where the log was, so that a reader knows which events it has. */
+export const placeHeader = 'trayclaw-place';

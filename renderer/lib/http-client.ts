@@ -2,6 +2,7 @@
 // Holds the access token in memory only; never puts it into an address. After a restart it trades its token for the new one.
 // Each answer says its place in the log, so that what is asked before the stream is open misses no event.
 
+import { placeHeader } from '../../core/contracts/claw.ts';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
@@ -31,8 +32,6 @@ interface Placed {
   readonly reply: Record<string, unknown>;
   readonly place: number;
 }
-
-const placeHeader = 'trayclaw-place';
 
 export class HttpClient implements OpClient {
   readonly #origin: string;

@@ -65,7 +65,7 @@ test('nothing is put back into a folder that a later call made in place of the o
   const first = await rig.call('trn_1', ['in/a'], () => rmSync(rig.path('in/a')));
   const second = await rig.call('trn_1', ['in'], () => rmdirSync(rig.path('in')));
   const third = await rig.call('trn_2', ['in'], () => mkdirSync(rig.path('in'), { mode: 0o750 }));
-  const why = `The folder ${rig.path('in')} that it was in was removed or made anew by ${second.callId}; undo that first.`;
+  const why = `Its folder ${rig.path('in')} was removed or recreated by ${second.callId}; undo that first.`;
   expect((await rig.undo({ callId: first.callId })).refused.map(({ reason }) => reason)).toEqual([why]);
   for (const call of [third, second, first]) expect((await rig.undo({ callId: call.callId })).refused).toEqual([]);
   expect(Object.values(rig.snapshot())).toEqual(['755', '644 YQ==']);

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger.ts';
-import type { Claw } from '../../contracts/claw.ts';
+import { placeHeader, type Claw } from '../../contracts/claw.ts';
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { isOpName, type Caller, type OpName, type OpParams } from '../../contracts/ops.ts';
@@ -13,7 +13,6 @@ import { readJsonBody } from './request-body.ts';
 import { refusal, sendRefusal, sendResult, type Refusal } from './reply.ts';
 
 const streamsMax = 64;
-const placeHeader = 'trayclaw-place';
 
 export interface ApiOptions {
   readonly claw: Claw;

@@ -124,14 +124,22 @@ export function conditionsOf({ when }: Rule): [signal: SignalName, atLeast: numb
 /** The findings on a call, or on an answer if no class is given, in the order of the rules. */
 export function judge(signals: Signals, toolClass: ToolClass | null, all: readonly Rule[] = rules): (Finding & Pick<Rule, 'why'>)[] {
   const findings: (Finding & Pick<Rule, 'why'>)[] = [];
-  for (const rule of all) {
-    const { id: ruleId, classes, ofAnswers, directive, why } = rule;
-    const conditions = conditionsOf(rule);
+  for (const { id: ruleId, when, classes, ofAnswers, directive, why } of all) {
     if (toolClass === null ? ofAnswers !== true : classes !== undefined && !classes.includes(toolClass)) continue;
-    const [first] = conditions;
-    if (first === undefined || conditions.some(([signal, atLeast]) => signals[signal] < atLeast)) continue;
-    const [signal] = first;
+    const signal = firingSignal(when, signals);
+    if (signal === null) continue;
     findings.push({ signal, value: signals[signal], ruleId, directive, why });
   }
   return findings;
+}
+
+/** The first signal of conditions that all hold; null where one does not. Makes no list: it runs for each rule at each call. */
+function firingSignal(when: Rule['when'], signals: Signals): SignalName | null {
+  let first: SignalName | null = null;
+  let signal: SignalName;
+  for (signal in when as Record<SignalName, number>) {
+    if (signals[signal] < (when[signal] ?? 0)) return null;
+    first ??= signal;
+  }
+  return first;
 }

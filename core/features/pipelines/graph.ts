@@ -1,16 +1,19 @@
 // The state of a pipeline from its events, and which nodes run next. Pure: a restart decides the same again.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
-import type { PipelineFile, PipelineNode, PipelineView } from '../../contracts/features/pipelines.ts';
+import type { PipelineFile, PipelineNode } from '../../contracts/features/pipelines.ts';
 
 type Finished = EventBodies['pipeline.node_finished'];
 
-export interface PipelineState extends Readonly<Pick<PipelineView, 'sessionId' | 'startedAtMs' | 'finishedAtMs'>> {
+export interface PipelineState {
+  readonly sessionId: string;
+  readonly startedAtMs: number;
   readonly started: EventBodies['pipeline.started'];
   /** Ended rounds by node, the oldest first. */
   readonly ended: ReadonlyMap<string, readonly Finished[]>;
   readonly begun: readonly EventBodies['pipeline.node_started'][];
   readonly finished: EventBodies['pipeline.finished'] | null;
+  readonly finishedAtMs: number | null;
 }
 
 export type ReviewNode = Extract<PipelineNode, { review: string }>;

@@ -2,7 +2,7 @@
 
 import type { Result } from '../../base/result.ts';
 import type { SkillFinding } from '../../contracts/skill-parts.ts';
-import type { Deprecation, Offer } from './offer.ts';
+import type { Deprecation } from './offer.ts';
 import type { Need } from './resolver.ts';
 import type { DeclaredEffects } from './skill-effects.ts';
 
@@ -24,9 +24,12 @@ export interface Inspected {
   readonly findings: readonly SkillFinding[];
 }
 
-export interface Standing extends Pick<Offer, 'name' | 'version' | 'deprecation'> {
+export interface Standing {
+  readonly name: string;
   readonly path: string;
+  readonly version: string | null;
   readonly requires: readonly Need[];
+  readonly deprecation: Deprecation | null;
   /** It is in the folder where the store puts skills. */
   readonly isOwn: boolean;
 }

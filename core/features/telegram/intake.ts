@@ -1,7 +1,9 @@
 // Incoming updates: each is processed once, has its effect or its durable record, and is then confirmed. Identity is only the numeric id in
 // the row of a paired person; strangers leave nothing but a count.
 
-import type { ChannelInbound, ChannelLink, ChannelRules } from '../../contracts/channels.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChannelInbound, ChannelLink, ChannelRules, OutboundItem } from '../../contracts/channels.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { HeldMessage } from '../../contracts/features/telegram.ts';
@@ -16,20 +18,24 @@ import {
   type Pairing,
   type Questions,
   type Strangers,
-  type QuestionDeps,
 } from '../../runtime/chats/chats.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 import type { Update } from './bot-api.ts';
 import { readMessage, type Bot } from './read-message.ts';
 import type { TelegramStore } from './rows.ts';
 
-export interface IntakeDeps extends Pick<QuestionDeps, 'log' | 'clock' | 'logger' | 'queue'> {
+export interface IntakeDeps {
+  readonly log: SessionLog;
   readonly store: TelegramStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
   readonly bot: Bot;
   readonly rules: ChannelRules;
   readonly pairing: Pick<Pairing, 'claim'>;
   readonly questions: Pick<Questions, 'press'>;
   readonly strangers: Pick<Strangers, 'meet'>;
   readonly link: Pick<ChannelLink, 'receive'>;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly command: (call: CommandCall) => Promise<CommandAnswer>;
   /** A message with files was recorded: they can be fetched. */
   readonly wakeFiles: () => void;

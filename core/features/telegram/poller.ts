@@ -1,13 +1,19 @@
 // The polling loop: backs off, obeys flood limits, stops where another program polls, and resumes automatically. It passes each update on
 // and does not wait for its effects, so that a button is handled while a turn waits for it.
 
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { TelegramState } from '../../contracts/features/telegram.ts';
 import { readFailure, type ApiFailure } from './api-failure.ts';
 import type { BotApi, Update } from './bot-api.ts';
-import type { Taken, IntakeDeps } from './intake.ts';
+import type { Taken } from './intake.ts';
+import type { TelegramStore } from './rows.ts';
 
-export interface PollerDeps extends Pick<IntakeDeps, 'store' | 'clock' | 'logger'> {
+export interface PollerDeps {
   readonly api: Pick<BotApi, 'getUpdates'>;
+  readonly store: TelegramStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
   readonly botId: string;
   /** The token that the lease is for, and its holder. */
   readonly tokenHash: string;

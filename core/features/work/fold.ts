@@ -2,15 +2,18 @@
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { WorkedAttempt, WorkStrategy } from '../../contracts/work-strategy.ts';
-import type { Criterion, WorkView } from '../../contracts/features/work.ts';
+import type { Criterion } from '../../contracts/features/work.ts';
 
-export interface WorkState extends Readonly<Pick<WorkView, 'sessionId' | 'startedAtMs' | 'finishedAtMs'>> {
+export interface WorkState {
+  readonly sessionId: string;
+  readonly startedAtMs: number;
   readonly started: EventBodies['work.started'];
   readonly copies: ReadonlyMap<number, EventBodies['work.copied']>;
   readonly attempts: readonly EventBodies['work.attempted'][];
   readonly checks: readonly EventBodies['work.checked'][];
   readonly chosen: EventBodies['work.chosen'] | null;
   readonly finished: EventBodies['work.finished'] | null;
+  readonly finishedAtMs: number | null;
 }
 
 export type WorkStep =

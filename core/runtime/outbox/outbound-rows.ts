@@ -204,10 +204,12 @@ export class OutboundRows {
   }
 }
 
-interface StoredRow
-  extends Omit<OutboundRow, 'item' | 'repeatable' | 'wanted'>, Readonly<Pick<OutboundInfo, 'reason' | 'createdAtMs' | 'updatedAtMs'>> {
+interface StoredRow extends Omit<OutboundRow, 'item' | 'repeatable' | 'wanted'> {
   readonly repeatable: number;
   readonly item: string;
+  readonly reason: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
 }
 
 function rowOf(stored: unknown): OutboundRow | null {

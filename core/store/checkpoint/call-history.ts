@@ -33,7 +33,7 @@ export class CallHistory {
     for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
       const [next] = this.#rows.laterCalls(folder, Math.max(lastSeq, lastSeqs.get(folder) ?? 0));
       if (next !== undefined && !sameImage(next.before, await this.#look.image(folder)))
-        return `The folder ${folder} that it was in was removed or made anew by ${next.callId}; undo that first.`;
+        return `Its folder ${folder} was removed or recreated by ${next.callId}; undo that first.`;
     }
     return null;
   }

@@ -335,7 +335,7 @@ export class Checkpoints {
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
-        heldBy: await this.#history.heldBy(change, image, 'callId' in target),
+        heldBy: force ? null : await this.#history.heldBy(change, image, 'callId' in target),
         rewrittenBy: later !== null && later.after !== null && sameImage(later.after, image) ? later.callId : null,
         force,
       });

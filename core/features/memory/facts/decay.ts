@@ -1,7 +1,7 @@
 // How memories fade: the longer one is unused, the less of it is shown, and finally nothing. Use restores it; a pinned one never fades. The
 // whole text is kept. Pure.
 
-import type { MemoryTier, MemoryView } from '../../../contracts/features/memory.ts';
+import type { MemoryTier } from '../../../contracts/features/memory.ts';
 
 const DAY_MS = 86_400_000;
 export const tierDays = { summary: 3, marker: 30, archived: 90 } as const;
@@ -10,7 +10,11 @@ const TOPIC_WORDS = 5;
 /** After this many days without use, a memory counts half as much as a new one. */
 const HALF_LIFE_DAYS = 30;
 
-export type Aged = Readonly<Pick<MemoryView, 'text' | 'pinned' | 'usedAtMs'>>;
+export interface Aged {
+  readonly text: string;
+  readonly pinned: boolean;
+  readonly usedAtMs: number;
+}
 
 export function tierOf({ pinned, usedAtMs }: Pick<Aged, 'pinned' | 'usedAtMs'>, nowMs: number): MemoryTier {
   const days = (nowMs - usedAtMs) / DAY_MS;

@@ -13,7 +13,7 @@ import {
   type MemoryView,
 } from '../../../contracts/features/memory.ts';
 import type { KeptMemory, MemoryResolver } from '../../../contracts/memory-ports.ts';
-import type { MemoryCounts, MemoryFilter } from './memory-rows.ts';
+import type { MemoryCounts } from './memory-rows.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
 import type { Recall, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
@@ -42,10 +42,13 @@ export interface Proposed {
   readonly createdAtMs?: number;
 }
 
-export interface MemoryListQuery extends Pick<MemoryFilter, 'state' | 'scope' | 'contradicted'> {
+export interface MemoryListQuery {
   readonly query?: string | undefined;
+  readonly state?: MemoryState | undefined;
   readonly kind?: MemoryKind | undefined;
+  readonly scope?: string | undefined;
   readonly archived?: boolean | undefined;
+  readonly contradicted?: boolean | undefined;
   readonly limit: number;
   readonly offset: number;
 }

@@ -5,7 +5,6 @@ import type { MemoryHit } from '../../../contracts/features/memory.ts';
 import type { TaintSource } from '../../../contracts/tools.ts';
 import type { Near } from '../recall/recall-path.ts';
 import type { MemoryRows } from './memory-rows.ts';
-import type { SearchRequest } from '../documents/search.ts';
 
 type Kept = 'texts' | 'find' | 'at' | 'findSame' | 'list' | 'pinned' | 'counts' | 'seenIn' | 'contradictionsOf';
 
@@ -18,8 +17,11 @@ export interface MemoryStore extends Pick<MemoryRows, Kept> {
   findMeaning(query: string, scopes: readonly string[], limit: number, signal: AbortSignal): Promise<readonly Near[]>;
 }
 
-export interface RecallRequest extends Pick<SearchRequest, 'query' | 'limit' | 'signal'> {
+export interface RecallRequest {
+  readonly query: string;
   readonly agentId: string;
+  readonly limit: number;
+  readonly signal: AbortSignal;
 }
 
 /** Answers a question from memory, best first. */
