@@ -8,8 +8,12 @@ export interface EndWatch {
 }
 
 const nearEndPx = 48;
+/** Positions are fractions of a pixel on some screens. */
+const roundingPx = 2;
 
 export interface StuckToEnd {
+  /** Whether the person is at the end, also before the browser reports that they scrolled. */
+  isAtEnd(): boolean;
   /** Jumps to the end. */
   toEnd(): void;
   /** The content has just grown: follows it now. Otherwise it is followed once it is painted, which takes a second frame. */
@@ -21,29 +25,37 @@ export interface StuckToEnd {
 export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: EndWatch): StuckToEnd {
   let atEnd = true;
   let lastTop = 0;
+  const look = (): boolean => {
+    const top = region.scrollTop;
+    const left = region.scrollHeight - top - region.clientHeight;
+    // Any move upwards leaves the end, however small: a region that shrinks is moved too, and is then at its very end.
+    const now = left < roundingPx || (top >= lastTop && (atEnd || (top > lastTop && left < nearEndPx)));
+    lastTop = top;
+    if (now === atEnd) return now;
+    atEnd = now;
+    hold();
+    watch.onChange(now);
+    return now;
+  };
+  /** At the end the browser must not move the region for what changes above: that would look like a person who scrolls up. */
+  const hold = (): void => void (region.style.overflowAnchor = atEnd ? 'none' : '');
   const toEnd = (): void => {
     region.scrollTop = region.scrollHeight;
     lastTop = region.scrollTop;
   };
-  const onScroll = (): void => {
-    const isNear = region.scrollHeight - region.scrollTop - region.clientHeight < nearEndPx;
-    // Only a move upwards leaves the end: what grows above or around moves the region down, and is followed.
-    const now = isNear || (atEnd && region.scrollTop >= lastTop);
-    lastTop = region.scrollTop;
-    if (now !== atEnd) watch.onChange(now);
-    atEnd = now;
-  };
   const follow = (): void => {
-    if (!watch.isFollowing()) return;
-    if (atEnd) toEnd();
-    else onScroll();
+    // The browser reports a scroll only with the next frame: without a look first, new text would undo it.
+    if (watch.isFollowing() && look()) toEnd();
   };
   const observer = new ResizeObserver(follow);
   observer.observe(content);
   observer.observe(region);
+  const onScroll = (): void => void look();
   region.addEventListener('scroll', onScroll, { passive: true });
+  hold();
   if (watch.isFollowing()) toEnd();
   return {
+    isAtEnd: look,
     toEnd,
     follow,
     stop: () => {

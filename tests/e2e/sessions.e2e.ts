@@ -132,6 +132,35 @@ test('reading further up, new text does not move what is read', async () => {
   expect(Math.abs((await placeOfRead()) - before)).toBeLessThan(1);
 });
 
+/** Scrolls up a little in every frame in which text arrives, and to the end again; the number of times the region went back by itself. */
+const scrollsUndone = `(async () => {
+  const region = document.querySelector('[role=log]');
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  let undone = 0;
+  for (let round = 0; round < 40; round++) {
+    region.scrollTop = region.scrollHeight;
+    await frame();
+    await frame();
+    // Some of them just before the text, which comes after the timers that are due.
+    await new Promise((resolve) => setTimeout(resolve, round * 3));
+    const top = region.scrollTop - 30;
+    region.scrollTop = top;
+    for (let wait = 0; wait < 8; wait++) await frame();
+    if (region.scrollTop > top + 1) undone++;
+  }
+  return undone;
+})()`;
+
+test('a small scroll upwards holds while text streams, also in the frame in which text arrives', async () => {
+  const window = await openWindow(browser, {
+    historyTurns: 3,
+    replies: [{ text: 'A long line of words.\n\n'.repeat(600), pieceChars: 24, delayMs: 10 }],
+  });
+  await window.send('Talk');
+  await window.conversation.getByText('A long line of words.').nth(40).waitFor();
+  expect(await window.page.evaluate(scrollsUndone)).toBe(0);
+});
+
 test('a call that a crash cut off waits until a person says what happened', async () => {
   const command = 'echo under way; sleep 60';
   const replies = [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Then on with it.' }];

@@ -38,6 +38,8 @@ export class Route {
   /** The session one was last in, for the way back to it. */
   lastSessionId = $state<string | null>(null);
 
+  /** The address as it was read last. */
+  #hash = '';
   readonly #location: () => Pick<Location, 'hash' | 'replace'>;
 
   constructor(where: () => Pick<Location, 'hash' | 'replace'> = () => location) {
@@ -57,9 +59,12 @@ export class Route {
     this.#catchUp();
   }
 
-  /** Changes the address without a step in the history. */
+  /**
+   * Changes the address without a step in the history. An address that has changed since it was read is followed instead: a person, or a
+   * link, leads elsewhere meanwhile.
+   */
   replace(view: ViewName, sessionId?: string | null): void {
-    this.#location().replace(hrefOf(view, sessionId));
+    if (this.#location().hash === this.#hash) this.#location().replace(hrefOf(view, sessionId));
     this.#catchUp();
   }
 
@@ -69,6 +74,7 @@ export class Route {
   }
 
   #read(hash: string): void {
+    this.#hash = hash;
     this.place = parsePlace(hash);
     if (this.place.view === 'chat' || this.place.view === 'activity') this.lastSessionId = this.place.sessionId ?? this.lastSessionId;
   }

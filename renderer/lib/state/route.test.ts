@@ -18,3 +18,12 @@ test.each(['go', 'replace'] as const)('%s leads to the place at once', (way) => 
   expect(route.place).toEqual({ view: 'chat', sessionId: 's1', turnId: null, atSeq: null });
   expect(address.hash).toBe('#/chat/s1');
 });
+
+test('an address that changed meanwhile is followed, not replaced', () => {
+  const address = silentLocation();
+  const route = new Route(() => address);
+  address.hash = '#/activity/s2/t2';
+  route.replace('chat', 's1');
+  expect(address.hash).toBe('#/activity/s2/t2');
+  expect(route.place).toEqual({ view: 'activity', sessionId: 's2', turnId: 't2', atSeq: null });
+});
