@@ -132,7 +132,7 @@ test('reading further up, new text does not move what is read', async () => {
   expect(Math.abs((await placeOfRead()) - before)).toBeLessThan(1);
 });
 
-/** Scrolls up a little in every frame in which text arrives, and to the end again; the number of times the region went back by itself. */
+/** Scrolls up a little in every frame in which text arrives, and to the end again; returns how often the region went back to the end. */
 const scrollsUndone = `(async () => {
   const region = document.querySelector('[role=log]');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -141,7 +141,7 @@ const scrollsUndone = `(async () => {
     region.scrollTop = region.scrollHeight;
     await frame();
     await frame();
-    // Some of them just before the text, which comes after the timers that are due.
+    // At another moment each time, some of them just before text arrives.
     await new Promise((resolve) => setTimeout(resolve, round * 3));
     const top = region.scrollTop - 30;
     region.scrollTop = top;
