@@ -105,5 +105,5 @@ function describeOrigin({ origin }: Approval): string[] {
 function describeWider({ widerScope, choices = [] }: Approval): string[] {
   if (widerScope === null) return [];
   if (choices.length < 2) return [`A wider approval would cover: ${revealed(widerScope)}`];
-  return ['A wider approval would cover, by number (0 unless told):', ...choices.map(({ covers }, at) => `  ${at}  ${revealed(covers)}`)];
+  return ['What a wider approval would cover, by number (default 0):', ...choices.map(({ covers }, at) => `  ${at}  ${revealed(covers)}`)];
 }

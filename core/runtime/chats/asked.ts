@@ -98,7 +98,7 @@ export function forgottenQuestion(askId: string): Asked {
 function fieldLine({ name, title, about, kind, choices, isNeeded, standard }: QuestionField): string {
   const offered = choices.length > 0 ? ` (${choices.map((one) => one.title).join(', ')})` : kind === 'yes' ? ' (yes or no)' : '';
   const more = [title === name ? '' : title, about].filter((one) => one !== '').join('. ');
-  const left = standard === undefined ? (isNeeded ? '' : ', may be left out') : `, ${JSON.stringify(standard)} unless told`;
+  const left = standard === undefined ? (isNeeded ? '' : ', may be left out') : `, ${JSON.stringify(standard)} by default`;
   return plain(`${name}${more === '' ? '' : `: ${more}`}${offered}${left}`);
 }
 
