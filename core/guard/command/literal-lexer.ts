@@ -27,7 +27,6 @@ const metaProblems: Readonly<Record<string, string>> = {
   '?': 'it contains a pattern the shell replaces by file names',
   '[': 'it contains a pattern the shell replaces by file names',
   ']': 'it contains a pattern the shell replaces by file names',
-  '\\': 'it contains a backslash outside quotes',
   '\n': 'it has more than one line',
   '\r': 'it has more than one line',
 };
@@ -72,10 +71,21 @@ class Lexer {
     this.#blanks = 0;
     if (character === "'") return this.#singleQuoted();
     if (character === '"') return this.#doubleQuoted();
+    if (character === '\\') return this.#escaped();
     const problem = this.#bareProblem(character);
     if (problem !== null) return problem;
     this.#take(character);
     this.#at += 1;
+    return null;
+  }
+
+  /** In an argument a backslash makes any visible character of ASCII a letter, in every shell. */
+  #escaped(): string | null {
+    const next = this.#line[this.#at + 1] ?? '';
+    const isProgram = this.words.length === 0;
+    if (isProgram || !/^[\x20-\x7e]$/.test(next)) return 'it contains a backslash outside quotes';
+    this.#take(next);
+    this.#quoted(this.#at + 2);
     return null;
   }
 
@@ -102,7 +112,7 @@ class Lexer {
       case '#':
         return this.#isInWord ? null : 'it contains a comment';
       case '!':
-        return this.#isLoneBang(next) ? null : 'it contains a history expansion';
+        return this.#isLoneBang(next) || this.#isAtEnd(next) ? null : 'it contains a history expansion';
       default:
         return metaProblems[character] ?? bareProblem(this.#codePoint());
     }
@@ -117,6 +127,11 @@ class Lexer {
   /** A `!` as a whole argument is an operator of the program (`find . ! -name x`). */
   #isLoneBang(next: string): boolean {
     return this.words.length > 0 && !this.#isInWord && (next === ' ' || next === '\t');
+  }
+
+  /** At the end of an argument a `!` repeats nothing: `echo Hello, world!`. */
+  #isAtEnd(next: string): boolean {
+    return this.words.length > 0 && this.#isInWord && (next === '' || next === ' ' || next === '\t');
   }
 
   #singleQuoted(): string | null {
