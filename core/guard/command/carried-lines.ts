@@ -1,4 +1,4 @@
-// Lines of shell text that a program is told to run by its flags, its code or its other operands: `tar --checkpoint-action=exec=…`,
+// Lines of shell text that a program runs because its flags, its code or its other operands say so: `tar --checkpoint-action=exec=…`,
 // `git -c alias.x=!…`, `ssh host …`, `python -c "os.system('…')"`. Best effort: for warnings, never for permission.
 
 import { isInterpreter, nameOf } from './program-names.ts';
@@ -38,7 +38,7 @@ const codeFlag = /^-[A-Za-z]*[ceEpr]$|^--(?:eval|print|command|execute)(?:=|$)/;
 interface Flag {
   /** The flag before the value, or the start of a word that holds both. */
   readonly flag: RegExp;
-  /** The value comes in the same word, after the flag. */
+  /** The value is attached to the flag, in one argument. */
   readonly attached: boolean;
   readonly line?: (value: string) => string | null;
 }
@@ -142,7 +142,7 @@ function afterFlag(args: readonly string[], flag: RegExp): readonly Carried[] {
   return at < 0 || at + 1 >= args.length ? [] : [here(args.slice(at + 1).join(' '))];
 }
 
-/** What follows the flags and this many operands. */
+/** The arguments after the flags and this many operands. */
 function behind(args: readonly string[], valued: RegExp, operands: number): readonly string[] {
   let left = operands;
   for (let at = 0; at < args.length; at++) {

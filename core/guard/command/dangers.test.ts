@@ -240,7 +240,7 @@ test('what only shows something is not said to change it', () => {
   }
 });
 
-test('a program or a text that nobody can read in advance is told, after all that is known', () => {
+test('a program or a text that cannot be read in advance is named, after everything that is known', () => {
   const hidden = 'What it starts is only known when it runs.';
   expect(['$x a', '"$TOOL" a', '$(pick) a', 'pbpaste | sh', 'cat a | bash'].filter((line) => !look(line).risks.includes(hidden))).toEqual(
     [],

@@ -62,7 +62,7 @@ function partsOf(node: PipelineNode | { readonly type: 'AndOr' }): readonly Comm
   return node.type === 'Pipeline' ? node.commands : [node];
 }
 
-/** What a pipeline of echo or printf and decoders prints; null where that is not known. */
+/** The output of a pipeline of echo or printf and decoders; null if it is not known. */
 export function outputOf(commands: readonly CommandNode[], variables: Variables, depth = 0): string | null {
   let text: string | null = null;
   for (const [index, command] of commands.entries()) {

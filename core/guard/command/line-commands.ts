@@ -178,7 +178,7 @@ const nothingKnown: Omit<LineCommand, 'wrappers' | 'elsewhere'> = {
 
 const isShell = /^(?:(?:ba|da|z|k|fi|a)?sh|source|\.|at|batch)$/;
 
-/** An interpreter with no code and no file of its own takes it from its input; `source` always takes it from elsewhere. */
+/** An interpreter without code or a file in its arguments reads code from its input; `source` always reads it from elsewhere. */
 function readsItsCode(node: CommandNode): boolean {
   const name = programOf(node);
   if (node.type !== 'Command') return false;

@@ -13,7 +13,7 @@ const separators = [
   // A flag, and an element of XML.
   String.raw`(?<=--[A-Za-z0-9_-]{1,60})\s{1,3}`,
   String.raw`(?<=<[\w:.-]{1,60})>\s{0,4}`,
-  // A name whose value has a key of its own.
+  // A name, and its value under a separate key.
   String.raw`[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}value[\\"']{0,3}\s{0,2}[:=]\s{0,3}`,
   // The next cell of a table.
   String.raw`(?<=\n\s{0,4}\|[^\n|]{0,60})\s{1,20}\|\s{1,4}`,

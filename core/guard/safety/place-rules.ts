@@ -1,4 +1,4 @@
-// Detects secrets by the place they stand in, where nothing names them: after the flag of a program that takes one, in the query of a URL, in
+// Detects secrets by their place, if no word says what they are: after the flag of a program that takes one, in the query of a URL, in
 // the credentials of a header, and in the cookies of a session.
 
 import { escapeRegExp, isJumble, looksDense, rankOfPlace, type PatternRule } from './pattern-rule.ts';

@@ -4,7 +4,7 @@ import { LiveOutput } from './live-output.ts';
 
 const secret = `${'aB3dE5fG7hJ9kL2m'}${'N4pQ6rS8'}`;
 
-/** What a person sees of an output that is far longer than a piece, with the secret wherever the cut may fall. */
+/** The part that is shown of an output far longer than a piece, with a secret where the cut may be. */
 function shownOf(lead: string, linesAfter: number): string {
   const safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
   let shown = '';

@@ -171,7 +171,7 @@ export function protectionOf(real: string, folders: ProtectedFolders): string | 
   return roots.find(({ root }) => isUnderRoot(plainReal, root, workspace))?.reason ?? null;
 }
 
-/** Why a change here needs a yes of its own although reading is free; null where it does not. */
+/** Why a change here is asked about although reading is free; null if it is not. */
 export function runLaterReason(plainReal: string): string | null {
   const parts = plainReal.split(sep);
   return runLater.find((place) => parts.some((_, start) => matchesAt(parts, start, place)))?.reason ?? null;
