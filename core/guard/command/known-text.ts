@@ -1,7 +1,7 @@
 // The text of a word as far as a line itself tells: variables it sets, defaults, the output of echo and printf, also in base64. Best effort: for
 // warnings, never for permission.
 
-import type { CommandNode, PipelineNode, ParsedScript, Word, WordPart } from 'unbash';
+import type { CommandNode, ParameterExpansionPart, PipelineNode, ParsedScript, Word, WordPart } from 'unbash';
 
 export type Variables = ReadonlyMap<string, string>;
 
@@ -14,12 +14,12 @@ export function knownText(word: Word, variables: Variables, depth = 0): string |
 }
 
 function joined(parts: readonly WordPart[], variables: Variables, depth: number): string | null {
+  if (depth > DEPTH_MAX) return null;
   const texts = parts.map((part) => textOf(part, variables, depth));
   return texts.includes(null) ? null : texts.join('');
 }
 
 function textOf(part: WordPart, variables: Variables, depth: number): string | null {
-  if (depth > DEPTH_MAX) return null;
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
@@ -31,12 +31,8 @@ function textOf(part: WordPart, variables: Variables, depth: number): string | n
       return joined(part.parts, variables, depth + 1);
     case 'SimpleExpansion':
       return valueOf(part.text.slice(1), variables);
-    case 'ParameterExpansion': {
-      const set = valueOf(part.parameter, variables);
-      if (set !== null || part.operation === undefined) return set;
-      const isDefault = part.operation.type === 'Default' && /^:?[-=]$/.test(part.operation.operator);
-      return isDefault && part.operation.type === 'Default' ? knownText(part.operation.operand, variables, depth + 1) : null;
-    }
+    case 'ParameterExpansion':
+      return valueOf(part.parameter, variables) ?? defaultOf(part, variables, depth);
     case 'CommandExpansion':
       return part.script === undefined ? null : outputOfScript(part.script, variables, depth + 1);
     case 'BraceExpansion':
@@ -44,6 +40,10 @@ function textOf(part: WordPart, variables: Variables, depth: number): string | n
     default:
       return null;
   }
+}
+
+function defaultOf({ operation }: ParameterExpansionPart, variables: Variables, depth: number): string | null {
+  return operation?.type === 'Default' && /^:?[-=]$/.test(operation.operator) ? knownText(operation.operand, variables, depth + 1) : null;
 }
 
 function valueOf(name: string, variables: Variables): string | null {

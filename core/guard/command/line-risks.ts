@@ -146,30 +146,47 @@ function gravity(risk: Risk): number {
 }
 
 function risksOf(command: LineCommand): readonly Found[] {
-  const [program, ...args] = command.words.map(({ text }) => text);
-  const found: Found[] = [];
-  const name = nameOf(program ?? '').toLowerCase();
-  // Their own help does nothing else.
+  const [program = '', ...args] = command.words.map(({ text }) => text);
+  const name = nameOf(program).toLowerCase();
+  const others: readonly (readonly [Risk, boolean])[] = [
+    [carriesCode, runsInput(command, name) || (loaders.test(name) && args.some((argument) => /https?:|\\\\/i.test(argument)))],
+    [hidesProgram, command.isHidden],
+    ...codeRisks(codeOf(name, args)),
+    [writesDevice, writesToDevice(command, name)],
+    [opensSocket, [...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))],
+  ];
+  return [...listedRisk(name, args), ...others.flatMap(([risk, holds]) => (holds ? [plainly(risk)] : []))];
+}
+
+function listedRisk(name: string, args: readonly string[]): readonly Found[] {
+  // A program's own help does nothing else.
   const asksForHelp = args.length === 1 && /^(?:--help|--version)$/.test(args[0] ?? '');
   const listed = asksForHelp ? undefined : rulesOf(name).find((rule) => rule.when === undefined || rule.when(args));
-  if (listed !== undefined) {
-    const deed = listed.deed?.(args) ?? null;
-    const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;
-    const sentence = listed.sentence.replace(/\.$/, `${place}.`);
-    found.push(deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed });
-  }
-  const isFed = command.pipedFrom.some((before) => fetchers.test(nameOf(before)));
-  const isCarried = command.wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
-  if ((isFed && interpreters.test(name)) || isCarried) found.push(plainly(carriesCode));
-  if (command.isHidden) found.push(plainly(hidesProgram));
-  const code = codeOf(name, args);
-  if (code !== null && deletingCode.test(code)) found.push(plainly(deletesByCode));
-  if (code !== null && connectingCode.test(code)) found.push(plainly(connectsByCode));
-  if (loaders.test(name) && args.some((argument) => /https?:|\\\\/i.test(argument))) found.push(plainly(carriesCode));
-  const targets = name === 'dd' ? [] : writeTargets([program ?? '', ...args]);
-  if ([...command.written.map(({ text }) => text), ...targets].some((text) => device.test(text))) found.push(plainly(writesDevice));
-  if ([...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) found.push(plainly(opensSocket));
-  return found;
+  if (listed === undefined) return [];
+  const deed = listed.deed?.(args) ?? null;
+  const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;
+  const sentence = listed.sentence.replace(/\.$/, `${place}.`);
+  return [deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed }];
+}
+
+/** It is fed by a program that fetches, or is the text that one prints. */
+function runsInput({ pipedFrom, wrappers }: LineCommand, name: string): boolean {
+  const isFed = pipedFrom.some((before) => fetchers.test(nameOf(before)));
+  const isCarried = wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
+  return (isFed && interpreters.test(name)) || isCarried;
+}
+
+function codeRisks(code: string | null): readonly (readonly [Risk, boolean])[] {
+  if (code === null) return [];
+  return [
+    [deletesByCode, deletingCode.test(code)],
+    [connectsByCode, connectingCode.test(code)],
+  ];
+}
+
+function writesToDevice({ words, written }: LineCommand, name: string): boolean {
+  const targets = name === 'dd' ? [] : writeTargets(words.map(({ text }) => text));
+  return [...written.map(({ text }) => text), ...targets].some((text) => device.test(text));
 }
 
 const gravities: ReadonlyMap<Risk, number> = new Map(riskRules.map((rule, index) => [rule, index]));

@@ -112,7 +112,7 @@ class Lexer {
       case '#':
         return this.#isInWord ? null : 'it contains a comment';
       case '!':
-        return this.#isLoneBang(next) || this.#isAtEnd(next) ? null : 'it contains a history expansion';
+        return this.#isPlainBang(next) ? null : 'it contains a history expansion';
       default:
         return metaProblems[character] ?? bareProblem(this.#codePoint());
     }
@@ -124,14 +124,10 @@ class Lexer {
     return this.#isInWord && this.#isBare && before !== '=' && before !== ':' ? null : 'it contains a home folder expansion (~)';
   }
 
-  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`). */
-  #isLoneBang(next: string): boolean {
-    return this.words.length > 0 && !this.#isInWord && (next === ' ' || next === '\t');
-  }
-
-  /** At the end of an argument a `!` repeats nothing: `echo Hello, world!`. */
-  #isAtEnd(next: string): boolean {
-    return this.words.length > 0 && this.#isInWord && (next === '' || next === ' ' || next === '\t');
+  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`); at the end of one it repeats nothing (`echo Hi!`). */
+  #isPlainBang(next: string): boolean {
+    if (this.words.length === 0) return false;
+    return next === ' ' || next === '\t' || (next === '' && this.#isInWord);
   }
 
   #singleQuoted(): string | null {

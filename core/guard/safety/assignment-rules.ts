@@ -4,9 +4,9 @@
 import { entropy, hasDigit, hasEveryKind, isJumble, rankOfGeneric, rankOfPlace, type PatternRule } from './pattern-rule.ts';
 
 const words = ['password', 'passwd', 'passphrase', 'passwort', 'kennwort', 'pwd', 'secret', 'token', 'credential', 'psk'];
-const pairs = [
-  ...'api access private account signing encryption master app auth write shared preshared subscription license service admin'.split(' '),
-].map((first) => [first, 'key'] as const);
+const pairs = 'api access private account signing encryption master app auth write shared preshared subscription license service admin'
+  .split(' ')
+  .map((first) => [first, 'key'] as const);
 
 const separators = [
   String.raw`[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}`,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SafetyChecks } from '../../guard/safety/safety.ts';
 import { LiveOutput } from './live-output.ts';
 
-const secret = `${'aB3dE5fG7hJ9kL2m'}${'N4pQ6rS8'}`;
+const secret = ['aB3dE5fG7hJ9kL2m', 'N4pQ6rS8'].join('');
 
 /** The part that is shown of an output far longer than a piece, with a secret where the cut may be. */
 function shownOf(lead: string, linesAfter: number): string {
