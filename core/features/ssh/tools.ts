@@ -74,7 +74,7 @@ function runHere(
 ): Promise<ToolResult> {
   return using(deps, host, context, async (connection): Promise<ToolResult> => {
     const pieces: Buffer[] = [];
-    const live = new LiveOutput((chunk) => context.onOutput(chunk));
+    const live = new LiveOutput(context);
     const { code, isCut, isLost } = await connection.run(command, context.signal, (piece) => {
       pieces.push(piece);
       live.push(piece);

@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { canonicalJson } from '../../base/json.ts';
 import type { CommandBinding } from '../../contracts/tools.ts';
 import { realOrGiven, type ContentHashes } from './content-hash.ts';
-import { isInterpreter } from './wrappers.ts';
+import { isInterpreter } from './program-names.ts';
 import { filesNamedIn } from './named-scripts.ts';
 
 export interface BoundParts {

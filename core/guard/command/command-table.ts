@@ -10,6 +10,7 @@ export type Operands =
   | 'at most one file'
   | 'files, no line number'
   | 'files, no folders'
+  | 'files, no lists'
   | 'folders listed'
   | 'folders walked'
   | 'program names'
@@ -18,7 +19,7 @@ export type Operands =
   | 'pattern, then files'
   | 'pattern, then files without hidden ones'
   | 'find expression'
-  | 'sed line range'
+  | 'sed script'
   | 'jq filter, then files';
 
 /** A program that only reads. */
@@ -138,6 +139,25 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   hexdump: { reads: 'prints the bytes of files', flags: '-C, --canonical, -n N, --length=N, -s N, --skip=N, -v, -x, -c, -b, -d, -o' },
   rev: { reads: 'reverses lines', flags: '' },
+  paste: { reads: 'joins lines of files', flags: '-d LIST, --delimiters=LIST, -s, --serial, -z, --zero-terminated' },
+  join: {
+    reads: 'joins lines of files',
+    flags: '-a N, -e TEXT, -i, --ignore-case, -j N, -o FORMAT, -t CHAR, -v N, -1 N, -2 N, --check-order, --nocheck-order, --header, -z',
+  },
+  strings: {
+    reads: 'prints texts in files',
+    // `@x` takes arguments from the file x.
+    operands: 'files, no lists',
+    flags: '-a, --all, -f, --print-file-name, -n N, --bytes=N, -t RADIX, --radix=RADIX, -e FORM, --encoding=FORM, -w',
+  },
+  xxd: {
+    reads: 'prints the bytes of files',
+    // A second operand is the output file, and -r writes.
+    operands: 'at most one file',
+    flags: '-a, -b, -c N, -e, -g N, -i, -l N, -p, -o N, -s N, -u, -d',
+  },
+  base64: { reads: 'encodes or decodes files', operands: 'at most one file', flags: '-d, --decode, -i, --ignore-garbage, -w N, --wrap=N' },
+  seq: { reads: 'prints numbers', operands: 'text', flags: '-s TEXT, --separator=TEXT, -w, --equal-width, -f FORMAT, --format=FORMAT' },
   md5sum: checksums,
   sha1sum: checksums,
   sha224sum: checksums,
@@ -209,6 +229,22 @@ export const readers: Readonly<Record<string, Reader>> = {
     operands: 'text',
     flags: '-g, --group, -G, --groups, -n, --name, -r, --real, -u, --user, -z, --zero',
   },
+  groups: { reads: 'shows users and groups', operands: 'text', flags: '' },
+  arch: { reads: 'shows the name of the system', operands: 'none', flags: '' },
+  // An operand would set it.
+  hostname: { reads: 'shows the name of the system', operands: 'none', flags: '-a, -A, -d, -f, --fqdn, -i, -I, -s, --short, -y' },
+  free: {
+    reads: 'shows the memory in use',
+    operands: 'none',
+    flags: '-b, --bytes, -k, --kibi, -m, --mebi, -g, --gibi, -h, --human, --si, -l, --lohi, -t, --total, -w, --wide',
+  },
+  lscpu: { reads: 'shows the processors', operands: 'none', flags: '-a, --all, -b, --online, -e, -J, --json, -p, -x, --hex' },
+  lsblk: {
+    reads: 'shows disks',
+    operands: 'none',
+    flags:
+      '-a, --all, -b, --bytes, -d, --nodeps, -f, --fs, -J, --json, -l, --list, -m, --perms, -n, --noheadings, -o LIST, -p, --paths, -t',
+  },
   whoami: { reads: 'shows the user', operands: 'none', flags: '' },
   nproc: { reads: 'shows the number of processors', operands: 'none', flags: '--all, --ignore=N' },
   uptime: { reads: 'shows how long the machine runs', operands: 'none', flags: '-p, --pretty, -s, --since' },
@@ -236,7 +272,7 @@ export const readers: Readonly<Record<string, Reader>> = {
       --unrestricted, --vimgrep, -H, --with-filename, -w, --word-regexp`,
   },
   find: { reads: 'finds files', operands: 'find expression' },
-  sed: { reads: 'prints lines of files', operands: 'sed line range' },
+  sed: { reads: 'prints lines of files', operands: 'sed script' },
   jq: {
     reads: 'reads JSON',
     operands: 'jq filter, then files',

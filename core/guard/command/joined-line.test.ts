@@ -44,6 +44,7 @@ test.each([
   ['ls; cat a.txt', 'lists files and prints files'],
   ['ls missing 2>/dev/null', 'lists files'],
   ['ls missing 2>&1 | head', 'lists files and prints the beginning of files'],
+  ['ls a\\;b\\ c | head', 'lists files and prints the beginning of files'],
   ['echo "a && b" | wc', 'prints text and counts lines, words and bytes'],
 ])('joined readers read: %s', (line, reads) => {
   expect(look(line).fact).toMatchObject({ joined: { reads, needs: [] } });
@@ -76,6 +77,10 @@ test.each([
   'npm test | head',
   'npm test && ls',
   'ls && npm test extra > x',
+  'ls \\\\; touch x',
+  'ls \\\\| sh',
+  'ls \\\n; ls',
+  'ls a\\ >x; ls',
 ])('a line with more in it is asked about as a whole: %s', (line) => {
   expect(look(line, process.env['PATH']).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
 });

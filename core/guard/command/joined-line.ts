@@ -58,6 +58,10 @@ function cutLine(line: string): Piece[] | null {
       at = end;
       continue;
     }
+    if (character === '\\') {
+      at += 1;
+      continue;
+    }
     const found: Joint | null = jointAt(line, at);
     if (found === null) continue;
     pieces.push({ joint, text: line.slice(from, at) });

@@ -6,8 +6,9 @@ import { isBelow } from '../../base/inside-folder.ts';
 import type { PathFact, ToolClass } from '../../contracts/tools.ts';
 import { commandsOf, type LineCommand, type LineWord } from './line-commands.ts';
 import type { CommandPlaces } from './protected-walk.ts';
+import { codeOf } from './carried-lines.ts';
 import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
-import { nameOf } from './wrappers.ts';
+import { nameOf } from './program-names.ts';
 import { writeTargets } from './write-targets.ts';
 
 export interface LineLook {
@@ -39,13 +40,29 @@ const DEEDS_MAX = 3;
 const WORDS_MAX = 1000;
 /** A write here changes nothing. */
 const nowhere = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|fd\/\d+)$/;
-const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression)$/i;
+const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression|source|\.)$/i;
 const fetchers = /^(?:curl|wget|iwr|irm|invoke-webrequest|fetch|http|xh|nc|ncat)$/i;
+
+/** A disk, or a part of one. */
+const device = /^\/dev\/(?:r?disk|[hsvx]v?d[a-z]|nvme\d|mmcblk\d|md\d|dm-|mapper\/|loop\d|block\/)|^\\\\\.\\PhysicalDrive/i;
+/** Functions of the usual languages that delete files or data. */
+const deletingCode =
+  /\b(?:rmtree|unlink(?:Sync)?|rmSync|rmdir(?:Sync)?|rm_rf?|removedirs|remove_(?:dir|file|entry|tree)\w*|os\.remove|fs\.rm|rimraf|Deno\.remove(?:Sync)?|(?:File|Directory|Dir)\.[dD]elete|FileUtils\.rm\w*|dropDatabase|deleteMany|drop\(\)|Remove-Item)\b|\bto delete\b/;
+
+const connectingCode =
+  /\bsocket\.|\burllib|\brequests\.|http\.client|\bfetch\(|Net::HTTP|IO::Socket|TCPSocket|fsockopen|\bcurl_exec|\/inet\/(?:tcp|udp)/;
+/** Programs of Windows that run what an address holds. */
+const loaders = /^(?:mshta|regsvr32|rundll32|msiexec|wscript|cscript)$/;
 
 const isInterpreter = ({ words }: LineCommand): boolean => interpreters.test(nameOf(words[0]?.text ?? ''));
 const isFetcher = ({ words }: LineCommand): boolean => fetchers.test(nameOf(words[0]?.text ?? ''));
 
 const carriesCode: Risk = { class: 'network', sentence: 'It runs code straight from the network.' };
+const hidesProgram: Risk = { class: 'exec', sentence: 'What it starts is only known when it runs.' };
+const writesDevice: Risk = { class: 'destructive', sentence: 'It writes over whole disks.' };
+const fillsMachine: Risk = { class: 'destructive', sentence: 'It starts programs without end until the machine stops.' };
+const deletesByCode: Risk = { class: 'destructive', sentence: 'It runs code that deletes files.' };
+const connectsByCode: Risk = { class: 'network', sentence: 'It talks to the network.' };
 const opensSocket: Risk = { class: 'network', sentence: 'It opens a network connection through the shell.' };
 const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read in advance.' };
 const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place that holds your keys or settings.' };
@@ -65,7 +82,7 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces | nu
       found.push(plainly(isTooMuch));
       continue;
     }
-    for (const fact of places === null ? [] : pathsOf(command, cwd, places)) {
+    for (const fact of places === null || command.elsewhere ? [] : pathsOf(command, cwd, places)) {
       if (paths.size < PATHS_MAX) paths.set(`${fact.access} ${fact.given} ${fact.real}`, fact);
     }
   }
@@ -82,9 +99,30 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces | nu
 
 /** Risks that appear in no single command of the line. */
 function risksOfWhole(line: string, commands: readonly LineCommand[], paths: readonly PathFact[]): Found[] {
-  const carries = line.includes('<(') && commands.some(isInterpreter) && commands.some(isFetcher);
+  const evaluates =
+    /\b(?:iex|invoke-expression)\b/i.test(line) && /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b/i.test(line);
+  const isBomb = /([\w:]+) ?\(\) ?\{[^}]*\1 ?\| ?\1 ?&/.test(line);
+  const carries =
+    evaluates || runsWhatItFetched(commands) || (line.includes('<(') && commands.some(isInterpreter) && commands.some(isFetcher));
   const reads = paths.some((fact) => fact.access === 'read' && fact.protectedBy !== null);
-  return [...(carries ? [plainly(carriesCode)] : []), ...(reads ? [plainly(readsKeys)] : [])];
+  return [...(isBomb ? [plainly(fillsMachine)] : []), ...(carries ? [plainly(carriesCode)] : []), ...(reads ? [plainly(readsKeys)] : [])];
+}
+
+/** One command saves a file from the network, and a later one runs that file. */
+function runsWhatItFetched(commands: readonly LineCommand[]): boolean {
+  const saved = new Set<string>();
+  for (const command of commands) {
+    const words = command.words.map(({ text }) => text);
+    const [program = '', ...args] = words;
+    const started = isInterpreter(command) ? (args.find((argument) => !argument.startsWith('-')) ?? '') : program;
+    if (saved.has(started.replace(/^\.\//, ''))) return true;
+    if (!isFetcher(command)) continue;
+    const urls = args.filter((argument) => /:\/\/|^[\w.-]+\.[a-z]{2,}\//i.test(argument));
+    const named = urls.map((url) => /\/([^/?#]+)(?:[?#].*)?$/.exec(url)?.[1] ?? '');
+    const files = [...writeTargets(words), ...command.written.map(({ text }) => text), ...named];
+    for (const file of files) if (file !== '' && file !== '-') saved.add(file.replace(/^\.\//, ''));
+  }
+  return false;
 }
 
 function plainly(risk: Risk): Found {
@@ -102,30 +140,69 @@ function headline(found: readonly Found[]): string {
 
 /** Lower is more serious: the place in the table; risks found in other ways come right after destruction. */
 function gravity(risk: Risk): number {
+  // It says the least.
+  if (risk === hidesProgram) return riskRules.length;
   return gravities.get(risk) ?? firstNotDestructive - 0.5;
 }
 
 function risksOf(command: LineCommand): readonly Found[] {
-  const [program, ...args] = command.words.map(({ text }) => text);
-  const found: Found[] = [];
-  const name = nameOf(program ?? '').toLowerCase();
-  const listed = rulesByProgram.get(name)?.find((rule) => rule.when === undefined || rule.when(args));
-  if (listed !== undefined) {
-    const deed = listed.deed?.(args) ?? null;
-    const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;
-    const sentence = listed.sentence.replace(/\.$/, `${place}.`);
-    found.push(deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed });
-  }
-  const isFed = command.pipedFrom.some((before) => fetchers.test(nameOf(before)));
-  const isCarried = command.wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
-  if ((isFed && interpreters.test(name)) || isCarried) found.push(plainly(carriesCode));
-  if ([...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) found.push(plainly(opensSocket));
-  return found;
+  const [program = '', ...args] = command.words.map(({ text }) => text);
+  const name = nameOf(program).toLowerCase();
+  const others: readonly (readonly [Risk, boolean])[] = [
+    [carriesCode, runsInput(command, name) || (loaders.test(name) && args.some((argument) => /https?:|\\\\/i.test(argument)))],
+    [hidesProgram, command.isHidden],
+    ...codeRisks(codeOf(name, args)),
+    [writesDevice, writesToDevice(command, name)],
+    [opensSocket, [...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))],
+  ];
+  return [...listedRisk(name, args), ...others.flatMap(([risk, holds]) => (holds ? [plainly(risk)] : []))];
+}
+
+function listedRisk(name: string, args: readonly string[]): readonly Found[] {
+  // A program's own help does nothing else.
+  const asksForHelp = args.length === 1 && /^(?:--help|--version)$/.test(args[0] ?? '');
+  const listed = asksForHelp ? undefined : rulesOf(name).find((rule) => rule.when === undefined || rule.when(args));
+  if (listed === undefined) return [];
+  const deed = listed.deed?.(args) ?? null;
+  const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;
+  const sentence = listed.sentence.replace(/\.$/, `${place}.`);
+  return [deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed }];
+}
+
+/** It is fed by a program that fetches, or is the text that one prints. */
+function runsInput({ pipedFrom, wrappers }: LineCommand, name: string): boolean {
+  const isFed = pipedFrom.some((before) => fetchers.test(nameOf(before)));
+  const isCarried = wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
+  return (isFed && interpreters.test(name)) || isCarried;
+}
+
+function codeRisks(code: string | null): readonly (readonly [Risk, boolean])[] {
+  if (code === null) return [];
+  return [
+    [deletesByCode, deletingCode.test(code)],
+    [connectsByCode, connectingCode.test(code)],
+  ];
+}
+
+function writesToDevice({ words, written }: LineCommand, name: string): boolean {
+  const targets = name === 'dd' ? [] : writeTargets(words.map(({ text }) => text));
+  return [...written.map(({ text }) => text), ...targets].some((text) => device.test(text));
 }
 
 const gravities: ReadonlyMap<Risk, number> = new Map(riskRules.map((rule, index) => [rule, index]));
 const firstNotDestructive = riskRules.findIndex((rule) => rule.class !== 'destructive');
 const rulesByProgram = groupByProgram();
+
+/** A pattern in the place of a name means any program it fits. */
+function rulesOf(name: string): readonly RiskRule[] {
+  if (!/[*?[]/.test(name)) return rulesByProgram.get(name) ?? rulesByProgram.get(name.replace(/^(mkfs|newfs|fsck)[._].*/, '$1')) ?? [];
+  const letters = name.replace(/\[(!?)([\w-]+)\]|[*?]|\W/g, (part, not: string | undefined, set: string | undefined) => {
+    if (set !== undefined) return `[${not === '!' ? '^' : ''}${set}]`;
+    return part === '*' ? '.*' : part === '?' ? '.' : `\\${part}`;
+  });
+  const pattern = new RegExp(`^(?:${letters})$`);
+  return riskRules.filter((rule) => rule.programs.some((program) => pattern.test(program)));
+}
 
 function groupByProgram(): ReadonlyMap<string, readonly RiskRule[]> {
   const groups = new Map<string, RiskRule[]>();

@@ -27,7 +27,6 @@ const metaProblems: Readonly<Record<string, string>> = {
   '?': 'it contains a pattern the shell replaces by file names',
   '[': 'it contains a pattern the shell replaces by file names',
   ']': 'it contains a pattern the shell replaces by file names',
-  '\\': 'it contains a backslash outside quotes',
   '\n': 'it has more than one line',
   '\r': 'it has more than one line',
 };
@@ -72,10 +71,21 @@ class Lexer {
     this.#blanks = 0;
     if (character === "'") return this.#singleQuoted();
     if (character === '"') return this.#doubleQuoted();
+    if (character === '\\') return this.#escaped();
     const problem = this.#bareProblem(character);
     if (problem !== null) return problem;
     this.#take(character);
     this.#at += 1;
+    return null;
+  }
+
+  /** In an argument a backslash makes any visible character of ASCII a letter, in every shell. */
+  #escaped(): string | null {
+    const next = this.#line[this.#at + 1] ?? '';
+    const isProgram = this.words.length === 0;
+    if (isProgram || !/^[\x20-\x7e]$/.test(next)) return 'it contains a backslash outside quotes';
+    this.#take(next);
+    this.#quoted(this.#at + 2);
     return null;
   }
 
@@ -102,7 +112,7 @@ class Lexer {
       case '#':
         return this.#isInWord ? null : 'it contains a comment';
       case '!':
-        return this.#isLoneBang(next) ? null : 'it contains a history expansion';
+        return this.#isPlainBang(next) ? null : 'it contains a history expansion';
       default:
         return metaProblems[character] ?? bareProblem(this.#codePoint());
     }
@@ -114,9 +124,10 @@ class Lexer {
     return this.#isInWord && this.#isBare && before !== '=' && before !== ':' ? null : 'it contains a home folder expansion (~)';
   }
 
-  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`). */
-  #isLoneBang(next: string): boolean {
-    return this.words.length > 0 && !this.#isInWord && (next === ' ' || next === '\t');
+  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`); at the end of one it repeats nothing (`echo Hi!`). */
+  #isPlainBang(next: string): boolean {
+    if (this.words.length === 0) return false;
+    return next === ' ' || next === '\t' || (next === '' && this.#isInWord);
   }
 
   #singleQuoted(): string | null {

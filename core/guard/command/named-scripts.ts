@@ -3,7 +3,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { isInterpreter } from './wrappers.ts';
+import { isInterpreter } from './program-names.ts';
 
 const FILES_MAX = 40;
 const DEPTH_MAX = 3;

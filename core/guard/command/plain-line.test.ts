@@ -18,6 +18,9 @@ test.each([
   [`echo '' ""`, ['echo', '', '']],
   ['git diff HEAD~1 HEAD^ a@b x=1 50% a,b a#b', ['git', 'diff', 'HEAD~1', 'HEAD^', 'a@b', 'x=1', '50%', 'a,b', 'a#b']],
   ['find . ! -name x', ['find', '.', '!', '-name', 'x']],
+  ['ls my\\ folder a\\;b \\$HOME \\`x\\` \\\\', ['ls', 'my folder', 'a;b', '$HOME', '`x`', '\\']],
+  ['find . \\( -name x -o -name y \\)', ['find', '.', '(', '-name', 'x', '-o', '-name', 'y', ')']],
+  ['echo Hello, world!', ['echo', 'Hello,', 'world!']],
   [`grep "日本語 é ‽ 🙂" 'Привет'`, ['grep', '日本語 é ‽ 🙂', 'Привет']],
 ])('%s is plain', (line, argv) => {
   expect(read(line)).toEqual(argv);
@@ -45,6 +48,11 @@ test.each([
   ['ls !x', 'it contains a history expansion'],
   ['echo "a!b"', 'it contains a history expansion'],
   ['l\\s', 'it contains a backslash outside quotes'],
+  ['ls \\', 'it contains a backslash outside quotes'],
+  ['ls \\\nx', 'it contains a backslash outside quotes'],
+  ['ls \\é', 'it contains a backslash outside quotes'],
+  ['ls \\\\; x', 'it chains several commands'],
+  ['echo a!b', 'it contains a history expansion'],
   ['ls\nls', 'it has more than one line'],
   ["ls 'a\nb'", 'it has more than one line'],
   ["ls 'a", 'a quote is not closed'],

@@ -61,6 +61,25 @@ test.each([
 });
 
 test.each([
+  ['sed s/a/b/g x', ['x']],
+  ['sed -n -E s|a|b|p x y', ['x', 'y']],
+  ['sed -e /a/,/b/d x', ['x']],
+  ['sed $d x', ['x']],
+  ['sed 5q x', ['x']],
+  ['sed -n /a\\/b/= x', ['x']],
+  ['paste -d , x y', ['x', 'y']],
+  ['join -1 2 -2 1 x y', ['x', 'y']],
+  ['strings -n 4 x', ['x']],
+  ['xxd -l 16 x', ['x']],
+  ['base64 -d x', ['x']],
+  ['seq 1 5', []],
+  ['hostname', []],
+  ['free -h', []],
+])('%s only reads %j', (line, files) => {
+  expect(read(line)?.files).toEqual(files);
+});
+
+test.each([
   'sort -o x y',
   'sort -uo x y',
   'sort --output=x y',
@@ -117,7 +136,15 @@ test.each([
   'md5sum --check x',
   'sed -i 1p x',
   'sed s/a/b/e x',
-  'sed 1p x',
+  ...['1w', 's/a/b/w', '1e', '1r', 's/a/b/;w', 's/a\\/b/c/e', 'y/a/b/', '1,2!d', '$!N'].map((script) => `sed ${script} x`),
+  'sed -e p -e w x',
+  'sed p -i',
+  'sed -f x',
+  'xxd x y',
+  'xxd -r x y',
+  'base64 x y',
+  'hostname x',
+  'strings -n 4 @x',
   'sed -n 1w x',
   'sed -n 1p x -i',
   'jq -f x',

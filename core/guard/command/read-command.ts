@@ -67,6 +67,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   none: ({ operands }) => filesIf(operands.length === 0, []),
   'at most one file': ({ operands }) => filesIf(operands.length <= 1, operands),
   'files, no line number': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('+')), operands),
+  'files, no lists': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('@')), operands),
   'files, no folders': ({ operands }) => ({ ...files(operands), refusesFolders: true }),
   'folders listed': (given) => (given.has('-R', '--recursive') ? meanings['folders walked'](given, []) : files(placesOf(given.operands))),
   'folders walked': ({ operands }) => goneThrough(operands, { shows: 'names', entersHidden: true }),
@@ -91,8 +92,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
     return operands === null ? null : goneThrough(operands, { shows: 'content', entersHidden });
   },
   'find expression': ({ operands }) => findExpression(operands),
-  'sed line range': ({ operands: [flag, script = '', ...rest] }) =>
-    filesIf(flag === '-n' && linesOnly.test(script) && !rest.some((file) => file.startsWith('-')), rest),
+  'sed script': ({ operands }) => sedFiles(operands),
   'jq filter, then files': ({ operands: [filter, ...rest] }, args) => {
     if (filter === undefined || jqReaches.test(filter)) return null;
     // Its treatment of `--` differs between versions.
@@ -106,7 +106,18 @@ function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]
   return given.operands.length === 0 ? null : given.operands.slice(1);
 }
 
-const linesOnly = /^(?:\d+|\$)(?:,(?:\d+|\$))?p$/;
+/** One command of sed that only prints: lines by number or pattern, or the input with texts replaced. The rest of `s` writes or runs. */
+const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/)`;
+const sedCommand = new RegExp(
+  String.raw`^(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:/(?:[^/\\\n]|\\[^\n])*/(?:[^/\\\n]|\\[^\n])*/|\|(?:[^|\\\n]|\\[^\n])*\|(?:[^|\\\n]|\\[^\n])*\|)(?:g|p|i|I|\d){0,4})$`,
+);
+
+function sedFiles(words: readonly string[]): Meant | null {
+  const start = words.findIndex((word) => !/^-(?:n|E|r|nE|nr|En|rn)$/.test(word));
+  const [first = '', ...rest] = start < 0 ? [] : words.slice(start);
+  const [script, ...names] = first === '-e' ? rest : [first, ...rest];
+  return filesIf(script !== undefined && sedCommand.test(script) && !names.some((file) => file.startsWith('-')), names);
+}
 /** Words of jq that read other files or the environment. */
 const jqReaches = /\b(?:import|include|env|ENV|modulemeta|get_search_list|input_filename|debug|stderr)\b|\$__/;
 

@@ -1,4 +1,6 @@
-// Programs that run another program, and where it begins in their arguments; and those whose operand is code. Best effort.
+// Programs that run another program, and where it begins in their arguments. Best effort.
+
+import { nameOf } from './program-names.ts';
 
 export interface LineWord {
   /** The text as far as it is known; expansions are left as written. */
@@ -39,6 +41,25 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map([
   ['busybox', { valued: '' }],
   ['toybox', { valued: '' }],
   ['npx', { valued: '-p --package' }],
+  ['bunx', { valued: '' }],
+  ['pnpx', { valued: '' }],
+  ['chrt', { valued: '', operands: 1 }],
+  ['taskset', { valued: '', operands: 1 }],
+  ['nsenter', { valued: '-t --target -S -G' }],
+  ['systemd-run', { valued: '-p -u --unit --property --slice -E --setenv' }],
+  ['pkexec', { valued: '--user' }],
+  ['runuser', { valued: '-u -g --user' }],
+  ['setpriv', { valued: '--reuid --regid' }],
+  ['ltrace', { valued: '-e -o -p -s -u' }],
+  ['firejail', { valued: '' }],
+  ['caffeinate', { valued: '-t -w' }],
+  ['gtimeout', { valued: '-s -k', operands: 1 }],
+  ['unbuffer', { valued: '' }],
+  ['chronic', { valued: '' }],
+  ['proxychains', { valued: '-f' }],
+  ['torsocks', { valued: '' }],
+  ['noglob', { valued: '' }],
+  ['nocorrect', { valued: '' }],
 ]);
 
 const shells = /^(?:ba|da|z|k|fi|a)?sh$/;
@@ -54,11 +75,13 @@ export function unwrap(words: readonly LineWord[]): { words?: readonly LineWord[
   const split = program === 'env' ? args.findIndex(({ text }) => /^(?:-[^-]*S|--split-string)/.test(text)) : -1;
   if (split >= 0) return { line: args.slice(split).map(({ text }) => text.replace(/^(?:-[^-]*?S|--split-string=?)/, '')).join(' ') }; // prettier-ignore
   const wrapper = wrappers.get(program);
-  return wrapper === undefined ? null : { words: behindFlags(args, wrapper) };
-}
-
-export function nameOf(program: string): string {
-  return program.slice(Math.max(program.lastIndexOf('/'), program.lastIndexOf('\\')) + 1).replace(/\.exe$/i, '');
+  if (wrapper === undefined) return null;
+  const inner = behindFlags(args, wrapper);
+  // `watch 'rm x'`: the whole line in one word.
+  const [first] = inner;
+  return program === 'watch' || (inner.length === 1 && first !== undefined && /\s/.test(first.text))
+    ? { line: inner.map(({ text }) => text).join(' ') }
+    : { words: inner };
 }
 
 /** `sh -c TEXT`, also in a bundle of flags. */
@@ -94,19 +117,4 @@ function behindFlags(args: readonly LineWord[], wrapper: Wrapper): readonly Line
     }
   }
   return args.slice(at);
-}
-
-/** The programs whose operand is code, by their names on each system. Extra ones do no harm: a permission only asks again sooner. */
-const interpreters = new RegExp(
-  `^(?:${[
-    'python[\\d.]*|pythonw|pyw?|pypy\\d*',
-    'node|nodejs|deno|bun|tsx|ts-node',
-    'bash|sh|dash|zsh|ksh|fish|cmd|powershell|pwsh|cscript|wscript|mshta',
-    'ruby|perl|php|lua|rscript|osascript|java|javaw|dotnet|awk|gawk|sed|make|nmake|tclsh|expect|groovy|swift',
-  ].join('|')})$`,
-  'i',
-);
-
-export function isInterpreter(program: string): boolean {
-  return interpreters.test(nameOf(program));
 }

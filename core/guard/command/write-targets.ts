@@ -1,7 +1,7 @@
 // Files a command would write, delete or move, as far as its words name them. Best effort: for warnings and for checkpoints, never for
 // permission.
 
-import { nameOf } from './wrappers.ts';
+import { nameOf } from './program-names.ts';
 
 /** Every operand is written. */
 const allOperands = new Set('rm rmdir unlink shred touch tee truncate mkdir mkfifo mv chmod chown chgrp chattr del erase srm'.split(' '));

@@ -1,7 +1,9 @@
-// Detects secrets by their surroundings: private key blocks, authorization headers, cookies, passwords in URLs, assignments. Values in
-// assignments are judged by form and entropy, because most of them in code and prose are not secrets.
+// Detects secrets by their surroundings: private key blocks, authorization headers, cookies, passwords in URLs, and the settings files of
+// well-known programs.
 
-import { entropy, hasDigit, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
+import { createAssignmentRules } from './assignment-rules.ts';
+import { createPlaceRules } from './place-rules.ts';
+import { hasEveryKind, isJumble, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
 
 const keyLabel = '(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
 // A truncated block is redacted as far as it looks like one.
@@ -9,7 +11,7 @@ const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
 const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
 
 export function createContextRules(): PatternRule[] {
-  return [...createBlockRules(), ...createHeaderRules(), ...createSettingRules(), assignmentRule()];
+  return [...createBlockRules(), ...createHeaderRules(), ...createSettingRules(), ...createAssignmentRules(), ...createPlaceRules()];
 }
 
 function createBlockRules(): PatternRule[] {
@@ -21,6 +23,23 @@ function createBlockRules(): PatternRule[] {
       // Open until its end line, as long as that line could still arrive.
       reach: /-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?/y,
       rank: rankOfProvider,
+    },
+    {
+      name: 'private-key',
+      triggers: ['---- BEGIN SSH2 ENCRYPTED', '-----BEGIN OpenVPN Static key'],
+      pattern:
+        /-{4,5} ?BEGIN (?:SSH2 ENCRYPTED PRIVATE KEY|OpenVPN Static key V1) ?-{4,5}(?:(?!----)[\s\S]){16,20000}(?:-{4,5} ?END [A-Za-z0-9 ]{1,40}-{4,5})?/y,
+      reach: /-{4,5} ?BEGIN [A-Za-z0-9 -]*(?:(?!----)[\s\S]){0,20000}(?:-{1,5} ?(?:END[A-Za-z0-9 ]{0,41}-{0,5})?)?/y,
+      rank: rankOfProvider,
+    },
+    {
+      // The private parts of a JSON web key (RFC 7518).
+      name: 'private-key',
+      triggers: ['"d"', '"p"', '"q"', '"dp"', '"dq"', '"qi"', '"k"'],
+      pattern: /"(?:d|p|q|dp|dq|qi|k)"\s{0,4}:\s{0,4}"([A-Za-z0-9_-]{42,1400})(?=")/y,
+      reach: /"[a-z]{1,2}"\s{0,4}:?\s{0,4}"?[A-Za-z0-9_-]{0,1401}/y,
+      rank: rankOfProvider,
+      accept: hasEveryKind,
     },
     {
       // PuTTY: the key is the lines after Private-Lines, as many as there are.
@@ -49,7 +68,7 @@ function createHeaderRules(): PatternRule[] {
       pattern: /basic ([A-Za-z0-9+/]{8,2000}={0,2})/iy,
       reach: /basic ?[A-Za-z0-9+/=]*/iy,
       rank: rankOfGeneric,
-      accept: (secret) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(secret, 'base64').toString('latin1')),
+      accept: isUserAndPassword,
     },
     {
       name: 'cookie',
@@ -92,7 +111,7 @@ function createSettingRules(): PatternRule[] {
     {
       // https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html
       name: 'netrc-password',
-      triggers: ['login ', 'login\t'],
+      triggers: ['login ', 'login\t', 'login\n'],
       pattern: new RegExp(
         String.raw`login${netrcGap}[^\s\\]{1,200}${netrcGap}(?:account${netrcGap}[^\s\\]{1,200}${netrcGap})?password${netrcGap}([^\s"\\]{4,200})`,
         'y',
@@ -100,7 +119,39 @@ function createSettingRules(): PatternRule[] {
       reach: new RegExp(String.raw`login(?:${netrcGap}[^\s\\]{0,200}){0,6}`, 'y'),
       rank: rankOfGeneric,
       // Prose about logins: "login form and password reset".
-      accept: (secret, next) => !/^[a-z]+[,.;:]?$/i.test(secret) && next !== '(',
+      accept: (secret, next) => (!/^[a-z]+[,.;:]?$/i.test(secret) || isJumble(secret)) && next !== '(',
+    },
+    {
+      // The same with the password first, which netrc allows.
+      name: 'netrc-password',
+      triggers: ['machine ', 'machine\t'],
+      pattern: new RegExp(
+        String.raw`machine${netrcGap}[^\s\\]{1,200}${netrcGap}password${netrcGap}([^\s"\\]{4,200})(?=${netrcGap}login)`,
+        'y',
+      ),
+      reach: new RegExp(
+        String.raw`machine${netrcGap}[^\s\\]{0,200}(?:${netrcGap}(?:p[a-z]{0,7}(?:${netrcGap}[^\s"\\]{0,200}(?:${netrcGap}[login]{0,5})?)?)?)?`,
+        'y',
+      ),
+      rank: rankOfGeneric,
+    },
+    {
+      // https://www.postgresql.org/docs/current/libpq-pgpass.html
+      name: 'pgpass-password',
+      triggers: [':5432:', ':5433:', ':*:*:'],
+      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:(?:[\w.@-]{1,100}:)?([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
+      reach: /:(?:\d{4}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
+      rank: rankOfGeneric,
+      accept: (secret) => /[A-Za-z]/.test(secret) && looksRandom(secret),
+    },
+    {
+      // Docker's settings: user and password in base64.
+      name: 'basic-credentials',
+      triggers: ['"auth"'],
+      pattern: /"auth"\s{0,4}:\s{0,4}"([A-Za-z0-9+/]{8,2000}={0,2})(?=")/y,
+      reach: /"auth"\s{0,4}:?\s{0,4}"?[A-Za-z0-9+/=]{0,2003}/y,
+      rank: rankOfGeneric,
+      accept: isUserAndPassword,
     },
     {
       // Heroku keys were UUIDs for a long time, which are secrets only next to its name.
@@ -113,62 +164,7 @@ function createSettingRules(): PatternRule[] {
   ];
 }
 
-const keyWords = ['password', 'passwd', 'passphrase', 'pwd', 'secret', 'token', 'credential'];
-const keyPairs = ['api key', 'access key', 'private key', 'account key', 'signing key', 'encryption key'];
-
-function assignmentRule(): PatternRule {
-  const key = String.raw`(?:${[...keyWords, ...keyPairs.map((pair) => pair.replace(' ', '[_-]?'))].join('|')})`;
-  const suffix = String.raw`(?:key|value|\d{1,3})?(?:[_-][A-Za-z0-9]{1,20}){0,3}`;
-  const separator = String.raw`(?:[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}|(?<=--[A-Za-z0-9_-]{1,60})\s{1,3})`;
-  const value = String.raw`[^\s"'\`,;<>(){}\[\]\\&|]`;
-  return {
-    name: 'secret',
-    triggers: assignmentTriggers(),
-    pattern: new RegExp(String.raw`(?!${key}${suffix}${unsecret})${key}${suffix}${separator}\\?["'\`]?(${value}{8,400})`, 'iy'),
-    reach: new RegExp(String.raw`[\w-]{0,100}[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'\`]?${value}{0,401}`, 'iy'),
-    rank: rankOfGeneric,
-    accept: isSecretValue,
-  };
-}
-
-/** Keys that describe a secret without being one: token_type, password_file, secret-name. */
-const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
-
-/** The words as one, with either hyphen between two: lower case, upper case, capitalized, and camel case. */
-function assignmentTriggers(): string[] {
-  const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-  return [...keyWords, ...keyPairs].flatMap((words) => {
-    const [first = '', second = ''] = words.split(' ');
-    const joints = second === '' ? [''] : ['', '_', '-'];
-    const cased = joints.flatMap((by) => [first + by + second, (first + by + second).toUpperCase(), capital(first) + by + capital(second)]);
-    return second === '' ? cased : [...cased, first + capital(second)];
-  });
-}
-
-/** True for a value that a person would not write by hand for another purpose. */
-function isSecretValue(value: string, next: string): boolean {
-  if (next === '(' || !/[A-Za-z]/.test(value) || isHash(value) || isReference(value)) return false;
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
-  if (!hasDigit(value)) return kinds === 3 && value.length >= 12 && entropy(value) >= 3.5;
-  return entropy(value.slice(0, 100)) >= (value.length >= 16 ? 3 : 2.5);
-}
-
-/** Digests and UUIDs are called tokens and keys too often for the name alone to decide. */
-function isHash(value: string): boolean {
-  return (
-    /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value) ||
-    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ||
-    /^sha(?:1|256|384|512)[-:]/.test(value)
-  );
-}
-
-/** A reference to a secret: a variable, a path, a URL, a call, a placeholder. */
-function isReference(value: string): boolean {
-  return (
-    /^(?:\$|%[A-Za-z_]+%|@|#|env[:.]|file:|keychain:|vault:|op:|arn:|process\.|os\.)/i.test(value) ||
-    /:\/\//.test(value) ||
-    /^(?:\.{0,2}|~)\/[\w.-]*(?:\/|\.\w+$)/.test(value) ||
-    /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(value) ||
-    /(?:\*{3}|x{5}|\.{3}|your[_-]|placeholder|change-?me)/i.test(value)
-  );
+/** In base64. */
+function isUserAndPassword(secret: string): boolean {
+  return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(secret, 'base64').toString('latin1'));
 }

@@ -22,6 +22,8 @@ export interface PatternRule {
 export const rankOfSecret = 0;
 export const rankOfProvider = 1;
 export const rankOfGeneric = 2;
+/** Found by its place alone: any other finding has the better name. */
+export const rankOfPlace = 2.5;
 export const rankOfPersonal = 3;
 
 export const triggerLengthMin = 3;
@@ -73,3 +75,23 @@ export function entropy(text: string): number {
 const JUDGED_LENGTH = 200;
 export const hasDigit = (text: string): boolean => /\d/.test(text);
 export const looksRandom = (text: string): boolean => hasDigit(text) && entropy(text.slice(0, JUDGED_LENGTH)) >= 3;
+
+/** A key of random letters of both cases and digits, as opposed to words of a name. */
+export const hasEveryKind = (text: string): boolean => hasDigit(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Words and numbers with separators or as camel case: `Some-long-anchor-2024`. */
+const wordy = /^(?:(?:[A-Z]?[a-z]{2,}|\d{1,4}|[A-Z]{2,}|[a-z])(?:[-_.+%/=:~]|$|(?=[A-Z0-9])))+$/;
+
+/** Random enough that its place says what it is, digests and UUIDs included. */
+export function looksDense(text: string): boolean {
+  const judged = text.slice(0, JUDGED_LENGTH);
+  return uuid.test(text) || isJumble(text) || (looksRandom(text) && !wordy.test(judged));
+}
+
+/** Letters whose case changes at random, unlike in a name: at almost every other one. */
+export function isJumble(value: string): boolean {
+  if (value.length < 12 || value.length > 100 || !/^[A-Za-z]+$/.test(value)) return false;
+  const changes = Array.from(value.slice(1)).filter((letter, at) => /[a-z]/.test(letter) !== /[a-z]/.test(value[at] ?? '')).length;
+  return changes / value.length > 0.45 && entropy(value) >= 3;
+}

@@ -1,7 +1,16 @@
 // Keys and tokens with a form of their provider, one line each: name, trigger, the rest of the form. Precision first: git hashes, UUIDs and
 // integrity hashes match none of them.
 
-import { escapeRegExp, everyWay, lettersAndDigits, looksRandom, rankOfProvider, wordStart, type PatternRule } from './pattern-rule.ts';
+import {
+  escapeRegExp,
+  everyWay,
+  hasEveryKind,
+  lettersAndDigits,
+  looksRandom,
+  rankOfProvider,
+  wordStart,
+  type PatternRule,
+} from './pattern-rule.ts';
 
 type Row = readonly [name: string, triggers: string | readonly string[], rest: string, accept?: (secret: string) => boolean];
 
@@ -27,12 +36,15 @@ const rows: readonly Row[] = [
   ['langfuse-key', ['sk-lf-', 'pk-lf-'], '[0-9a-f-]{36}'],
   ['aws-access-key-id', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], `[A-Z0-9]{16}${END}`],
   ['github-token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], '[A-Za-z0-9]{36,255}'],
+  // Tokens of installations and users that hold their claims themselves.
+  ['github-token', ['ghs_', 'ghu_'], '(?=[A-Za-z0-9_]{0,40}eyJ)[A-Za-z0-9_.-]{60,2000}'],
   ['github-token', 'github_pat_', '[A-Za-z0-9_]{22,255}'],
   ['gitlab-token', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-', 'glft-'], '[A-Za-z0-9_.-]{20,300}'],
   ['slack-token', ['xoxa-', 'xoxb-', 'xoxe-', 'xoxe.', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-'], '[A-Za-z0-9.-]{10,300}', looksRandom],
   ['slack-token', 'xapp-', '[0-9]-[A-Za-z0-9-]{20,300}'],
+  ['slack-token', ['xoxc-', 'xoxd-'], '[A-Za-z0-9%+/=_-]{40,400}'],
   ['slack-webhook', 'hooks.slack.com/', '(?:services|workflows|triggers)/[A-Za-z0-9_+/-]{20,200}'],
-  ['stripe-key', ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'], '[A-Za-z0-9]{16,250}'],
+  ['stripe-key', ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'sk_org_live_', 'sk_org_test_'], '[A-Za-z0-9]{16,250}'],
   ['stripe-webhook-secret', 'whsec_', '[A-Za-z0-9+/=]{24,100}'],
   ['discord-webhook', ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'], '[0-9]{15,22}/[A-Za-z0-9_-]{40,100}'],
   ['npm-token', 'npm_', `[A-Za-z0-9]{36}${END}`],
@@ -46,7 +58,7 @@ const rows: readonly Row[] = [
   ['age-key', ['AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-PQ-1'], '[0-9A-Z]{40,100}'],
   ['azure-storage-key', ['AccountKey=', 'accountkey='], String.raw`[A-Za-z0-9+/]{40,100}={0,2}`],
   ['azure-shared-key', ['SharedAccessKey=', 'sharedaccesskey='], String.raw`[A-Za-z0-9+/]{40,100}={0,2}`],
-  ['azure-signature', ['?sig=', '&sig='], '[A-Za-z0-9%+/=]{40,120}'],
+  ['azure-signature', ['?sig=', '&sig='], '[A-Za-z0-9%+/=_-]{40,120}'],
   ['twilio-key', everyWay(['SK', 'AC'], '0123456789abcdef'), `[0-9a-f]{31}${END}`],
   ['sendgrid-key', 'SG.', String.raw`[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}`],
   ['mailgun-key', 'key-', `[0-9a-f]{32}${END}`],
@@ -61,7 +73,11 @@ const rows: readonly Row[] = [
   ['atlassian-token', ['ATATT3', 'ATCTT3'], '[A-Za-z0-9_=-]{40,300}'],
   ['dropbox-token', 'sl.', '(?:u\\.)?[A-Za-z0-9_-]{100,2000}'],
   ['square-token', ['sq0atp-', 'sq0csp-', 'EAAA'], '[A-Za-z0-9_-]{22,64}', looksRandom],
-  ['doppler-token', 'dp.pt.', '[A-Za-z0-9]{40,50}'],
+  [
+    'doppler-token',
+    ['dp.pt.', 'dp.ct.', 'dp.sa.', 'dp.st.', 'dp.scim.', 'dp.audit.'],
+    String.raw`(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,50}`,
+  ],
   ['sentry-token', ['sntrys_', 'sntryu_'], '[A-Za-z0-9_=+/-]{40,400}'],
   ['grafana-token', ['glsa_', 'glc_'], '[A-Za-z0-9_+/=-]{30,300}'],
   ['planetscale-token', ['pscale_tkn_', 'pscale_pw_', 'pscale_oauth_'], '[A-Za-z0-9_.-]{32,64}'],
@@ -79,7 +95,7 @@ const rows: readonly Row[] = [
   ['paypal-token', 'A21AA', '[A-Za-z0-9_-]{80,120}'],
   ['notion-token', 'secret_', `[A-Za-z0-9]{43}${END}`, looksRandom],
   ['linear-key', 'lin_oauth_', '[0-9a-f]{64}'],
-  ['gitlab-token', ['glagent-', 'glimt-', 'GR1348941', 'gloas-'], '[A-Za-z0-9_-]{20,80}'],
+  ['gitlab-token', ['glagent-', 'glimt-', 'GR1348941', 'gloas-', 'glffct-', 'glwt-'], '[A-Za-z0-9_-]{20,80}'],
   ['slack-token', 'xoxe.xox', '[bp]-[0-9]-[A-Za-z0-9]{100,300}'],
   ['huggingface-token', 'api_org_', `[A-Za-z]{34}${END}`],
   ['newrelic-key', ['NRAK-', 'NRJS-', 'NRII-'], '[A-Za-z0-9_-]{19,40}'],
@@ -96,10 +112,74 @@ const rows: readonly Row[] = [
   ['artifactory-token', ['AKCp', 'cmVmdGtu'], `[A-Za-z0-9]{56,80}${END}`, looksRandom],
   ['airtable-token', 'pat', String.raw`[A-Za-z0-9]{14}\.[0-9a-f]{64}`],
   ['easypost-key', ['EZAK', 'EZTK'], `[A-Za-z0-9]{54}${END}`],
+  ['together-key', 'tgp_v1_', '[A-Za-z0-9_-]{40,60}'],
+  ['fireworks-key', 'fw_', `[A-Za-z0-9]{22,24}${END}`, hasEveryKind],
+  ['elevenlabs-key', 'sk_', `[0-9a-f]{48}${END}`],
+  ['api-key', 'sk_', '(?!live_|test_|org_)[A-Za-z0-9_-]{40,100}', hasEveryKind],
+  ['google-api-key', 'AQ.Ab8', '[A-Za-z0-9_-]{40,80}'],
+  ['google-refresh-token', '1//0', '[A-Za-z0-9_-]{40,200}', hasEveryKind],
+  ['voyage-key', 'pa-', `[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])`, hasEveryKind],
+  ['jina-key', 'jina_', '[0-9a-f]{32}[A-Za-z0-9_-]{20,40}'],
+  ['langsmith-key', ['lsv2_pt_', 'lsv2_sk_'], '[0-9a-f]{32}_[0-9a-f]{10}'],
+  ['firecrawl-key', 'fc-', `[0-9a-f]{32}${END}`],
+  ['brave-key', 'BSA', `[A-Za-z0-9_-]{24,30}(?![A-Za-z0-9_-])`, hasEveryKind],
+  ['e2b-key', 'e2b_', `[0-9a-f]{40}${END}`],
+  ['modal-token', ['ak-', 'as-'], `[A-Za-z0-9]{22}${END}`, hasEveryKind],
+  ['runpod-key', 'rpa_', '[A-Z0-9]{40,60}'],
+  ['lambda-key', 'secret_', String.raw`[a-z0-9-]{1,40}_[0-9a-f]{32}\.[A-Za-z0-9]{32}`],
+  ['bitbucket-token', 'ATBB', `[A-Za-z0-9]{32}${END}`],
+  ['sourcegraph-token', 'sgp_', `(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}${END}`],
+  ['fly-token', ['fm1a_', 'fm1r_', 'fm2_', 'fo1_'], '[A-Za-z0-9+/=,_-]{40,4000}'],
+  ['vercel-token', ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'], `[A-Za-z0-9]{24,60}${END}`, hasEveryKind],
+  ['vercel-token', 'vercel_blob_rw_', '[A-Za-z0-9]{10,30}_[A-Za-z0-9]{20,40}'],
+  ['netlify-token', ['nfp_', 'nfc_', 'nfo_', 'nfb_', 'nfu_'], '[A-Za-z0-9_]{36,40}'],
+  ['render-key', 'rnd_', `[A-Za-z0-9]{28,32}${END}`, hasEveryKind],
+  ['neon-key', 'napi_', `[a-z0-9]{60,70}${END}`],
+  ['nostr-key', 'nsec1', `[02-9ac-hj-np-z]{58}${END}`],
+  ['wallet-key', ['xprv', 'yprv', 'zprv', 'tprv'], `[1-9A-HJ-NP-Za-km-z]{100,110}${END}`],
+  ['teams-webhook', 'webhook.office.com/webhookb2/', '[0-9a-f@-]{60,90}/IncomingWebhook/[0-9A-Za-z/-]{32,120}'],
+  ['zapier-webhook', 'hooks.zapier.com/hooks/catch/', '[0-9]{4,12}/[a-z0-9]{6,20}'],
+  ['ifttt-webhook', 'maker.ifttt.com/trigger/', '[A-Za-z0-9_-]{1,80}/(?:json/)?with/key/[A-Za-z0-9_-]{20,60}'],
+  ['matrix-token', 'syt_', '[A-Za-z0-9+/=]{2,120}_[A-Za-z0-9]{20}_[A-Za-z0-9]{6}'],
+  ['twitch-token', 'oauth:', `[a-z0-9]{30}${END}`, looksRandom],
+  ['paddle-key', ['pdl_live_apikey_', 'pdl_sdbx_apikey_'], '[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}'],
+  ['payment-key', 'live_', `(?<!pk_live_)(?:[A-Za-z0-9]{30}|[0-9a-f]{35})${END}`, looksRandom],
+  ['payment-key', ['shippo_live_', 'shippo_test_', 'duffel_live_', 'duffel_test_'], '[A-Za-z0-9_-]{40,43}'],
+  ['flutterwave-key', ['FLWSECK-', 'FLWSECK_TEST-'], '[0-9a-zA-Z]{12,40}-X'],
+  ['polar-token', ['polar_oat_', 'polar_pat_'], '[A-Za-z0-9_-]{30,60}'],
+  ['resend-key', 're_', `[A-Za-z0-9]{8}_[A-Za-z0-9]{24}${END}`, looksRandom],
+  ['mailersend-key', 'mlsn.', '[0-9a-f]{64}'],
+  ['datadog-key', ['ddapp_', 'ddpat_'], '[A-Za-z0-9_]{32,80}'],
+  ['honeycomb-key', ['hcaik_', 'hcxik_', 'hcalk_', 'hcxlk_', 'hcamk_'], '[a-z0-9]{40,64}'],
+  ['posthog-key', ['phx_', 'phs_'], `[A-Za-z0-9]{40,50}${END}`],
+  ['sonar-token', ['squ_', 'sqp_', 'sqa_', 'sqb_'], `[0-9a-f]{40}${END}`],
+  ['circleci-token', ['CCIPAT_', 'CCIPRJ_'], '[A-Za-z0-9]{20,24}_[0-9a-f]{40}'],
+  ['buildkite-token', ['bkua_', 'bkat_', 'bkct_'], '[0-9a-zA-Z_-]{40,80}'],
+  ['pulumi-token', 'pul-', `[0-9a-f]{40}${END}`],
+  ['infisical-token', 'st.', String.raw`[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}`],
+  ['onepassword-key', 'A3-', '[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}'],
+  ['tailscale-key', ['tskey-auth-', 'tskey-api-', 'tskey-client-', 'tskey-scim-', 'tskey-webhook-'], '[A-Za-z0-9-]{16,80}'],
+  ['cloudflared-token', 'eyJhIjoi', '[A-Za-z0-9+/=_-]{100,400}', isTunnelToken],
+  ['hubspot-token', ['pat-na1-', 'pat-na2-', 'pat-eu1-', 'pat-ap1-'], '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'],
+  ['salesforce-token', '00D', '[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,200}'],
+  ['asana-token', everyWay('012', '/', '0123456789'), String.raw`[0-9]{14,17}(?:/[0-9]{15,18})?:[0-9a-f]{32}`],
+  ['clickup-token', 'pk_', `[0-9]{7,9}_[A-Z0-9]{32}${END}`],
+  ['typeform-token', 'tfp_', '[A-Za-z0-9_.-]{40,70}'],
+  ['facebook-token', 'EAA', `[A-Za-z0-9]{100,400}${END}`, hasEveryKind],
+  ['instagram-token', 'IGQ', '[A-Za-z0-9_-]{100,300}'],
+  ['twitter-bearer', 'AAAAAAAAAAAAAAAAAAAA', 'A{0,4}[A-Za-z0-9]{10,100}%[23][A-Z][A-Za-z0-9%]{20,100}'],
+  ['linkedin-secret', 'WPL_AP1.', '[A-Za-z0-9_.=-]{20,40}'],
+  ['firebase-key', ':APA91b', '[A-Za-z0-9_-]{100,200}'],
+  ['crates-token', 'cio', `[A-Za-z0-9]{32}${END}`, hasEveryKind],
+  ['launchdarkly-key', ['sdk-', 'api-'], `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}${END}`],
+  ['readme-key', 'rdme_', '[a-z0-9]{60,80}'],
+  ['prefect-key', ['pnu_', 'pnb_'], `[A-Za-z0-9]{36}${END}`],
+  ['scalingo-token', 'tk-us-', '[A-Za-z0-9_-]{48}'],
+  ['frameio-token', 'fio-u-', '[A-Za-z0-9_=-]{60,64}'],
 ];
 
 /** A token continues while these characters do. */
-const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&$-]*`;
+const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&$@!,-]*`;
 
 export function createProviderRules(): PatternRule[] {
   const rules = rows.map(([name, triggers, rest, accept]): PatternRule => {
@@ -136,4 +216,9 @@ function azureClientRule(): PatternRule {
   const triggers = everyWay('0123456789', ['Q~']);
   const pattern = /[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}/y;
   return { ...tokenRule('azure-client-secret', triggers, pattern), before: /[A-Za-z0-9_~.-]{0,3}$/ };
+}
+
+/** An account, a tunnel and its secret as JSON. */
+function isTunnelToken(secret: string): boolean {
+  return /^\{"a":"[^"]+","t":"[^"]+","s":"/.test(Buffer.from(secret, 'base64').toString('latin1'));
 }

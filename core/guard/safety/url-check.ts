@@ -36,22 +36,18 @@ const URL_LENGTH_MAX = 16_384;
 
 /** Names that mean this machine, its network or its cloud, whatever DNS says. */
 const localSuffixes = [
-  'localhost',
-  'localdomain',
-  'local',
-  'internal',
-  'intranet',
-  'lan',
-  'home',
-  'corp',
-  'private',
-  'home.arpa',
-  'in-addr.arpa',
-  'ip6.arpa',
-  'svc',
+  ...'localhost localdomain local internal intranet lan home corp private svc default'.split(' '),
+  ...'home.arpa in-addr.arpa ip6.arpa cluster.local'.split(' '),
+  // Routers answer these themselves.
+  ...'fritz.box tplinkwifi.net tplinklogin.net routerlogin.net routerlogin.com router.asus.com asusrouter.com mywifiext.net'.split(' '),
+  ...'metadata.goog metadata.azure.com metadata.packet.net metadata.platformequinix.com'.split(' '),
 ];
-/** Public services that answer any name with the address it contains, or with 127.0.0.1. */
-const echoSuffixes = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'traefik.me', 'local.gd'];
+/** Public services that answer any name with the address it contains, with 127.0.0.1, or with one address after another. */
+const echoSuffixes = [
+  ...'nip.io sslip.io xip.io ipq.co backname.io local-ip.co local-ip.sh my.local-ip.co ip.linodeusercontent.com plex.direct'.split(' '),
+  ...'localtest.me lvh.me vcap.me lacolhost.com traefik.me local.gd localho.st sisteminha.com yoogle.com smackaho.st'.split(' '),
+  ...'rbndr.us 1u.ms rebind.network rebind.it'.split(' '),
+];
 
 export class UrlCheck {
   readonly #allow: DomainList;
@@ -160,7 +156,7 @@ function refuseParts(url: URL): string | null {
 
 function refuseName(host: string): string | null {
   const isUnder = (suffix: string): boolean => host === suffix || host.endsWith(`.${suffix}`);
-  if (host === '' || host.includes('..') || !/^[a-z0-9._-]+$/.test(host)) return 'The URL has no valid host.';
+  if (host === '' || host.startsWith('.') || host.includes('..') || !/^[a-z0-9._-]+$/.test(host)) return 'The URL has no valid host.';
   if (host.length > 253 || host.split('.').some((label) => label.length > 63)) return 'The name of the host is too long.';
   if (localSuffixes.some(isUnder)) return `${host} is a name for this computer or its network.`;
   if (!host.includes('.')) return `${host} is a name on the local network.`;

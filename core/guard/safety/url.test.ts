@@ -70,6 +70,12 @@ const moreDenied = [
   'http://kubernetes.default.svc/',
   'http://10.0.0.1.nip.io/',
   'http://localtest.me/',
+  // Networks, clusters and clouds by name, and names that answer any address or one after another.
+  ...'kubernetes.default metadata.goog metadata.goog. metadata.azure.com metadata.packet.net fritz.box router.asus.com tplinkwifi.net'
+    .split(' ')
+    .concat('7f000001.c0a80001.rbndr.us make-127-0-0-1-rr.1u.ms a.ns.rebind.it 127-0-0-1.local-ip.sh 127.0.0.1.backname.io'.split(' '))
+    .concat('127-0-0-1.plex.direct 127-0-0-1.ip.linodeusercontent.com localho.st 127-0-0-1.ipq.co .com'.split(' '))
+    .map((host) => `http://${host}/`),
   'http://example..org/',
   'http://example.org:8080/',
   'http://user@example.org/',
@@ -101,6 +107,9 @@ const moreAllowed = [
   'http://[64:ff9b::5db8:d822]/',
   'https://example.org/?u=http://127.0.0.1/#\\x',
   'https://münchen.example/a b'.replace(' ', '%20'),
+  'https://fritz.box.example/',
+  'https://default.example/',
+  'https://notrbndr.us/',
   'http://11.0.0.1/',
   'http://128.0.0.1/',
 ];

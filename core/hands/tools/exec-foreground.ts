@@ -66,7 +66,7 @@ export function optionsOf(
 export async function runForeground(deps: ExecDeps, run: ForegroundRun, context: ToolContext): Promise<ToolResult> {
   const shownMax = Math.max(512, deps.outputBytesMax - HEADROOM_BYTES);
   const spool = new OutputSpool({ folder: deps.temporaryFolder, memoryBytesMax: shownMax * 2, fileBytesMax: spoolFileBytesMax });
-  const live = new LiveOutput((chunk) => context.onOutput(chunk));
+  const live = new LiveOutput(context);
   const startedMs = deps.clock.monotonicMs();
   try {
     const onData = (bytes: Buffer): void => {

@@ -1,21 +1,25 @@
-// Streams a command's output in few pieces: at most one in each pause, each of bounded size. May skip.
+// Streams a command's output in few pieces: at most one in each pause, each of bounded size. May skip, but not in the middle of a secret: what
+// is left of one behind a cut could no longer be recognized.
+
+import type { ToolContext } from '../../contracts/tools.ts';
 
 const PAUSE_MS = 50;
 const PIECE_CHARS_MAX = 16_000;
+/** Kept for the check before a cut: a secret that begins before this does not reach what is shown. */
+const PENDING_CHARS_MAX = 3 * PIECE_CHARS_MAX;
 
 export class LiveOutput {
-  readonly #send: (chunk: string) => void;
+  readonly #context: Pick<ToolContext, 'onOutput' | 'redaction'>;
   readonly #decoder = new TextDecoder();
   #pending = '';
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(send: (chunk: string) => void) {
-    this.#send = send;
+  constructor(context: Pick<ToolContext, 'onOutput' | 'redaction'>) {
+    this.#context = context;
   }
 
   push(bytes: Buffer): void {
-    const text = this.#pending + this.#decoder.decode(bytes, { stream: true });
-    this.#pending = text.length <= PIECE_CHARS_MAX ? text : `…${text.slice(-PIECE_CHARS_MAX)}`;
+    this.#pending = (this.#pending + this.#decoder.decode(bytes, { stream: true })).slice(-PENDING_CHARS_MAX);
     if (this.#pending !== '') this.#timer ??= setTimeout(() => this.#flush(), PAUSE_MS);
   }
 
@@ -30,6 +34,10 @@ export class LiveOutput {
     this.#timer = null;
     const chunk = this.#pending;
     this.#pending = '';
-    if (chunk !== '') this.#send(chunk);
+    if (chunk !== '') this.#context.onOutput(chunk.length <= PIECE_CHARS_MAX ? chunk : this.#newest(chunk));
+  }
+
+  #newest(text: string): string {
+    return `…${(this.#context.redaction?.redact(text) ?? text).slice(-PIECE_CHARS_MAX)}`;
   }
 }

@@ -121,7 +121,17 @@ test.each([
   '.aws/credentials',
   '.kube/config',
   'Library/Keychains/x',
-  'id_ed25519.bak', // prettier-ignore
+  'id_ed25519.bak',
+  ...'id_dsa server.ppk a/keys.p12 Client.PFX vault.kdbx wallet.dat credentials.json service-account-prod.json x.tfstate .htpasswd'.split(
+    ' ',
+  ),
+  ...'.my.cnf .s3cfg .boto .terraformrc .databrickscfg .authinfo.gpg .msmtprc .rclone.conf .oci/config .fly/config.yml'.split(' '),
+  ...'.gem/credentials .m2/settings.xml .gradle/gradle.properties .composer/auth.json .cache/huggingface/token .kaggle/x'.split(' '),
+  ...'.claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json .config/hub .config/github-copilot/hosts.json'.split(' '),
+  ...'.bash_history .zsh_history .python_history .psql_history .ethereum/keystore/x .bitcoin/x .thunderbird/x'.split(' '),
+  ...'.config/vivaldi/x .config/microsoft-edge/x .var/app/com.google.Chrome/x Library/Safari/x'.split(' '),
+  'AppData/Local/BraveSoftware/Brave-Browser/User Data/x',
+  'Library/Application Support/Microsoft Edge/x', // prettier-ignore
 ])('%s is protected inside the workspace too', (given) => {
   const fact = of(given, 'read');
   expect({ inside: fact.insideWorkspace, protected: fact.protectedBy !== null }).toEqual({ inside: true, protected: true });
@@ -142,19 +152,25 @@ test.each([
   expect({ inside: fact.insideWorkspace, protected: fact.protectedBy !== null }).toEqual({ inside: false, protected: true });
 });
 
-test.each(['.git/commondir', '.git/info/attributes', '.git/worktrees/x/commondir', 'sub/.git', 'sub/.GIT', 'sub/HEAD', 'sub/commondir'])(
-  '%s may be read and is asked about before it is written',
-  (path) => {
-    expect([facts.of(path, 'read', context).protectedBy, facts.of(path, 'write', context).protectedBy === null]).toEqual([null, false]);
-  },
-);
+test.each([
+  ...'.git/commondir .git/info/attributes .git/worktrees/x/commondir sub/.git sub/.GIT sub/HEAD sub/commondir'.split(' '),
+  // Programs run what is written here when they start, or open the folder.
+  ...'.vscode/tasks.json .VSCode/settings.json x.code-workspace .idea/workspace.xml .devcontainer/devcontainer.json .mcp.json'.split(' '),
+  ...'.cursor/mcp.json .claude/settings.local.json mise.toml .vimrc .exrc .emacs.d/init.el .dir-locals.el .tmux.conf .gdbinit'.split(' '),
+  ...'.irbrc .Rprofile .pre-commit-config.yaml lefthook.yml .cargo/config.toml .config/pip/pip.conf .curlrc .local/bin/ls'.split(' '),
+])('%s may be read and is asked about before it is written', (path) => {
+  expect([facts.of(path, 'read', context).protectedBy, facts.of(path, 'write', context).protectedBy === null]).toEqual([null, false]);
+});
 
-test.each(['environment.ts', '.envelope', 'git/hooks', 'ssh/x', 'notes.env', '.github/workflows/ci.yml', 'src/etc/passwd'])(
-  '%s is an ordinary file',
-  (given) => {
-    expect(of(given).protectedBy).toBeNull();
-  },
-);
+test.each([
+  ...'environment.ts .envelope git/hooks ssh/x notes.env .github/workflows/ci.yml src/etc/passwd'.split(' '),
+  ...'CLAUDE.md .editorconfig .prettierrc .gitignore history.ts src/credentials.ts service-account.ts keys/a.ts vscode/x tests/cert.pem'.split(
+    ' ',
+  ),
+  ...'package.json .claude/skills/x/SKILL.md .cursor/rules/x.mdc docs/local/bin.md idea.md emacs.md'.split(' '),
+])('%s is an ordinary file', (given) => {
+  expect(of(given).protectedBy).toBeNull();
+});
 
 test('a file with further names is flagged for writing only', () => {
   const reason = 'the file has further names elsewhere (hard links), so a change may reach beyond this folder';

@@ -6,7 +6,7 @@ import type { FactContext, PathFact } from '../../contracts/tools.ts';
 import { rememberLookUps, type PathFileSystem } from './file-system-port.ts';
 import { gitWriteReason, type GitDisk } from '../../base/git-places.ts';
 import { isInside } from '../../base/inside-folder.ts';
-import { plain, protectionOf, type ProtectedFolders } from './protected-places.ts';
+import { plain, protectionOf, runLaterReason, type ProtectedFolders } from './protected-places.ts';
 import { resolveRealPath, type PathProblem } from './real-path.ts';
 
 export interface PathFactsOptions {
@@ -88,7 +88,9 @@ export class PathFacts {
   }
 
   #writeReason(real: string, access: PathFact['access']): string | null {
-    return access === 'read' ? null : gitWriteReason({ real, folded: plain(real), userHome: this.userHome }, this.#disk);
+    if (access === 'read') return null;
+    const folded = plain(real);
+    return runLaterReason(folded) ?? gitWriteReason({ real, folded, userHome: this.userHome }, this.#disk);
   }
 
   /** A folder that cannot be followed keeps its letters: then it opens nothing that resolves elsewhere. */

@@ -14,7 +14,7 @@ export interface ProtectedFolders {
 }
 
 interface Place {
-  /** Consecutive parts anywhere in the path; `*` at an end of a part matches anything. */
+  /** Consecutive parts anywhere in the path; one `*` in a part matches anything. */
   readonly parts: readonly string[];
   readonly reason: string;
 }
@@ -56,6 +56,20 @@ const anywhere: readonly Place[] = [
     'microsoft/credentials',
     'microsoft/protect',
     'microsoft/vault',
+    // Of other programs that sign in somewhere.
+    ...'id_dsa* *.ppk *.p12 *.pfx *.kdbx wallet.dat credentials.json service-account*.json *.tfstate .htpasswd .dockercfg'.split(' '),
+    ...'.my.cnf .mylogin.cnf .s3cfg .boto .terraformrc .databrickscfg .authinfo* .msmtprc .mbsyncrc .fetchmailrc .rclone.conf'.split(' '),
+    ...'.fly .oci .bluemix .snowsql .kaggle .openclaw .ethereum .bitcoin .electrum .thunderbird .huggingface'.split(' '),
+    ...'.gem/credentials .m2/settings*.xml .gradle/gradle.properties .composer/auth.json .cache/huggingface/token'.split(' '),
+    ...'.claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json'.split(' '),
+    ...'hub doctl heroku configstore github-copilot 1password bitwarden'.split(' ').map((name) => `.config/${name}`),
+  ]),
+  ...places('what was typed into a shell may hold keys', [
+    '.bash_history',
+    '.zsh_history',
+    '.sh_history',
+    '.*_history',
+    'consolehost_history.txt',
   ]),
   ...places('environment files usually hold keys', ['.env', '.env.*', '.envrc']),
   ...places(BROWSER, [
@@ -69,6 +83,11 @@ const anywhere: readonly Place[] = [
     'application support/firefox',
     'mozilla/firefox',
     'library/cookies',
+    'library/safari',
+    ...'vivaldi microsoft-edge* opera'.split(' ').map((name) => `.config/${name}`),
+    ...'com.google.chrome org.chromium.chromium org.mozilla.firefox com.brave.browser'.split(' ').map((name) => `.var/app/${name}`),
+    ...'bravesoftware/brave-browser/user data|opera software'.split('|'),
+    ...'bravesoftware|microsoft edge|arc|vivaldi|com.operasoftware.opera'.split('|').map((name) => `application support/${name}`),
   ]),
   ...places(START, [
     '.bashrc',
@@ -105,6 +124,16 @@ const anywhere: readonly Place[] = [
   ...places(SCHEDULE, ['crontabs', 'spool/cron', 'cron.d', 'cron.daily', 'cron.hourly', 'cron.weekly', 'cron.monthly', 'crontab']),
 ];
 
+/** Read freely, but what is written here runs when a program of the person starts, or opens the folder. */
+const runLater: readonly Place[] = places('a program runs what is written here', [
+  ...'.vscode *.code-workspace .idea .devcontainer .mcp.json .cursor/mcp.json .claude/settings*'.split(' '),
+  ...'mise.toml .mise.toml .vimrc .exrc .nvimrc .nvim.lua .emacs .emacs.d .dir-locals.el .tmux.conf .screenrc .gdbinit .lldbinit'.split(
+    ' ',
+  ),
+  ...'.irbrc .pryrc .pythonrc .rprofile .octaverc .pre-commit-config.yaml lefthook.yml lefthook.yaml .curlrc .wgetrc'.split(' '),
+  ...'.cargo/config .cargo/config.toml pip.conf .local/bin .local/share/applications .local/share/systemd .config/nushell'.split(' '),
+]);
+
 const namedRoots: readonly { readonly root: string; readonly reason: string }[] = [
   ...['/etc', '/private/etc'].map((root) => ({ root, reason: 'the settings of the whole machine are kept here' })),
   ...['/boot', '/efi'].map((root) => ({ root, reason: 'the machine starts from here' })),
@@ -140,6 +169,12 @@ export function protectionOf(real: string, folders: ProtectedFolders): string | 
   if (windowsRoot.test(plainReal)) return 'this is part of the operating system';
   const workspace = plain(folders.workspace);
   return roots.find(({ root }) => isUnderRoot(plainReal, root, workspace))?.reason ?? null;
+}
+
+/** Why a change here is asked about although reading is free; null if it is not. */
+export function runLaterReason(plainReal: string): string | null {
+  const parts = plainReal.split(sep);
+  return runLater.find((place) => parts.some((_, start) => matchesAt(parts, start, place)))?.reason ?? null;
 }
 
 /** A workspace that was put below such a root (a service's folder in /var/lib) is not the system's. */
@@ -186,8 +221,10 @@ function matchesAt(parts: readonly string[], start: number, place: Place): boole
 }
 
 function matchesPart(part: string, pattern: string): boolean {
-  if (pattern.startsWith('*')) return part.endsWith(pattern.slice(1));
-  return pattern.endsWith('*') ? part.startsWith(pattern.slice(0, -1)) : part === pattern;
+  const star = pattern.indexOf('*');
+  if (star < 0) return part === pattern;
+  const [before, after] = [pattern.slice(0, star), pattern.slice(star + 1)];
+  return part.length >= before.length + after.length && part.startsWith(before) && part.endsWith(after);
 }
 
 function places(reason: string, paths: readonly string[]): Place[] {

@@ -1,0 +1,20 @@
+// Programs by name: without folder and ending, and those whose operand is code.
+
+export function nameOf(program: string): string {
+  return program.slice(Math.max(program.lastIndexOf('/'), program.lastIndexOf('\\')) + 1).replace(/\.exe$/i, '');
+}
+
+/** The programs whose operand is code, by their names on each system. Extra ones do no harm: a permission only asks again sooner. */
+const interpreters = new RegExp(
+  `^(?:${[
+    'python[\\d.]*|pythonw|pyw?|pypy\\d*',
+    'node|nodejs|deno|bun|tsx|ts-node',
+    'bash|sh|dash|zsh|ksh|fish|cmd|powershell|pwsh|cscript|wscript|mshta',
+    'ruby|perl|php|lua|rscript|osascript|java|javaw|dotnet|awk|gawk|sed|make|nmake|tclsh|expect|groovy|swift',
+  ].join('|')})$`,
+  'i',
+);
+
+export function isInterpreter(program: string): boolean {
+  return interpreters.test(nameOf(program));
+}

@@ -1,0 +1,109 @@
+// Detects secrets by their place, if no word says what they are: after the flag of a program that takes one, in the query of a URL, in
+// the credentials of a header, and in the cookies of a session.
+
+import { escapeRegExp, isJumble, looksDense, rankOfPlace, type PatternRule } from './pattern-rule.ts';
+
+export function createPlaceRules(): PatternRule[] {
+  return [authorizationRule(), queryRule(), userInfoRule(), ...cookieRules(), ...flagRules(), phraseRule()];
+}
+
+/** Whatever the scheme: `Authorization: Token …`, `SSWS …`, or the key alone. */
+function authorizationRule(): PatternRule {
+  return {
+    name: 'authorization',
+    triggers: ['Authorization', 'authorization', 'AUTHORIZATION'],
+    pattern:
+      /authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:[A-Za-z][\w-]{1,20} {1,2})?(?:(?:token|key)=)?["']?([A-Za-z0-9._~+/=:-]{16,4000})/iy,
+    reach: /authorization["']?\s{0,3}[:=]?\s{0,3}["']?(?:[A-Za-z][\w-]{0,20} {0,2})?(?:[a-z]{0,5}=?)?["']?[A-Za-z0-9._~+/=:-]{0,4001}/iy,
+    rank: rankOfPlace,
+    accept: looksDense,
+  };
+}
+
+const queryNames =
+  'key token auth sig signature code appid secret pass password pwd session sid apikey api_key api-key access_token auth_token X-Amz-Signature X-Amz-Security-Token X-Goog-Signature'.split(
+    ' ',
+  );
+
+function queryRule(): PatternRule {
+  return {
+    name: 'url-key',
+    triggers: queryNames.flatMap((name) => ['?', '&', '#'].map((before) => `${before}${name}=`)),
+    pattern: /[?&#][A-Za-z_-]{3,20}=([A-Za-z0-9%._~+/=-]{16,4000})/y,
+    reach: /[?&#][A-Za-z_-]{3,20}=[A-Za-z0-9%._~+/=-]{0,4001}/y,
+    rank: rankOfPlace,
+    accept: looksDense,
+  };
+}
+
+/** A key in the place of the user: `https://KEY@host`. */
+function userInfoRule(): PatternRule {
+  return {
+    name: 'url-key',
+    triggers: ['://'],
+    pattern: /:\/\/([A-Za-z0-9_%.~-]{24,255})(?=@)/y,
+    reach: /:\/\/[A-Za-z0-9_%.~-]{0,256}/y,
+    rank: rankOfPlace,
+    accept: looksDense,
+  };
+}
+
+function cookieRules(): PatternRule[] {
+  const value = '[A-Za-z0-9%._~+/=:-]';
+  return [
+    {
+      name: 'cookie',
+      triggers: ['PHPSESSID=', 'JSESSIONID=', 'sessionid=', 'SessionId=', 'sessionId=', 'session=', 'sid='],
+      pattern: new RegExp(String.raw`(?:PHPSESSID|JSESSIONID|[sS]ession(?:[iI]d)?|(?<![A-Za-z])sid)=(${value}{16,4000})`, 'y'),
+      reach: new RegExp(String.raw`[A-Za-z]{3,10}=${value}{0,4001}`, 'y'),
+      rank: rankOfPlace,
+      accept: looksDense,
+    },
+    {
+      // The file of cookies that curl and wget share: the seventh field.
+      name: 'cookie',
+      triggers: ['\tTRUE\t', '\tFALSE\t'],
+      pattern: /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\r\n]{1,100}\t([^\t\r\n]{8,4000})/y,
+      reach: /\t(?:TRUE|FALSE)\t\d{0,12}\t?[^\t\r\n]{0,100}\t?[^\t\r\n]{0,4001}/y,
+      rank: rankOfPlace,
+      accept: looksDense,
+    },
+  ];
+}
+
+/** A word behind these is a password: trigger, everything up to it. */
+const flags: readonly (readonly [trigger: string, before: string])[] = [
+  ['curl ', String.raw`curl [^\n|;]{0,120}?(?:-u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`],
+  ['sshpass ', String.raw`sshpass [^\n|;]{0,40}?-p ?["']?`],
+  ['mysql', String.raw`mysql(?:dump|admin|import|show)?\b[^\n|;]{0,120}? -p`],
+  ['redis-cli ', String.raw`redis-cli [^\n|;]{0,120}?(?:-a|--pass) ["']?`],
+  [' pass:', ' pass:'],
+  ['htpasswd ', String.raw`htpasswd -[A-Za-z]*b[A-Za-z]* \S{1,100} \S{1,60} ["']?`],
+  ['net user ', String.raw`net user \S{1,60} ["']?`],
+  // A constant of PHP.
+  ['define(', String.raw`define\( ?["']\w{0,60}(?:PASS|PASSWORD|SECRET|TOKEN|KEY|SALT)\w{0,20}["'] {0,2}, {0,3}["']`],
+  ['setx ', String.raw`setx \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`],
+];
+
+function flagRules(): PatternRule[] {
+  return flags.map(([trigger, before]) => ({
+    name: 'secret',
+    triggers: [trigger],
+    pattern: new RegExp(String.raw`${before}([^\s"'\x60$<>|;&(){}]{6,200})`, 'y'),
+    reach: new RegExp(String.raw`${escapeRegExp(trigger)}[^\n]{0,400}`, 'y'),
+    rank: rankOfPlace,
+    accept: (secret) => /[A-Za-z]/.test(secret) && (/[^A-Za-z]/.test(secret) || isJumble(secret)) && !/^[/.*[\\-]|^\*+$|x{5}/.test(secret),
+  }));
+}
+
+/** The words that restore a wallet. */
+function phraseRule(): PatternRule {
+  const names = ['mnemonic', 'seed phrase', 'seed_phrase', 'recovery phrase', 'recovery_phrase'];
+  return {
+    name: 'recovery-phrase',
+    triggers: names.flatMap((name) => [name, name.toUpperCase(), name.charAt(0).toUpperCase() + name.slice(1)]),
+    pattern: /(?:mnemonic|(?:seed|recovery)[ _]phrase)["']?\s{0,3}[:=]\s{0,3}["']?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})/iy,
+    reach: /(?:mnemonic|(?:seed|recovery)[ _]phrase)["']?\s{0,3}[:=]?\s{0,3}["']?(?:[a-z]{0,8}[ ,]{0,2}){0,24}/iy,
+    rank: rankOfPlace,
+  };
+}
