@@ -163,7 +163,7 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
     });
     if (started === null) throw new AppError('internal', 'The tool call gave no result.');
     const result = await finalResult(connection, started, end);
-    // What a call that failed says is no result: it must not end up in a variable or a file of a script.
+    // The text of a failed call is no result: it must not end up in a variable or a file of a script.
     if (context.output.isJson || result.outcome === 'ok' || result.outcome === 'waiting')
       context.output.result(result, () => context.output.forStdout(result.forUser));
     else context.output.explain({ message: result.forUser });

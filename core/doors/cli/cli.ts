@@ -88,7 +88,7 @@ export function createProgram(version: string, run: Run): Promise<Command> {
   return buildProgram({ version, run });
 }
 
-/** What commander wrote: what is wrong, then the next step. */
+/** Prints the text of commander as an error of ours: the first line says what is wrong, the rest is the next step. */
 function reportUsage(output: Output, usageText: string): void {
   const [said = '', ...next] = usageText
     .trim()

@@ -60,9 +60,11 @@ test('a wrong choice, number or command says what was meant', async () => {
 });
 
 test('an error speaks of the typed arguments and options, and ends with the next step', async () => {
-  const refuses = (code: 'invalid_params' | 'not_found', message: string, data = {}) => () => {
-    throw new AppError(code, message, { data });
-  };
+  const refuses =
+    (code: 'invalid_params' | 'not_found', message: string, data = {}) =>
+    () => {
+      throw new AppError(code, message, { data });
+    };
   const failed = async (answers: Partial<OpHandlers>, ...argv: string[]): Promise<readonly [number, string]> => {
     const { code, err } = await run(new FakeClaw(answers), ...argv);
     return [code, err];
@@ -74,13 +76,17 @@ test('an error speaks of the typed arguments and options, and ends with the next
     '<session-id> must not be empty; <title> must not be empty.\nUsage: trayclaw sessions rename [options] <session-id> <title>\n',
   ]);
   const unsigned = refuses('invalid_params', 'x', { issues: ['sha256 is missing (it must be text)'] });
-  expect((await failed({ 'project.accept': unsigned }, 'folders', 'accept', '--sha256', 'a'.repeat(64)))[1]).toMatch(/^--sha256 is missing .*\nUsage: .* accept/);
+  expect((await failed({ 'project.accept': unsigned }, 'folders', 'accept', '--sha256', 'a'.repeat(64)))[1]).toMatch(
+    /^--sha256 is missing .*\nUsage: .* accept/,
+  );
   const gone = refuses('not_found', 'There is no turn trn_x.');
   expect(await failed({ 'turn.get': gone }, 'turns', 'show', 'trn_x')).toEqual([
     1,
     'There is no turn trn_x.\nSee: trayclaw activity search\n',
   ]);
-  expect((await failed({ 'grant.revoke': refuses('not_found', 'No.') }, 'grants', 'revoke', 'x'))[1]).toBe('No.\nSee: trayclaw grants list\n');
+  expect((await failed({ 'grant.revoke': refuses('not_found', 'No.') }, 'grants', 'revoke', 'x'))[1]).toBe(
+    'No.\nSee: trayclaw grants list\n',
+  );
 });
 
 test('wrong usage says how the command is used', async () => {

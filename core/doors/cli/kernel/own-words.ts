@@ -1,4 +1,4 @@
-// What went wrong with a command, in the words that were typed: an operation names its parameters, a person typed arguments and options.
+// Errors of a command in the words of its arguments and options: an operation only knows its parameters.
 
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import { takenBy, type Entry, type Given } from './entries.ts';
