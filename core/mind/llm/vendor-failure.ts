@@ -6,6 +6,7 @@ import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 import { refusedWords } from './refused-words.ts';
 import { readRetryAfterMs } from './retry-after.ts';
+import { WAIT_MS_MAX } from './retry-policy.ts';
 import { statedSizes } from './too-long.ts';
 
 const SAID_CHARS_MAX = 300;
@@ -73,12 +74,25 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
       ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
-      ...hintOf(code, said ?? '', hint),
+      ...hintOf(code, said ?? '', hint ?? longWaitHint(code, retryAfterMs)),
     },
   });
 }
 
 const refusalHint = 'Say it in other words, or choose another model for this message.';
+
+/** Nothing waits that long here, so the person is told when it is worth a try. */
+function longWaitHint(code: FailureCode, retryAfterMs: number | null): string | undefined {
+  if (!retryable.has(code) || retryAfterMs === null || retryAfterMs <= WAIT_MS_MAX) return undefined;
+  return `It asks to be left alone for ${roughly(retryAfterMs)}. Try again then, or choose another model; the conversation is kept.`;
+}
+
+/** `16 minutes`, `3 hours`, `12 days`: rounded up. */
+function roughly(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return `${minutes} minutes`;
+  return minutes < 48 * 60 ? `${Math.ceil(minutes / 60)} hours` : `${Math.ceil(minutes / (24 * 60))} days`;
+}
 
 /** A server at its limit does not recover by being asked again. */
 const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
