@@ -65,7 +65,8 @@ const sentences: Readonly<Record<FailureCode, (provider: string, modelId: string
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
   const quote = said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${withoutSecrets(said, failure.secrets)}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
-  return new AppError(code, sentences[code](failure.provider, failure.modelId) + quote, {
+  const elsewhere = leadsElsewhere(failure);
+  return new AppError(code, elsewhere ?? sentences[code](failure.provider, failure.modelId) + quote, {
     isRetryable: retryable.has(code),
     data: {
       provider: failure.provider,
@@ -74,12 +75,21 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
       ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
-      ...hintOf(code, said ?? '', hint ?? longWaitHint(code, retryAfterMs)),
+      ...hintOf(code, said ?? '', hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? undefined : elsewhereHint)),
     },
   });
 }
 
 const refusalHint = 'Say it in other words, or choose another model for this message.';
+
+const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
+
+/** The key and the conversation go to the address in the settings only. */
+function leadsElsewhere({ provider, status, headers, secrets }: VendorFailure): string | null {
+  if (status < 300 || status > 399) return null;
+  const to = text(headers.location);
+  return `${provider} sends to another address${to === '' ? '' : `, ${withoutSecrets(to, secrets)}`}; that is not followed.`;
+}
 
 /** Nothing waits that long here, so the person is told when it is worth a try. */
 function longWaitHint(code: FailureCode, retryAfterMs: number | null): string | undefined {
