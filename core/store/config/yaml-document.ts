@@ -10,7 +10,10 @@ export async function readDocument(path: string, text: string): Promise<Document
   // The library compares each key with all before it: a generated file of a hundred thousand keys would take hours.
   const document: Document = parseDocument(text, { prettyErrors: true, lineCounter: lines, uniqueKeys: false });
   const [first] = document.errors;
-  if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
+  if (first !== undefined) {
+    const why = first.code === 'MULTIPLE_DOCS' ? 'a line of --- begins a second document; settings are one.' : first.message;
+    throw new AppError('invalid_config', `${path} is not valid YAML: ${why}`, { cause: first });
+  }
   visit(document, {
     Map: (_, { items }) => {
       const seen = new Set<unknown>();
