@@ -123,7 +123,7 @@ class AttemptWatch implements ProgressSink {
     if (this.firstTokenMs !== null && !this.#hasEnded && !this.#isOver()) this.#timer.refresh();
   }
 
-  /** A server may leave its stream open for good: the client is told to take what there is, which is the whole answer. */
+  /** A server may leave its stream open for good: aborts the request, and the client returns the answer, which is complete. */
   ended(): void {
     if (this.#isOver() || this.#hasEnded) return;
     this.#hasEnded = true;

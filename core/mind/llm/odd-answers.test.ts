@@ -64,7 +64,7 @@ test('an answer whose stream stays open after its end is taken, also where pings
   }
 });
 
-test('a server that leads to another address is not followed, and the address is told', async () => {
+test('a redirect is not followed, and the error names its address', async () => {
   const { outcome, seen } = await asked({ status: 302, headers: { location: 'https://login.example.com/' } });
   expect(outcome).toMatchObject({
     code: 'model_rejected',

@@ -2,7 +2,7 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 
-/** A person or a schedule waits that long for a server that says when it is ready; for longer they are told instead. */
+/** The longest wait that a server may ask for; a longer one ends the tries. */
 export const WAIT_MS_MAX = 180_000;
 const BACKOFF_START_MS = 500;
 const BACKOFF_MS_MAX = 30_000;

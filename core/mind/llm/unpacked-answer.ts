@@ -1,4 +1,4 @@
-// Unpacks an answer that a server or a proxy packed although nobody asked for it. Hands out what is there as it comes.
+// Unpacks an answer that a server or a proxy packed although the request did not ask for it. Passes on each piece when it arrives.
 
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Transform } from 'node:stream';
@@ -7,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 export interface UnpackedAnswer {
   data(chunk: Buffer): void;
   end(): void;
-  /** Nothing is handed out afterwards. */
+  /** Ends it: the target gets no further calls. */
   drop(): void;
 }
 

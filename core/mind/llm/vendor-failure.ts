@@ -91,7 +91,7 @@ function leadsElsewhere({ provider, status, headers, secrets }: VendorFailure): 
   return `${provider} sends to another address${to === '' ? '' : `, ${withoutSecrets(to, secrets)}`}; that is not followed.`;
 }
 
-/** Nothing waits that long here, so the person is told when it is worth a try. */
+/** The program does not wait that long, so the person reads how long to wait. */
 function longWaitHint(code: FailureCode, retryAfterMs: number | null): string | undefined {
   if (!retryable.has(code) || retryAfterMs === null || retryAfterMs <= WAIT_MS_MAX) return undefined;
   return `It asks to be left alone for ${roughly(retryAfterMs)}. Try again then, or choose another model; the conversation is kept.`;
