@@ -16,6 +16,7 @@ import { launchDesktop } from './desktop-launcher.ts';
 import { isServiceLog } from './service-log.ts';
 import { settleMemorySoon } from './settle-memory.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
+import { whyFileFailed } from '../core/contracts/unreadable-file.ts';
 
 export interface ProcessOptions {
   readonly version: string;
@@ -41,7 +42,7 @@ function processIo(): CliIo {
   // A reader that left early (a pager, head) is no failure of ours.
   process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
     if (cause.code === 'EPIPE') process.exit(0);
-    process.stderr.write(`The output cannot be written: ${cause.message}\n`, () => process.exit(1));
+    process.stderr.write(`The output cannot be written: ${whyFileFailed(cause)}.\n`, () => process.exit(1));
   });
   return {
     stdin: process.stdin,

@@ -129,6 +129,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   model_quota: 'The account has no credit left. Add credit or choose another model.',
   model_unavailable: 'Check that the model server is running and reachable, then try again.',
   model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
+  model_cut_off: 'Try again; if it happens again, look at the log of the model server.',
   model_context_overflow: 'Start a new session or fork this one at an earlier message.',
   over_budget:
     'Allow more with trayclaw budget allow, raise the budget in config.yaml, or wait until the period ends. The work so far is kept.',

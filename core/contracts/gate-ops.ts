@@ -87,7 +87,11 @@ export const gateOps = defineOps({
     params: none,
     result: z.object({ outcomes: z.array(unknownOutcomeSchema) }),
     about: 'list the calls that were cut off by a crash',
-    shows: { each: 'outcomes', columns: { CALL: 'callId', TOOL: 'tool', WHEN: 'atMs', WHY: 'reason', ARGUMENTS: 'args' }, none: 'None.' },
+    shows: {
+      each: 'outcomes',
+      columns: { CALL: 'callId', TOOL: 'tool', WHEN: 'atMs', WHY: 'reason', ARGUMENTS: 'args' },
+      none: 'No call has an unknown outcome.',
+    },
     commands: { 'outcomes list': { example: '' } },
   },
   'outcome.settle': {

@@ -42,7 +42,6 @@ export const runningOps = defineOps({
     result: z.object({ stopped: z.boolean() }),
     about: 'end a command in the background and all that it started',
     doneWhen: 'stopped',
-    shows: 'Stopped: {stopped}.',
     commands: { 'running stop': { takes: ['commandId'], example: 'cmd-1-4711' } },
   },
 });

@@ -38,8 +38,7 @@ const hiddenNames: ReadonlyMap<number, string> = new Map([
 ]);
 
 // Everything without a visible glyph, except line feed and tab. Lone surrogates match \p{Cs} in u mode.
-const hidden =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/u;
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/u;
 
 // Characters and the ASCII they pass for.
 const lookalikes: ReadonlyMap<string, string> = new Map(

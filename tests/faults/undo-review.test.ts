@@ -116,7 +116,7 @@ test('what names nothing, or no version, is refused in words', async () => {
   await expect(claw.op('checkpoint.undo', { sessionId, path: at('a.md'), hunks: [0] })).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(claw.op('checkpoint.undo', { sessionId, path: at('z.md') })).rejects.toMatchObject({ code: 'not_found' });
   await expect(claw.op('checkpoint.undo', { turnId: 'trn_none' })).rejects.toMatchObject({ code: 'not_found' });
-  expect(await reviewed({ turnId: 'trn_none' })).toEqual([]);
+  await expect(reviewed({ turnId: 'trn_none' })).rejects.toMatchObject({ code: 'not_found' });
   await claw.op('panic.engage', {});
   await expect(claw.op('checkpoint.undo', { sessionId })).rejects.toMatchObject({ code: 'panic_engaged' });
 });

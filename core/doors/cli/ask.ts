@@ -18,6 +18,7 @@ import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
+import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
@@ -61,7 +62,7 @@ export async function ask(
 /** Fails with `invalid_params`. */
 async function readSchema({ io }: CommandContext, file: string): Promise<OpParams<'turn.value'>['schema']> {
   const text = await readFile(resolve(io.cwd, file), 'utf8').catch((cause: unknown) => {
-    throw new AppError('invalid_params', `The schema ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new AppError('invalid_params', `The schema ${file} cannot be read: ${whyFileFailed(cause)}.`);
   });
   const schema = parseJsonArgument(text, `The schema ${file}`);
   if (!isPlainObject(schema)) throw new AppError('invalid_params', `The schema ${file} is not a JSON object.`);
@@ -162,7 +163,10 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
     });
     if (started === null) throw new AppError('internal', 'The tool call gave no result.');
     const result = await finalResult(connection, started, end);
-    context.output.result(result, () => context.output.forStdout(result.forUser));
+    // The text of a failed call is no result: it must not end up in a variable or a file of a script.
+    if (context.output.isJson || result.outcome === 'ok' || result.outcome === 'waiting')
+      context.output.result(result, () => context.output.forStdout(result.forUser));
+    else context.output.explain({ message: result.forUser });
     sayPending(context, end.result.pending ?? []);
     return end.wasInterrupted ? exitCodes.interrupted : exitCodeOfCall(connection, result.outcome);
   });

@@ -9,7 +9,6 @@ import { buildProgram } from './kernel/program.ts';
 import { resolveHome } from '../../store/home/home.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
-import { safeForTerminal } from '../../base/visible-text.ts';
 
 export type {
   CliIo,
@@ -76,8 +75,10 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
     if (!(cause instanceof CommanderError)) throw cause;
     if (cause.exitCode === 0) return exitCodes.done;
     // Its own text repeats the surplus words, and one of them may be a secret that never belonged on a command line.
-    const text = cause.code === 'commander.excessArguments' ? 'error: there are more arguments than this command takes' : usageText;
-    reportUsage(early, io, text);
+    const isSurplus = cause.code === 'commander.excessArguments';
+    // A family of commands without one of them shows its help.
+    if (cause.code === 'commander.help' && !early.isJson) io.stderr.write(usageText);
+    else reportUsage(early, isSurplus ? usageText.replace(/^.*/, 'there are more arguments than this command takes') : usageText);
     return exitCodes.usage;
   }
 }
@@ -87,9 +88,12 @@ export function createProgram(version: string, run: Run): Promise<Command> {
   return buildProgram({ version, run });
 }
 
-function reportUsage(output: Output, io: CliIo, usageText: string): void {
-  const message = usageText.trim().replace(/^error: /, '');
-  if (output.isJson)
-    output.failure(new AppError('invalid_params', message === '' ? 'Unknown usage.' : message, { data: { hint: 'See: trayclaw --help' } }));
-  else io.stderr.write(safeForTerminal(usageText.endsWith('\n') ? usageText : usageText + '\n'));
+/** Prints the text of commander as an error of ours: the first line says what is wrong, the rest is the next step. */
+function reportUsage(output: Output, usageText: string): void {
+  const [said = '', ...next] = usageText
+    .trim()
+    .replace(/^error: /, '')
+    .split('\n');
+  const message = said === '' ? 'Unknown usage.' : `${said[0]?.toUpperCase() ?? ''}${said.slice(1)}`;
+  output.failure(new AppError('invalid_params', message, { data: { hint: next.length > 0 ? next.join('\n') : 'See: trayclaw --help' } }));
 }

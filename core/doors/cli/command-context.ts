@@ -121,7 +121,7 @@ export function parseJsonArgument(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new AppError('invalid_params', `${what} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new AppError('invalid_params', `${what} must be JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 

@@ -20,5 +20,5 @@ export function panic(context: CommandContext, options: PanicOptions): Promise<n
 function describePanic(status: PanicStatus): string {
   if (!status.engaged) return 'Not stopped; things run.';
   const ended = `${status.killed} ${status.killed === 1 ? 'process' : 'processes'} ended${status.tookMs === null ? '' : ` in ${Math.round(status.tookMs)} ms`}`;
-  return `Everything is stopped since ${when(status.sinceMs)} UTC; ${ended}. Nothing runs until: trayclaw panic --release`;
+  return `Everything is stopped since ${when(status.sinceMs)}; ${ended}. Nothing runs until: trayclaw panic --release`;
 }

@@ -27,8 +27,13 @@ export function facts(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${safeForTerminal(value)}`).join('\n');
 }
 
+/** In the time zone of this process, as a clock on the wall shows it. */
 export function when(atMs: number | null): string {
-  return atMs === null ? '-' : new Date(atMs).toISOString().replace('T', ' ').slice(0, 19);
+  if (atMs === null) return '-';
+  const at = new Date(atMs);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = [String(at.getFullYear()).padStart(4, '0'), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
 }
 
 export function size(bytes: number): string {

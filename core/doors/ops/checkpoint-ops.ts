@@ -2,12 +2,12 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpParams, OpResult } from '../../contracts/ops.ts';
 import type { FileDiff } from '../../contracts/checkpoints.ts';
 import { changeOf, type Checkpoint, type RestoreJournal, type UndoPart, type UndoTarget } from '../../store/checkpoint/checkpoint.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'checkpoints' | 'helpers' | 'ids' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
+type Deps = Pick<OpsParts, 'checkpoints' | 'helpers' | 'ids' | 'log' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
 
 type CheckpointOps = Pick<
   OpHandlers,
@@ -38,6 +38,7 @@ export function createCheckpointOps(deps: Deps): CheckpointOps {
     },
     'checkpoint.review': async (params) => {
       const files = await deps.checkpoints.review(reviewedOf(deps, params));
+      if (files.length === 0) assertKnown(deps, params);
       return { files: files.map((file) => ({ ...redacted(deps, file), version: file.version, refused: file.refused })) };
     },
     'checkpoint.undo': (params, caller) => {
@@ -154,6 +155,12 @@ function undoneWhole(checkpoints: readonly Checkpoint[], part: UndoPart | undefi
 
 function targetOf(params: { readonly callId?: string | undefined; readonly turnId?: string | undefined }): UndoTarget {
   return params.callId === undefined ? { turnId: params.turnId ?? '' } : { callId: params.callId };
+}
+
+/** A mistyped id is not something that changed nothing. */
+function assertKnown({ log }: Deps, { turnId, sessionId = '' }: OpParams<'checkpoint.review'>): void {
+  const isKnown = turnId === undefined ? log.index.session(sessionId) !== null : log.index.turn(turnId) !== null;
+  if (!isKnown) throw new AppError('not_found', `There is no ${turnId === undefined ? `session ${sessionId}` : `turn ${turnId}`}.`);
 }
 
 function reviewedOf(

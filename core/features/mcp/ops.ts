@@ -18,6 +18,7 @@ import type { SecretBox } from './sign-in.ts';
 import type { SignIns } from './sign-ins.ts';
 import { shown } from './tool-pins.ts';
 import { ContentReader } from './tool-result.ts';
+import { unreadable } from '../../contracts/unreadable-file.ts';
 
 type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
 
@@ -156,10 +157,11 @@ async function importFile(deps: McpOpsDeps, path: string, caller: Caller): Promi
 function readSmallFile(path: string): string {
   try {
     const stat = statSync(path);
-    if (!stat.isFile() || stat.size > FILE_BYTES_MAX) throw new Error('it is no small file');
+    if (!stat.isFile()) throw new AppError('invalid_params', `${path} is not a plain file.`);
+    if (stat.size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${path} is larger than ${FILE_BYTES_MAX} bytes.`);
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new AppError('not_found', `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+    throw unreadable(path, cause);
   }
 }
 

@@ -16,6 +16,7 @@ import { builtInNames, builtInPipeline } from './built-in.ts';
 import { graphFaults } from './graph.ts';
 import { PipelineDesk } from './pipeline-desk.ts';
 import { pipelineMigrations, pipelineRows } from './rows.ts';
+import { errnoOf, unreadable } from '../../contracts/unreadable-file.ts';
 
 type Taken = Pick<
   Spine,
@@ -73,16 +74,11 @@ function readYaml(named: string): unknown {
     if (statSync(named).size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${named} is larger than ${FILE_BYTES_MAX} bytes.`);
     return parse(readFileSync(resolve(named), 'utf8'), { logLevel: 'silent' });
   } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    if (isMissing)
+    if (errnoOf(cause) === 'ENOENT')
       throw new AppError('not_found', `There is no pipeline ${named}.`, {
         data: { hint: `Name a file, or one of: ${builtInNames.join(', ')}` },
       });
-    throw new AppError(
-      'invalid_params',
-      `${named} cannot be read: ${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)}`,
-    );
+    throw unreadable(named, cause);
   }
 }
 

@@ -49,7 +49,7 @@ export function readSteps(folder: string, files: readonly { readonly path: strin
   const path = join(folder, STEPS_FILE);
   try {
     if (statSync(path).size > BYTES_MAX) return err(`${STEPS_FILE} is larger than ${BYTES_MAX} bytes.`);
-    const given: unknown = parse(readFileSync(path, 'utf8'), { logLevel: 'silent' });
+    const given: unknown = parse(readFileSync(path, 'utf8'), { uniqueKeys: false, logLevel: 'silent' });
     const parsed = stepsSchema.safeParse(given);
     return parsed.success ? ok(parsed.data) : err(describeIssues(parsed.error.issues, { given, whole: STEPS_FILE }).join('; '));
   } catch (cause) {

@@ -7,6 +7,7 @@ import type * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { workFileSchema, type WorkFile } from '../../contracts/features/work.ts';
+import { unreadable } from '../../contracts/unreadable-file.ts';
 
 const FILE_BYTES_MAX = 500_000;
 
@@ -31,12 +32,6 @@ function parseYaml(path: string): unknown {
     if (statSync(path).size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${path} is larger than ${FILE_BYTES_MAX} bytes.`);
     return parse(readFileSync(path, 'utf8'), { logLevel: 'silent' });
   } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    throw new AppError(
-      isMissing ? 'not_found' : 'invalid_params',
-      isMissing ? `There is no file ${path}.` : `${path} cannot be read: ${why}`,
-    );
+    throw unreadable(path, cause);
   }
 }

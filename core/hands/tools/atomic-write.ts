@@ -5,7 +5,8 @@ import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { renameOverLater } from '../../base/rename-over.ts';
-import { errnoOf, fileError } from './errno.ts';
+import { fileError } from './errno.ts';
+import { errnoOf } from '../../contracts/unreadable-file.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The few questions path resolution asks the file system, as a port, and the real implementation. Changes nothing.
 
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { errnoOf } from './errno.ts';
+import { errnoOf } from '../../contracts/unreadable-file.ts';
 
 export interface PathEntry {
   readonly kind: 'file' | 'folder' | 'link' | 'other';

@@ -9,7 +9,8 @@ import { defineTool } from './define-tool.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import { formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
-import { errnoOf, fileError } from './errno.ts';
+import { fileError } from './errno.ts';
+import { errnoOf } from '../../contracts/unreadable-file.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
 
 const NAMES_READ_MAX = 20_000;

@@ -5,7 +5,8 @@ import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promis
 import { dirname } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { errnoOf, fileError } from './errno.ts';
+import { fileError } from './errno.ts';
+import { errnoOf } from '../../contracts/unreadable-file.ts';
 import { assertNoLinkTo, assertSamePlace } from './same-place.ts';
 
 /** Linux tells which path a file was opened by. */

@@ -6,7 +6,10 @@ import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import { abortReason } from './http-transport.ts';
-import type { ProgressSink } from './reply-reader.ts';
+import { cutOff, type ProgressSink } from './reply-reader.ts';
+
+/** How long the counts of tokens and the end of the stream may come after the answer itself. */
+const TAIL_MS = 5_000;
 
 export interface AttemptLimits {
   readonly firstTokenMs: number;
@@ -55,6 +58,7 @@ class AttemptWatch implements ProgressSink {
   #isClosed = false;
   firstTokenMs: number | null = null;
   hasDelivered = false;
+  #hasEnded = false;
   stopError: AppError | null = null;
 
   constructor(attempt: Attempt, outer: DeltaSink) {
@@ -116,7 +120,22 @@ class AttemptWatch implements ProgressSink {
   }
 
   alive(): void {
-    if (this.firstTokenMs !== null && !this.#isOver()) this.#timer.refresh();
+    if (this.firstTokenMs !== null && !this.#hasEnded && !this.#isOver()) this.#timer.refresh();
+  }
+
+  /** A server may leave its stream open for good: aborts the request, and the client returns the answer, which is complete. */
+  ended(): void {
+    if (this.#isOver() || this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { idleMs } = this.#attempt.limits;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = setTimeout(() => this.stop(this.#timeout('stopped in the middle of its answer', idleMs)), idleMs);
+        this.#controller.abort(cutOff(this.#attempt.provider));
+      },
+      Math.min(idleMs, TAIL_MS),
+    );
   }
 
   #isOver(): boolean {

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { mapNetworkError } from './network-errors.ts';
+import { unpackerFor, type UnpackedAnswer } from './unpacked-answer.ts';
 
 const CONNECTIONS_MAX = 32;
 const KEEP_ALIVE_MS = 30_000;
@@ -88,6 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #outcome: Outcome;
   readonly #onAbort = (): void => this.#fail(abortReason(this.#signal));
   #controller: Dispatcher.DispatchController | null = null;
+  #unpacker: UnpackedAnswer | null = null;
   #hasAnswered = false;
   #isSettled = false;
   #drainTimer: NodeJS.Timeout | null = null;
@@ -109,10 +111,29 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isSettled || status < 200) return;
     this.#hasAnswered = true;
+    const target = {
+      data: (chunk: Buffer) => this.#data(chunk),
+      end: () => this.#end(),
+      failed: (error: AppError) => this.#fail(error),
+    };
+    this.#unpacker = unpackerFor(headers['content-encoding'], this.#options.provider, target);
     this.#guard(() => this.#reader.head(status, headers));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    if (this.#unpacker === null) this.#data(chunk);
+    else this.#unpacker.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#drainTimer !== null) clearTimeout(this.#drainTimer);
+    if (this.#isSettled) return;
+    if (this.#unpacker === null) this.#end();
+    else this.#unpacker.end();
+  }
+
+  #data(chunk: Buffer): void {
     if (this.#isSettled) return;
     this.#guard(() => {
       if (!this.#reader.data(chunk)) return;
@@ -123,8 +144,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  onResponseEnd(): void {
-    if (this.#drainTimer !== null) clearTimeout(this.#drainTimer);
+  #end(): void {
     if (this.#isSettled) return;
     this.#guard(() => {
       this.#reader.end();
@@ -158,6 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#isSettled = true;
+    this.#unpacker?.drop();
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }

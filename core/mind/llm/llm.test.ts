@@ -112,11 +112,11 @@ test('missing usage is estimated; invented ids never collide with the conversati
   expect(reply.usage.inputTokens).toBe(Math.ceil((server.seen[0]?.body.length ?? 0) / 4));
 });
 
-test('waits as the server asks, up to a minute, then answers', async () => {
+test('waits as the server asks, then answers', async () => {
   await using server = await ScriptedServer.start(
     rateLimited({ 'retry-after': '2' }),
     rateLimited({ 'retry-after-ms': '250' }),
-    rateLimited({ 'retry-after': '900' }),
+    rateLimited({ 'retry-after': '170' }),
     ok,
   );
   const waits: number[] = [];
@@ -126,13 +126,28 @@ test('waits as the server asks, up to a minute, then answers', async () => {
   const reply = await router.stream('lab/m', createRequest([user('hi')]), new RecordingSink(), options);
   await router.close();
   expect(reply.text).toBe('Grüße aus 東京 🚀!');
-  expect(waits).toEqual([2000, 250, 60_000]);
+  expect(waits).toEqual([2000, 250, 170_000]);
   expect(retries).toMatchObject([
     { attempt: 1, waitMs: 2000, error: { code: 'model_rate_limited' } },
     { attempt: 2, waitMs: 250 },
-    { attempt: 3, waitMs: 60_000 },
+    { attempt: 3, waitMs: 170_000 },
   ]);
   expect(new Set(server.seen.map((seen) => seen.body)).size).toBe(1);
+});
+
+test.each([
+  ['999999', '12 days'],
+  ['7000', '117 minutes'],
+  ['90000', '25 hours'],
+])('a server that asks to wait for %s seconds is not asked again, and the error says for how long', async (seconds, told) => {
+  await using server = await ScriptedServer.start(rateLimited({ 'retry-after': seconds }), ok);
+  const waits: number[] = [];
+  const router = routerTo(server.url, { retries: 3 }, { sleep: (ms) => (waits.push(ms), Promise.resolve(true)) });
+  const error = await failureOf(ask(router));
+  await router.close();
+  expect(error.code).toBe('model_rate_limited');
+  expect(error.hint).toBe(`It asks to be left alone for ${told}. Try again then, or choose another model; the conversation is kept.`);
+  expect([waits, server.seen.length]).toEqual([[], 1]);
 });
 
 test('backs off exponentially, with jitter, up to the configured tries', async () => {

@@ -17,6 +17,7 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   exceed_context_size_error: 'model_context_overflow',
   request_too_large: 'model_context_overflow',
   content_filter: 'model_rejected',
+  unsupported_country_region_territory: 'model_rejected',
   content_policy_violation: 'model_rejected',
   model_not_found: 'model_unknown',
   authentication_error: 'model_auth',

@@ -83,7 +83,9 @@ export class OpenAiReader implements ReplyReader {
     if (isPlainObject(choice['delta'])) this.#delta(choice['delta']);
     else if (isPlainObject(choice['message']) && this.#said.text === '' && this.#calls.isEmpty) this.#delta(choice['message']);
     const finish = choice['finish_reason'];
-    if (typeof finish === 'string' && finish !== '') this.#finish = finishReasons[finish] ?? 'other';
+    if (typeof finish !== 'string' || finish === '') return;
+    this.#finish = finishReasons[finish] ?? 'other';
+    this.#context.sink.ended?.();
   }
 
   #delta(delta: Record<string, unknown>): void {

@@ -12,6 +12,8 @@ export interface ProgressSink extends DeltaSink {
   alive?(): void;
   /** The first piece of the answer itself, text or call, is here. */
   began?(): void;
+  /** The answer is whole: only counts and the end of the stream may still come. */
+  ended?(): void;
 }
 
 /** A reply before the call ids are checked and a missing usage is estimated. */

@@ -2,7 +2,8 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 
-const WAIT_MS_MAX = 60_000;
+/** The longest wait that a server may ask for; a longer one ends the tries. */
+export const WAIT_MS_MAX = 180_000;
 const BACKOFF_START_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
 
@@ -23,13 +24,13 @@ export function mayAskAgain({ attempt, error, hasDelivered }: FailedAttempt, ret
 }
 
 /**
- * Milliseconds to wait before the next try, or null for none. A server's own `retry-after` is honoured up to a minute;
- * otherwise the wait doubles from half a second, with jitter. `random` gives [0, 1).
+ * Milliseconds to wait before the next try, or null for none. A server's own `retry-after` is honoured, and one of more than three minutes
+ * ends the tries; otherwise the wait doubles from half a second, with jitter. `random` gives [0, 1).
  */
 export function retryWaitMs(failed: FailedAttempt, retriesMax: number, random: () => number): number | null {
   if (failed.hasDelivered || !failed.error.isRetryable || failed.attempt > retriesMax) return null;
   const asked = failed.error.data['retryAfterMs'];
-  if (typeof asked === 'number') return Math.min(Math.max(0, asked), WAIT_MS_MAX);
+  if (typeof asked === 'number') return asked > WAIT_MS_MAX ? null : Math.max(0, asked);
   const ceilingMs = Math.min(BACKOFF_MS_MAX, BACKOFF_START_MS * 2 ** (failed.attempt - 1));
   return Math.round(ceilingMs / 2 + (ceilingMs / 2) * random());
 }

@@ -6,6 +6,7 @@ import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 import { refusedWords } from './refused-words.ts';
 import { readRetryAfterMs } from './retry-after.ts';
+import { WAIT_MS_MAX } from './retry-policy.ts';
 import { statedSizes } from './too-long.ts';
 
 const SAID_CHARS_MAX = 300;
@@ -64,7 +65,8 @@ const sentences: Readonly<Record<FailureCode, (provider: string, modelId: string
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
   const quote = said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${withoutSecrets(said, failure.secrets)}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
-  return new AppError(code, sentences[code](failure.provider, failure.modelId) + quote, {
+  const elsewhere = leadsElsewhere(failure);
+  return new AppError(code, elsewhere ?? sentences[code](failure.provider, failure.modelId) + quote, {
     isRetryable: retryable.has(code),
     data: {
       provider: failure.provider,
@@ -73,12 +75,34 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
       ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
-      ...hintOf(code, said ?? '', hint),
+      ...hintOf(code, said ?? '', hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? undefined : elsewhereHint)),
     },
   });
 }
 
 const refusalHint = 'Say it in other words, or choose another model for this message.';
+
+const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
+
+/** The key and the conversation go to the address in the settings only. */
+function leadsElsewhere({ provider, status, headers, secrets }: VendorFailure): string | null {
+  if (status < 300 || status > 399) return null;
+  const to = text(headers.location);
+  return `${provider} sends to another address${to === '' ? '' : `, ${withoutSecrets(to, secrets)}`}; that is not followed.`;
+}
+
+/** The program does not wait that long, so the person reads how long to wait. */
+function longWaitHint(code: FailureCode, retryAfterMs: number | null): string | undefined {
+  if (!retryable.has(code) || retryAfterMs === null || retryAfterMs <= WAIT_MS_MAX) return undefined;
+  return `It asks to be left alone for ${roughly(retryAfterMs)}. Try again then, or choose another model; the conversation is kept.`;
+}
+
+/** `16 minutes`, `3 hours`, `12 days`: rounded up. */
+function roughly(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return `${minutes} minutes`;
+  return minutes < 48 * 60 ? `${Math.ceil(minutes / 60)} hours` : `${Math.ceil(minutes / (24 * 60))} days`;
+}
 
 /** A server at its limit does not recover by being asked again. */
 const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;

@@ -184,6 +184,8 @@ function headerList(options: DialectOptions, own: Readonly<Record<string, string
   const headers = new Map<string, string>([
     ['content-type', 'application/json'],
     ['accept', 'text/event-stream'],
+    // Packed, the pieces of an answer would wait for each other.
+    ['accept-encoding', 'identity'],
     ['user-agent', USER_AGENT],
     ...Object.entries(own),
   ]);

@@ -31,7 +31,10 @@ test.each([
   ['a wrong type', 'limits: { steps: many }', 'limits.steps'],
   ['a secret itself', 'providers: { a: { kind: openai, apiKey: sk-123456 } }', 'never the secret itself'],
   ['no YAML', 'a: [1, 2', 'is not valid YAML'],
-  ['a key twice', 'budget: {}\nbudget: {}', 'is not valid YAML'],
+  ['a key twice', 'budget: {}\nbudget: {}', 'is not valid YAML: budget is named a second time in line 2.'],
+  ['two documents', 'budget: {}\n---\nlimits: {}', 'begins a second document'],
+  ['a key twice further down', 'budget:\n  perDayUsd: 1\n  perDayUsd: 2', 'perDayUsd is named a second time in line 3.'],
+  ['a file that was not written by hand', `budget: {}\n${'#'.repeat(1_000_000)}`, 'is larger than 1 MB'],
   ['a list', '- a\n- b', 'must hold keys and values'],
   [
     'aliases without end',

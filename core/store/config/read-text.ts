@@ -4,7 +4,7 @@ import * as nodeFs from 'node:fs';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
 import { AppError } from '../../contracts/errors.ts';
 
-const FILE_BYTES_MAX = 64_000_000;
+const FILE_BYTES_MAX = 1_000_000;
 
 /** Fails with `invalid_config`, also for a pipe or a device: reading one would never end. */
 export function readText(path: string): string {
@@ -15,6 +15,7 @@ export function readText(path: string): string {
     throw new AppError('invalid_config', `${path} cannot be read.`, { cause, data: { hint: 'Make the file readable for this user.' } });
   }
   if (read.kind === 'text') return read.text;
-  const why = read.kind === 'not-plain' ? 'is not a plain file' : 'is larger than 64 MB';
-  throw new AppError('invalid_config', `${path} ${why}.`, { data: { hint: 'Put a text file in its place, or remove it.' } });
+  if (read.kind === 'not-plain')
+    throw new AppError('invalid_config', `${path} is not a plain file.`, { data: { hint: 'Put a text file in its place, or remove it.' } });
+  throw new AppError('invalid_config', `${path} is larger than 1 MB.`, { data: { hint: 'Remove what is no setting from it.' } });
 }

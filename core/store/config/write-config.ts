@@ -6,6 +6,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
+import { readDocument } from './yaml-document.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface Setting {
@@ -17,10 +18,8 @@ export interface Setting {
 
 /** All of them in one write. Fails with `invalid_config`, naming the key, and then changes nothing. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
-  const { isScalar, parseDocument } = await import('yaml');
-  const document = parseDocument(existsSync(path) ? readText(path) : '');
-  const [first] = document.errors;
-  if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
+  const { isScalar } = await import('yaml');
+  const document = await readDocument(path, existsSync(path) ? readText(path) : '');
   let hasChanged = false;
   for (const { key, value } of settings) {
     const steps = key.split('.');

@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
 import { atTerminal, fakeParts, runCommand, type Ran } from '../../../../tests/doubles/fake-terminal.ts';
 import * as z from 'zod';
+import { AppError } from '../../../contracts/errors.ts';
 import type { RowsForm } from '../../../contracts/command-form.ts';
 import { opForms } from '../../../contracts/op-forms.ts';
-import { opTable, type OpName, type OpResult } from '../../../contracts/ops.ts';
+import { opTable, type OpHandlers, type OpName, type OpResult } from '../../../contracts/ops.ts';
 import { closest } from './closest.ts';
 
 type Info = OpResult<'session.list'>['sessions'][number];
@@ -56,6 +57,59 @@ test('a wrong choice, number or command says what was meant', async () => {
   expect(await failed('sessions', 'list', '--limit', 'x')).toEqual([2, '--limit must be a whole number.\n', 0]);
   expect((await failed('sesions'))[1]).toContain('(Did you mean sessions?)');
   expect((await failed('memory', 'serch'))[1]).toContain('Did you mean search?');
+});
+
+test('an error speaks of the typed arguments and options, and ends with the next step', async () => {
+  const refuses =
+    (code: 'invalid_params' | 'not_found', message: string, data = {}) =>
+    () => {
+      throw new AppError(code, message, { data });
+    };
+  const failed = async (answers: Partial<OpHandlers>, ...argv: string[]): Promise<readonly [number, string]> => {
+    const { code, err } = await run(new FakeClaw(answers), ...argv);
+    return [code, err];
+  };
+  const issues = ['sessionId must not be empty', 'title must not be empty'];
+  const refused = refuses('invalid_params', `The parameters of session.rename do not fit: ${issues.join('; ')}.`, { issues });
+  expect(await failed({ 'session.rename': refused }, 'sessions', 'rename', 'a', 'b')).toEqual([
+    2,
+    '<session-id> must not be empty; <title> must not be empty.\nUsage: trayclaw sessions rename [options] <session-id> <title>\n',
+  ]);
+  const unsigned = refuses('invalid_params', 'x', { issues: ['sha256 is missing (it must be text)'] });
+  expect((await failed({ 'project.accept': unsigned }, 'folders', 'accept', '--sha256', 'a'.repeat(64)))[1]).toMatch(
+    /^--sha256 is missing .*\nUsage: .* accept/,
+  );
+  const gone = refuses('not_found', 'There is no turn trn_x.');
+  expect(await failed({ 'turn.get': gone }, 'turns', 'show', 'trn_x')).toEqual([
+    1,
+    'There is no turn trn_x.\nSee: trayclaw activity search\n',
+  ]);
+  expect((await failed({ 'grant.revoke': refuses('not_found', 'No.') }, 'grants', 'revoke', 'x'))[1]).toBe(
+    'No.\nSee: trayclaw grants list\n',
+  );
+});
+
+test('wrong usage says how the command is used', async () => {
+  const failed = async (...argv: string[]): Promise<string> => (await run(new FakeClaw(), ...argv)).err;
+  const usage = 'Usage: trayclaw turns show [options] <turn-id>\n';
+  expect(await failed('turns', 'show')).toBe(`Missing required argument 'turn-id'\n${usage}`);
+  expect(await failed('turns', 'show', 'a', 'secret')).toBe(`There are more arguments than this command takes\n${usage}`);
+  expect(await failed('turns', 'show', 'a', '--colour')).toBe(`Unknown option '--colour'\n${usage}`);
+  expect(await failed('turns', 'shw')).toBe("Unknown command 'shw'\n(Did you mean show?)\nSee: trayclaw turns --help\n");
+});
+
+test('an empty path is not the current folder', async () => {
+  for (const argv of [
+    ['folders', 'trust', ''],
+    ['ask', 'x', '--cwd', ''],
+    ['prompts', 'set', 'x', ''],
+    ['chat', '--file', 'a', '--file', ''],
+  ]) {
+    const claw = new FakeClaw();
+    const { code, err } = await run(claw, ...argv);
+    expect([code, claw.calls]).toEqual([2, []]);
+    expect(err).toMatch(/^(?:<path>|--cwd|<file>|--file) must not be empty\.\nUsage: trayclaw /);
+  }
 });
 
 test('the nearest word is offered, and none where all are far', () => {

@@ -8,6 +8,7 @@ import { ownEntries } from '../own-commands.ts';
 import { opEntries, takenBy, type Entry, type Given } from './entries.ts';
 import { aboutFamily, groupForHelp } from './families.ts';
 import { argumentsOf, optionsOf, type Fields } from './options.ts';
+import { inOwnWords, refuseEmptyPaths, usageOf } from './own-words.ts';
 
 export interface ProgramOptions {
   readonly version: string;
@@ -30,7 +31,7 @@ export async function buildProgram({ version, run, output = {}, words }: Program
     // Subcommands inherit these settings, so they come first.
     .exitOverride()
     .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
-    .showHelpAfterError(false);
+    .showHelpAfterError('See: trayclaw --help');
   const entries = allEntries();
   const named = entries.filter((entry) => isNamed(entry, words));
   const fieldsOf = named.some(({ source }) => 'op' in source) ? (await import('./fields.ts')).fieldsOf : null;
@@ -57,7 +58,7 @@ function commandAt(program: Commander.Command, { path }: Entry): Commander.Comma
     const known = parent.commands.find((command) => command.name() === name);
     if (known !== undefined) return known;
     const words = path.slice(0, at + 1).join(' ');
-    return parent.command(name).description(aboutFamily(words));
+    return parent.command(name).description(aboutFamily(words)).showHelpAfterError(`See: trayclaw ${words} --help`);
   }, program);
 }
 
@@ -76,6 +77,7 @@ function addDetails({ Argument, Option }: typeof Commander, command: Commander.C
     if (repeats) option.argParser((one: string, before: readonly string[] | undefined) => [...(before ?? []), one]);
     command.addOption(option);
   }
+  command.showHelpAfterError(usageOf(entry));
   const { example } = entry.form;
   if (example !== undefined) command.addHelpText('after', `\nExample: ${exampleOf(entry)}`);
 }
@@ -99,9 +101,14 @@ interface Asked {
 }
 
 async function perform(context: CommandContext, { entry, entries, given }: Asked): Promise<number> {
-  if ('load' in entry.source) return (await entry.source.load())(context, given, entries);
-  const { runOperation } = await import('./run-op.ts');
-  return runOperation(context, entry, given);
+  refuseEmptyPaths(entry, given);
+  try {
+    if ('load' in entry.source) return await (await entry.source.load())(context, given, entries);
+    const { runOperation } = await import('./run-op.ts');
+    return await runOperation(context, entry, given);
+  } catch (cause) {
+    throw inOwnWords(cause, entry, entries);
+  }
 }
 
 /** The commands of the operations table, and the handwritten ones. */

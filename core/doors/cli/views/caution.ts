@@ -3,7 +3,7 @@
 import type { Opinion } from '../../../contracts/features/opinions.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table } from '../table.ts';
+import { table, when } from '../table.ts';
 
 export const governorViews: ViewsOf<'governor'> = {
   'governor.explain': {
@@ -33,7 +33,7 @@ export const opinionViews: ViewsOf<'opinion'> = {
 };
 
 function describeTry({ turns, calls, tightened, rules, lookedBackToMs }: OpResult<'governor.try'>): string {
-  const since = lookedBackToMs === null ? '' : ` Looked back to ${new Date(lookedBackToMs).toISOString()}.`;
+  const since = lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`;
   return `${tightened} of ${calls} calls in ${turns} turns would have been asked about, verified or denied.${since}\n${table(
     ['RULE', 'DIRECTIVE', 'FIRED', 'TURNS', 'LAST TURN'],
     rules.map((one) => [one.ruleId, one.directive, String(one.findings), String(one.turns), one.lastTurnId]),

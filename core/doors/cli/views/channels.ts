@@ -20,7 +20,7 @@ export const telegramViews: ViewsOf<'telegram'> = {
 export const chatViews: ViewsOf<'chat'> = {
   'chat.list': {
     json: ({ chats }) => chats,
-    show: ({ chats }) => table(['CHANNEL', 'CHAT', 'KIND', 'SESSION', 'LAST USED', 'TITLE'], chats.map(chatRow), 'None yet.'),
+    show: ({ chats }) => table(['CHANNEL', 'CHAT', 'KIND', 'SESSION', 'LAST USED', 'TITLE'], chats.map(chatRow), 'No chat is known yet.'),
   },
   'chat.bind': {
     params: ({ sessionId }, { given }) => {
@@ -56,8 +56,8 @@ function describeStatus({ state, problem, bot, people, pairings, strangers, last
     `Telegram is ${states[state]}.`,
     ...(problem === null ? [] : [problem]),
     ...(bot === null ? [] : [`The bot is @${bot.username}.`]),
-    `${people === 1 ? '1 person is' : `${people} people are`} paired${pairings === 0 ? '' : `; ${pairings} codes wait`}.`,
-    ...(lastUpdateMs === null ? [] : [`Last heard of at ${new Date(lastUpdateMs).toISOString()}.`]),
+    `${people === 1 ? '1 person is' : `${people} people are`} paired${pairings === 0 ? '' : `; ${pairings === 1 ? '1 code waits' : `${pairings} codes wait`}`}.`,
+    ...(lastUpdateMs === null ? [] : [`Last heard of at ${when(lastUpdateMs)}.`]),
     ...(strangers === 0 ? [] : [`Messages of strangers, ignored: ${strangers}.`]),
   ];
   return safeForTerminal(lines.join('\n'));
@@ -66,17 +66,17 @@ function describeStatus({ state, problem, bot, people, pairings, strangers, last
 function describeOffer(program: string, { code, pairingId, expiresAtMs, bot }: Of<'telegram.pair'>): string {
   return [
     `Code: ${code}`,
-    `Send it to ${bot === null ? 'the bot' : `@${bot}`} before ${new Date(expiresAtMs).toISOString()}, then confirm:`,
+    `Send it to ${bot === null ? 'the bot' : `@${bot}`} before ${when(expiresAtMs)}, then confirm:`,
     `  ${program} telegram confirm ${pairingId}`,
   ].join('\n');
 }
 
 function describePeople({ people, pairings }: Of<'telegram.list'>): string {
-  const rows = people.map(({ userId, name, pairedAtMs }) => [userId, safeForTerminal(name), new Date(pairedAtMs).toISOString()]);
+  const rows = people.map(({ userId, name, pairedAtMs }) => [userId, safeForTerminal(name), when(pairedAtMs)]);
   const waiting = pairings.map(({ pairingId, claimedBy, expiresAtMs }) => [
     pairingId,
     claimedBy === null ? 'not used yet' : `${safeForTerminal(claimedBy.name)} (${claimedBy.userId})`,
-    new Date(expiresAtMs).toISOString(),
+    when(expiresAtMs),
   ]);
   const paired = table(['USER', 'NAME', 'PAIRED'], rows, 'No person is paired.');
   return waiting.length === 0 ? paired : `${paired}\n\n${table(['PAIRING', 'SENT BY', 'UNTIL'], waiting, '')}`;

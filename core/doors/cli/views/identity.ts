@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { AppError } from '../../../contracts/errors.ts';
 import type { CapsuleVersion, PromptListing, PromptVersion } from '../../../contracts/features/identity.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
+import { unreadable } from '../../../contracts/unreadable-file.ts';
 
 export const identityViews: ViewsOf<'identity'> = {
   'identity.get': {
@@ -46,7 +46,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new AppError('not_found', `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`);
+    throw unreadable(file, cause);
   }
 }
 

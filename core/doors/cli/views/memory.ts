@@ -9,6 +9,7 @@ import { exitCodes } from '../exit-code.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
+import { unreadable } from '../../../contracts/unreadable-file.ts';
 
 const headings = ['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'];
 
@@ -51,7 +52,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new AppError('invalid_params', `${file} could not be read.`, { cause });
+    throw unreadable(file, cause);
   }
 }
 

@@ -6,6 +6,10 @@ import { table, when } from '../table.ts';
 
 export const runningViews: ViewsOf<'running'> = {
   'running.list': { show: (atWork, { program }) => [describeTurns(atWork), ...describeCommands(atWork, program)].join('\n\n') },
+  'running.stop': {
+    show: ({ stopped }, { params: { commandId }, program }) =>
+      stopped ? `Stopped ${commandId}.` : `No command ${commandId} is in the background. See: ${program} running list`,
+  },
 };
 
 function describeTurns({ turns }: OpResult<'running.list'>): string {

@@ -1,0 +1,40 @@
+// Why a file could not be used, in words. The only place that maps the names of the operating system's failures.
+
+import { AppError } from './errors.ts';
+
+export function errnoOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !('code' in cause)) return undefined;
+  return typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  ENOENT: 'there is nothing at this path',
+  ENOTDIR: 'a part of this path is a file, not a folder',
+  EISDIR: 'this is a folder, not a file',
+  EACCES: 'this user may not do that here',
+  EPERM: 'the system does not permit that here',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'the last part is a symbolic link that appeared just now, or links lead in circles',
+  EBUSY: 'another program is using it',
+  ETXTBSY: 'a running program is using it',
+  EMFILE: 'too many files are open',
+  EEXIST: 'something is already there',
+  ENOTEMPTY: 'the folder is not empty',
+  EINVAL: 'the system refuses this name',
+};
+
+/** Without a full stop: `the disk is full`. For another cause the first line of its message. */
+export function whyFileFailed(cause: unknown): string {
+  const meaning = meanings[errnoOf(cause) ?? ''];
+  return meaning ?? (cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unknown reason');
+}
+
+/** A file that a person named and that gave no text: `not_found` or `invalid_params`. */
+export function unreadable(path: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  if (errnoOf(cause) === 'ENOENT') return new AppError('not_found', `There is no file ${path}.`, { cause });
+  return new AppError('invalid_params', `${path} cannot be read: ${whyFileFailed(cause)}.`, { cause });
+}
