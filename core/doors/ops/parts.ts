@@ -25,7 +25,7 @@ import type { LogHead } from '../../store/session/session.ts';
 export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logger' | 'gate' | 'policy' | 'packer'> {
   readonly background: Pick<BackgroundCommands, 'list' | 'stop'>;
   readonly head: Pick<LogHead, 'secure'>;
-  readonly runtime: TurnRuntime;
+  readonly turns: TurnRuntime;
   readonly agents: AgentRegistry;
   /** Conversations that helpers of a session lead. */
   readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
@@ -52,7 +52,7 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
     get(name: string): Pick<ToolDefinition, 'class'> | undefined;
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
-  readonly artifacts: ArtifactPort;
+  readonly artifactStore: ArtifactPort;
   readonly checkpoints: Checkpoints;
   /** Skills a message can call with a slash. */
   readonly prompts: { list(): readonly { readonly name: string; readonly text: string }[] };
@@ -118,6 +118,6 @@ export interface SandboxPort {
 }
 
 export interface SafetyPort {
-  checkUrl(url: string): OpResult<'safety.url'> | Promise<OpResult<'safety.url'>>;
+  url(url: string): OpResult<'safety.url'> | Promise<OpResult<'safety.url'>>;
   redact(text: string): { readonly text: string; readonly found: readonly string[] };
 }

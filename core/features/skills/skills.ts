@@ -31,7 +31,11 @@ export { isSkillModel } from './skill-runs.ts';
 type Taken = Pick<
   Spine,
   'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
->;
+> & {
+  readonly helpers: Omit<RunHelpers, 'sourcesOf'>;
+  /** Which skills of a shelf were only installed for others that are gone; the store's rows tell it. */
+  readonly unneeded: (shelf: Pick<SkillShelf, 'standing' | 'usersOf'>) => string[];
+};
 
 /** Extra time beyond a subagent's limit, so that its end can be reported. */
 const RUN_GRACE_MS = 60_000;
@@ -40,14 +44,8 @@ export const skills = defineBuiltInFeature({
   name: 'skills',
   migrations: skillMigrations,
   rows: ({ db }) => new SkillRows(db),
-  /** `unneededOn`: which skills of a shelf were only installed for others that are gone; the store's rows tell it. */
-  create: (
-    spine: Taken,
-    rows: SkillRows,
-    helpers: Omit<RunHelpers, 'sourcesOf'>,
-    unneededOn: (shelf: Pick<SkillShelf, 'standing' | 'usersOf'>) => string[],
-  ) => {
-    const { config, clock, later, ids, logger, log, environment, facts, tools } = spine;
+  create: (spine: Taken, rows: SkillRows) => {
+    const { config, clock, later, ids, logger, log, environment, facts, tools, helpers } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
     const finder = new ProgramFinder(environment, process.platform);
     const own = join(facts.workspace, 'skills');
@@ -85,13 +83,15 @@ export const skills = defineBuiltInFeature({
     const watch = new SkillWatch({ roots, logger, later, reload, folders: () => book.folders });
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
-      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => unneededOn(shelf) }),
+      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => spine.unneeded(shelf) }),
       tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
       packSources: createSkillSources({ skills: book, reader }),
-      list: () => book.list(),
-      shelf,
-      refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
-      boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
+      gives: {
+        shelf,
+        skills: book,
+        refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
+        boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
+      },
       runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
       begin: () => {
         watch.start();

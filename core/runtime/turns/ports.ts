@@ -11,7 +11,7 @@ import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
-import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import type { ArtifactSink, CallFacts, FactContext, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Admission, BudgetPlace, CallEstimate, Room } from '../../guard/budget/budget.ts';
@@ -119,8 +119,11 @@ export interface LateCopiesPort {
 export interface ProcessPort {
   /** Ends every process any tool started, with all their descendants. */
   killAll(): Promise<{ killed: number; tookMs: number }>;
-  /** Ends what an earlier run of the program left behind. Returns how many. */
-  reap(records: readonly { pid: number; startTime: string }[], marker: Readonly<Record<string, string>>): Promise<number>;
+  /** Ends what an earlier run of the program left behind. */
+  reap(
+    records: readonly { pid: number; startTime: string }[],
+    marker: Readonly<Record<string, string>>,
+  ): Promise<{ readonly killed: number }>;
 }
 
 export interface CheckpointPort {
@@ -232,7 +235,7 @@ export interface TurnDeps {
   readonly artifacts: ArtifactSink;
   readonly checkpoints: CheckpointPort;
   /** Conversations an artifact came up in. */
-  artifactSessions(idOrAlias: string): readonly string[];
+  readonly artifactStore: { sessionsOf(idOrAlias: string): readonly string[] };
   readonly workspaces: WorkspacePort;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
@@ -245,8 +248,6 @@ export interface TurnDeps {
   redactStream(): RedactedStream;
   /** The position of a known secret that may begin at the end of the text; the text's length if there is none. */
   unfinishedAt(text: string): number;
-  searchSessions(query: string, limit: number): readonly SearchHit[];
-  /** True while there are listeners for deltas; otherwise none are built. */
-  wantsDeltas(): boolean;
-  publishDelta(delta: DeltaNotice): void;
+  /** None are built while nothing listens: then the size is 0. */
+  readonly deltas: { readonly size: number; emit(delta: DeltaNotice): void };
 }
