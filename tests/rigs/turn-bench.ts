@@ -346,10 +346,10 @@ export class TurnBench {
       log: this.log,
       clock: this.clock,
       processes: {
-        killAll: () => Promise.resolve({ killed: 0, tookMs: 0 }),
+        killAll: () => Promise.resolve({ killed: 0, tookMs: 0, survivors: 0 }),
         reap: (records) => {
           this.reaped.push(...records);
-          return Promise.resolve({ killed: records.length });
+          return Promise.resolve({ killed: records.length, tookMs: 0, survivors: 0 });
         },
       },
       instanceMarker: {},

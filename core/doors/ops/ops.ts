@@ -20,7 +20,7 @@ import { mapStorageError } from '../../store/storage/storage.ts';
 
 export { createCommandOps, type OtherOps } from './command-ops.ts';
 export { createSpineOps } from './spine-ops.ts';
-export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort } from './parts.ts';
+export type { OpsParts } from './parts.ts';
 
 const EVENTS_PER_READ = 200;
 

@@ -23,7 +23,7 @@ import { createSkillShelf, type SkillShelf } from './skill-shelf.ts';
 import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 import { createSkillSources } from './skill-sources.ts';
 import { SkillWatch } from './skill-watch.ts';
-import { createSkillTool, type SkillPort } from './tool.ts';
+import { createSkillTool } from './tool.ts';
 
 export { bundledSkills } from './bundled-skills.ts';
 export { isSkillModel } from './skill-runs.ts';
@@ -84,7 +84,7 @@ export const skills = defineBuiltInFeature({
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
       handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => spine.unneeded(shelf) }),
-      tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
+      tools: [createSkillTool({ find: (query) => find(book, query), reader, runs }, runMs)],
       packSources: createSkillSources({ skills: book, reader }),
       gives: {
         shelf,
@@ -149,18 +149,11 @@ async function streamSteps(reply: () => ModelReply) {
   return Promise.resolve({ ...reply(), firstTokenMs: null });
 }
 
-function toolPort(skillBook: SkillBook, reader: SkillReader, runs: SkillRuns): SkillPort {
-  return {
-    find: (query) => {
-      const all = skillBook.list().filter(({ isOffered }) => isOffered);
-      if (query === null) return all;
-      const known = new Set(all.flatMap(({ tools }) => tools));
-      return skillBook.shortlist(query, known, 10).map(({ name }) => skillBook.listed(name));
-    },
-    open: (name, place) => reader.open(name, place),
-    read: (name, file, offset, place) => reader.read(name, file, offset, place),
-    run: (name, input, place) => runs.run(name, input, place),
-  };
+function find(skillBook: SkillBook, query: string | null): ReturnType<SkillBook['list']> {
+  const all = skillBook.list().filter(({ isOffered }) => isOffered);
+  if (query === null) return all;
+  const known = new Set(all.flatMap(({ tools }) => tools));
+  return skillBook.shortlist(query, known, 10).map(({ name }) => skillBook.listed(name));
 }
 
 function skillRoots(folders: readonly string[], { workspace }: FactContext, own: string): SkillRoot[] {

@@ -87,10 +87,10 @@ export interface TrialOptions {
   /** The plain key, used instead of the provider's reference. */
   readonly key?: string | undefined;
   readonly signal: AbortSignal;
-  readonly timeoutMs: number;
 }
 
 export interface ProbeOptions extends TrialOptions {
+  readonly timeoutMs: number;
   /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
   readonly tools: readonly ToolSchema[];
 }
