@@ -93,8 +93,8 @@ export async function composeStore(ground: Ground, features: readonly AnyFeature
   const migrations = migrationsOf(features);
   const storage = lifetimes.add(Storage.open({ home, migrations, reachMigration, isThrowaway: options.isThrowaway === true }));
   const rows = new FeatureRows(storage, features);
-  const approved = (path: string): string | null => rows.of(plugins).approved(path);
-  const pluginFiles = await findPlugins({ home, config, given: options.features ?? [], approved });
+  const given = options.features ?? [];
+  const pluginFiles = await findPlugins({ home, config, given, approved: (path) => rows.of(plugins).approved(path) });
   const tables = {
     policy: new PolicyStore(storage.db),
     marks: new TaintStore(storage.db),
@@ -138,8 +138,7 @@ export function composeGuard(store: Store) {
   const sandboxed = { ...config.sandbox, files: { ...config.sandbox.files, read } };
   const sandbox = lifetimes.add(new Sandbox({ ...store, config: sandboxed, facts }));
   const taint = new TaintBook({ store: marks, reads: log.reads, folders: [workspace, ...extraFolders], files: filesOnDisk });
-  const lateCopies = new LateCopies({ ...store, taint });
-  lifetimes.defer(() => lateCopies.dispose());
+  const lateCopies = lifetimes.add(new LateCopies({ ...store, taint }));
   return {
     ...store,
     facts,
@@ -219,13 +218,8 @@ export function composeHands(guard: Guard) {
     health: llm.keptHealth(storage.db),
     formerModel: () => llm.newestModel(log, (model) => !isSkillModel(model)),
   });
-  lifetimes.defer(() => {
-    models.save();
-    return models.close();
-  });
-  rest.settings.useAtOnce(['models', 'providers'], (now) => {
-    models.configure(now);
-  });
+  lifetimes.add(models);
+  rest.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));
   const made = { instanceMarker, processes, outbox, tools, programs, engine, learning, prices, models };
   return {
     ...guard,

@@ -1,31 +1,26 @@
 // The composition root: the spine, the features over it, the turns over both, and the doors. Nothing in a floor imports it.
 
 import { resolve } from 'node:path';
-import { systemClock } from './base/clock.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
 import type { HostedClaw } from './contracts/claw.ts';
 import type { DeltaNotice } from './contracts/events.ts';
 import type { OpHandlers } from './contracts/ops.ts';
 import { loadConfig } from './store/config/config.ts';
-import { mapSqliteError, restoreBackup as restoreFile } from './store/storage/storage.ts';
+import { mapSqliteError } from './store/storage/storage.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
 import { createBuiltInTools, createOpenWorkspace, createWebDeps } from './hands/tools/tools.ts';
 import { createCompaction } from './runtime/compaction/compaction.ts';
 import { createMessagePort } from './runtime/outbox/outbox.ts';
 import { settle, startNotices, takeUp, TurnRuntime, workHere, type ModelPort, type TurnDeps } from './runtime/turns/turns.ts';
-import { collectGarbage, Upkeep } from './runtime/upkeep/upkeep.ts';
+import { createUpkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { createCommandOps, createSpineOps, LocalClaw } from './doors/ops/ops.ts';
 import { builtInFeatures, type Features } from './compose-features.ts';
 import { composeGround, composeGuard, composeHands, composeStore } from './compose-spine.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
-export { firstUses } from './runtime/upkeep/upkeep.ts';
-export type { HostedClaw } from './contracts/claw.ts';
-export type { StartChild } from './mind/llm/llm.ts';
-export type { Finding as HealthCheck } from './contracts/health.ts';
 export type { FaultHooks, RedactedSink, RuntimeOptions } from './runtime-options.ts';
 
 /** A keychain may be waiting for a person who is not there. */
@@ -57,11 +52,6 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   }
 }
 
-/** Offline: refuses with store_locked while an instance owns the folder. */
-export function restoreBackup(options: { readonly home: string; readonly file: string }): { restored: string; kept: string | null } {
-  return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
-}
-
 /** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
 function registerTools({ parts, wings }: Features): void {
   const { options, config, safety, secrets, outbox, chats, artifactStore, tools, workspaces } = parts;
@@ -82,9 +72,7 @@ function registerTools({ parts, wings }: Features): void {
 /** Turns, what runs between them, and what waits for a quiet moment. */
 function composeRuntime({ parts, wings }: Features) {
   const { logger, config, safety, safetyOf, clock, artifacts, models, prompt, lifetimes, learning, facts } = parts;
-  const deltas = new Emitter<DeltaNotice>((cause) => {
-    logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
-  });
+  const deltas = new Emitter<DeltaNotice>((cause) => logger.log('error', 'a listener of deltas failed', { cause: String(cause) }));
   const packer = new ContextPacker({
     estimate: estimateTokens,
     meter: learning,
@@ -114,38 +102,10 @@ function composeRuntime({ parts, wings }: Features) {
   const turns = new TurnRuntime(parts.options.faults?.replaceParts?.(turnDeps) ?? turnDeps);
   parts.turns.resolve(turns);
   const compaction = lifetimes.add(createCompaction({ ...parts, turns }));
-  lifetimes.add(composeUpkeep(turns, { parts, wings }));
+  lifetimes.add(createUpkeep({ ...parts, turns, wings }));
   return { ...parts, deltas, packer, turns, compaction };
 }
 type Running = ReturnType<typeof composeRuntime>;
-
-function composeUpkeep(turns: TurnRuntime, { parts, wings }: Pick<Features, 'parts' | 'wings'>): Upkeep {
-  const { config, log, head, models, learning, backups, storage, artifactStore: artifacts } = parts;
-  return new Upkeep({
-    ...parts,
-    onCommitted: (listener) => log.onCommitted(listener),
-    afterCommits: [
-      () => log.search.catchUp(),
-      () => log.activity.catchUp(),
-      ...wings.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
-      () => {
-        models.save();
-        return learning.save();
-      },
-      () => {
-        head.secure();
-        return false;
-      },
-    ],
-    betweenTurns: () => head.secure(),
-    isBusy: () => turns.runningTurns > 0,
-    daily: () => {
-      void backups.run();
-      collectGarbage({ ...parts, retention: config.retention, db: storage.db, artifacts });
-      for (const wing of wings) wing.daily?.();
-    },
-  });
-}
 
 type Parts = Running & { readonly controlplane: Controlplane };
 type SpineOps = ReturnType<typeof createSpineOps>;
@@ -153,9 +113,7 @@ type SpineOps = ReturnType<typeof createSpineOps>;
 async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: SpineOps): Promise<HostedClaw> {
   const { lifetimes, options, closer, log, head, panic, secrets, safety, safetyOf, turns, outbox, models } = parts;
   const { resume: resumes = true, version = 'library' } = options;
-  lifetimes.defer(() => {
-    closer.abort();
-  });
+  lifetimes.defer(() => closer.abort());
   const others = { ...handlers, ...spineOps };
   const ops: OpHandlers = { ...others, ...createCommandOps(parts, others) };
   const redactDeep = <T>(value: T): T => safetyOf('doors').redactDeep(value);

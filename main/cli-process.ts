@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, fstatSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
-import type { StartChild } from '../core/compose.ts';
+import type { StartChild } from '../core/mind/llm/llm.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts, type McpStreams } from '../core/doors/cli/cli.ts';
 import { createFileLogger } from './file-logger.ts';
@@ -129,7 +129,8 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         },
       };
     },
-    restoreBackup: async (options) => (await import('../core/compose.ts')).restoreBackup(options),
+    restoreBackup: async ({ home, file }) =>
+      (await import('../core/store/storage/storage.ts')).restoreBackup(resolve(home), file, systemClock.nowMs()),
     openWindow: (options) => openWindow(options, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
       launchDesktop({

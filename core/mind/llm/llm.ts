@@ -257,6 +257,12 @@ export class ModelRouter {
     return new ModelRouter({ ...withoutHealth(this.#deps), secrets, config: { providers: tried, models } });
   }
 
+  /** The end of the program. */
+  dispose(): Promise<void> {
+    this.save();
+    return this.close();
+  }
+
   /** Drops all connections. The router can be used again; clients are recreated. */
   async close(): Promise<void> {
     const clients = [...this.#clients.values()];
