@@ -180,8 +180,8 @@ function reportCrashes(redaction: Redaction): void {
 }
 
 function flushed(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.writableLength === 0) resolve();
-    else stream.write('', () => resolve());
+  return new Promise((written) => {
+    if (stream.writableLength === 0) written();
+    else stream.write('', () => written());
   });
 }

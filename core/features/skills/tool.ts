@@ -10,7 +10,7 @@ import type { SkillRuns } from './skill-runs.ts';
 /** All fail with an AppError that says why. */
 export interface SkillParts {
   /** Matching skills, best first; all usable skills without a query. */
-  find(query: string | null): readonly { readonly name: string; readonly description: string }[];
+  readonly find: (query: string | null) => readonly { readonly name: string; readonly description: string }[];
   readonly reader: Pick<SkillReader, 'open' | 'read'>;
   readonly runs: Pick<SkillRuns, 'run'>;
 }
