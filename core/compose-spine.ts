@@ -24,8 +24,30 @@ import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { Secrets } from './guard/secret/secret.ts';
 import { filesOnDisk, LateCopies, TaintBook, TaintStore, taintMigrations } from './guard/taint/taint.ts';
 import { openWorkspace, realOf, Workspaces } from './guard/workspace/workspace.ts';
-import * as llm from './mind/llm/llm.ts';
-import * as hands from './hands/tools/tools.ts';
+import {
+  EngineAccess,
+  estimateTokens,
+  ExactCounters,
+  installedEngine,
+  keptHealth,
+  ModelLearning,
+  modelMigrations,
+  ModelRouter,
+  newestModel,
+  PriceBook,
+} from './mind/llm/llm.ts';
+import {
+  BackgroundCommands,
+  childEnvironment,
+  createProcessTable,
+  instanceMarkerOf,
+  isOwnData,
+  LastOutput,
+  ProcessTrees,
+  Programs,
+  protectionOf,
+  ToolHost,
+} from './hands/tools/tools.ts';
 import { ChatRows, Outbox, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
 import { Settings } from './runtime/settings/settings.ts';
 import { DeferredTurns, type CrashPoints } from './runtime/turns/turns.ts';
@@ -44,7 +66,7 @@ const spineMigrations = [
   ...artifactMigrations,
   ...checkpointMigrations,
   ...continuityMigrations,
-  ...llm.modelMigrations,
+  ...modelMigrations,
   ...outboxMigrations,
 ];
 
@@ -161,7 +183,7 @@ export function composeGuard(store: Store) {
     workspaces: new Workspaces({
       facts,
       trusted: () => policy.trustedWorkspaces(),
-      protectionOf: (real) => hands.protectionOf(real, facts),
+      protectionOf: (real) => protectionOf(real, facts),
       userHome: realOf(userHome),
       temporaryFolder: realOf(temporaryFolder),
     }),
@@ -174,7 +196,7 @@ export function composeGuard(store: Store) {
       store: store.artifactStore,
       undoDays: config.retention.undoDays,
       isStopped: () => panic.engaged,
-      forbids: (path) => (hands.isOwnData(path, facts) ? "It is TrayClaw's own data, which is never written this way." : null),
+      forbids: (path) => (isOwnData(path, facts) ? "It is TrayClaw's own data, which is never written this way." : null),
     }),
     sources: {
       ofSession: (sessionId: string) => marks.session(sessionId)?.sources ?? [],
@@ -187,36 +209,36 @@ type Guard = ReturnType<typeof composeGuard>;
 /** Processes, tools, models and messages. Models outlive the turns: one cut off by the end is no failure of its turn. */
 export function composeHands(guard: Guard) {
   const { home, config, clock, logger, safetyOf, options, lifetimes, storage, log, facts, environment, platform, ...rest } = guard;
-  const instanceMarker = hands.instanceMarkerOf(facts.home);
-  const processes = new hands.ProcessTrees({ ...guard, table: hands.createProcessTable(platform), instanceMarker });
+  const instanceMarker = instanceMarkerOf(facts.home);
+  const processes = new ProcessTrees({ ...guard, table: createProcessTable(platform), instanceMarker });
   const redactDeep = <T>(value: T): Redacted<T> => safetyOf('channels').redactDeep(value);
   const outbox = lifetimes.add(new Outbox({ ...guard, rows: rest.outbound, after: systemLater, redactDeep }));
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
-  const tools = new hands.ToolHost({ ...guard, tools: [], outputBytesMax, redact, shared: options.sharedTools });
-  const programs = new hands.Programs({ ...guard, trees: processes, instanceMarker, workspace: facts.workspace });
+  const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, shared: options.sharedTools });
+  const programs = new Programs({ ...guard, trees: processes, instanceMarker, workspace: facts.workspace });
   const redactStream = () => safetyOf('tool-results').stream();
   const engine = lifetimes.add(
-    new llm.EngineAccess({
+    new EngineAccess({
       ...guard,
-      library: () => llm.installedEngine(home),
+      library: () => installedEngine(home),
       start: options.startChild,
       // Its children end with the panic stop like every other, and get no key of the person's.
-      environment: () => hands.childEnvironment(environment, instanceMarker, platform),
+      environment: () => childEnvironment(environment, instanceMarker, platform),
       track: (pid) => processes.track({ ...processes.recordOf(pid), marker: instanceMarker }),
     }),
   );
-  const learning = new llm.ModelLearning({ db: storage.db, clock, counters: new llm.ExactCounters(logger) });
+  const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
-  const prices = new llm.PriceBook(home);
-  const models = new llm.ModelRouter({
+  const prices = new PriceBook(home);
+  const models = new ModelRouter({
     ...guard,
     engine,
     prices,
     learned: learning,
     refusedWords: learning.refusedWords,
-    health: llm.keptHealth(storage.db),
-    formerModel: () => llm.newestModel(log, (model) => !isSkillModel(model)),
+    health: keptHealth(storage.db),
+    formerModel: () => newestModel(log, (model) => !isSkillModel(model)),
   });
   lifetimes.add(models);
   rest.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));
@@ -225,9 +247,9 @@ export function composeHands(guard: Guard) {
     ...guard,
     ...made,
     turns: new DeferredTurns(),
-    background: new hands.BackgroundCommands(),
-    lastOutput: new hands.LastOutput({ folder: join(facts.home, 'running'), redactStream }),
-    asking: { clock, later: systemLater, budget: rest.budget, models, count: llm.estimateTokens, redact: rest.redactPrompt },
+    background: new BackgroundCommands(),
+    lastOutput: new LastOutput({ folder: join(facts.home, 'running'), redactStream }),
+    asking: { clock, later: systemLater, budget: rest.budget, models, count: estimateTokens, redact: rest.redactPrompt },
   };
 }
 export type Hands = ReturnType<typeof composeHands>;
