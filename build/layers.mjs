@@ -16,7 +16,7 @@ export const KERNEL = /^core\/features\/[^/]+$/;
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
 // A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
 const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';
-const TOP = '^core/(compose|compose-[a-z]+|index)\\.ts$';
+const TOP = '^core/(compose|compose-[a-z]+|runtime-options|index)\\.ts$';
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
 

@@ -1,44 +1,27 @@
-// The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
+// The composition root: the spine, the features over it, the turns over both, and the doors. Nothing in a floor imports it.
 
-import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { systemClock } from './base/clock.ts';
-import type { Redacted } from './base/redacted.ts';
-import { systemLater } from './base/later.ts';
+import { resolve } from 'node:path';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
 import type { HostedClaw } from './contracts/claw.ts';
 import type { DeltaNotice } from './contracts/events.ts';
+import type { OpHandlers } from './contracts/ops.ts';
 import { loadConfig } from './store/config/config.ts';
-import { mapSqliteError, restoreBackup as restoreFile } from './store/storage/storage.ts';
+import { mapSqliteError } from './store/storage/storage.ts';
+import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import {
-  BackgroundCommands,
-  createBuiltInTools,
-  createOpenWorkspace,
-  createProcessTable,
-  createWebDeps,
-  instanceMarkerOf,
-  LastOutput,
-  ProcessTrees,
-  Programs,
-  ToolHost,
-} from './hands/tools/tools.ts';
-import { settle, startNotices, takeUp, TurnRuntime, workHere, type TurnDeps } from './runtime/turns/turns.ts';
-import { collectGarbage, Upkeep } from './runtime/upkeep/upkeep.ts';
-import { createMessagePort, Outbox } from './runtime/outbox/outbox.ts';
+import { createBuiltInTools, createOpenWorkspace, createWebDeps } from './hands/tools/tools.ts';
+import { createCompaction } from './runtime/compaction/compaction.ts';
+import { createMessagePort } from './runtime/outbox/outbox.ts';
+import { settle, startNotices, takeUp, TurnRuntime, workHere, type ModelPort, type TurnDeps } from './runtime/turns/turns.ts';
+import { createUpkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
-import { LocalClaw } from './doors/ops/ops.ts';
-import { composeBase, composeStore, openData, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
-import { builtInFeatures, composeFeatures, type Features } from './compose-features.ts';
-import { composeGuard, type Guard } from './compose-guard.ts';
-import { composeCompaction, composeEngine, composeMind, composeModels, type Mind } from './compose-mind.ts';
-import { composeOps } from './compose-ops.ts';
+import { createCommandOps, createSpineOps, LocalClaw } from './doors/ops/ops.ts';
+import { builtInFeatures, type Features } from './compose-features.ts';
+import { composeGround, composeGuard, composeHands, composeStore } from './compose-spine.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
 
-export { firstUses } from './runtime/upkeep/upkeep.ts';
-export type { HostedClaw } from './contracts/claw.ts';
-export type { StartChild } from './mind/llm/llm.ts';
-export type { FaultHooks, HealthCheck, RedactedSink, RuntimeOptions } from './compose-base.ts';
+export type { FaultHooks, RedactedSink, RuntimeOptions } from './runtime-options.ts';
 
 /** A keychain may be waiting for a person who is not there. */
 const SECRETS_MAX_MS = 8_000;
@@ -52,23 +35,16 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   const loaded = await loadConfig(home, options.config);
   const lifetimes = new Lifetimes();
   try {
-    const base = composeBase({ ...options, home }, loaded, lifetimes);
-    const store = composeStore(base, await openData(base, builtInFeatures));
-    const guard = composeGuard(base, store);
-    const hands = composeHands(base, store, guard);
-    const engine = composeEngine(base, hands);
-    const models = composeModels(base, store, guard, engine);
-    const features = composeFeatures(base, store, guard, {
-      ...hands,
-      engine,
-      models: models.models,
-      prices: models.prices,
-      start: createTrayClaw,
-    });
-    registerTools(base, store, guard, { ...hands, features });
-    const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
-    const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
-    return await openDoors(base, store, guard, { ...hands, mind, features, ...runtime });
+    const ground = composeGround({ ...options, home }, loaded, lifetimes);
+    const spine = composeHands(composeGuard(await composeStore(ground, builtInFeatures.all)));
+    // A feature calls them when the program runs.
+    const ops = (): SpineOps => serving;
+    const features = builtInFeatures.make({ ...spine, start: createTrayClaw, ops }, spine.rows, lifetimes);
+    registerTools(features);
+    const running = composeRuntime(features);
+    const parts = { ...running, controlplane: new Controlplane(running) };
+    const serving = createSpineOps(parts);
+    return await openDoors(parts, features, serving);
   } catch (cause) {
     await lifetimes.dispose();
     // A damaged page may be met by any part that reads at its start.
@@ -76,226 +52,93 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   }
 }
 
-/** Offline: refuses with store_locked while an instance owns the folder. */
-export function restoreBackup(options: { readonly home: string; readonly file: string }): { restored: string; kept: string | null } {
-  return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
-}
-
-function composeHands(base: Base, store: Store, guard: Guard) {
-  const { config, clock, ids, logger, environment, safetyOf, options, lifetimes } = base;
-  const { platform } = process;
-  const instanceMarker = instanceMarkerOf(guard.facts.home);
-  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(platform), environment, instanceMarker });
-  const outbox = lifetimes.add(
-    new Outbox({
-      ...base,
-      log: store.log,
-      rows: store.outbound,
-      chats: store.chats,
-      panic: guard.panic,
-      after: systemLater,
-      redactDeep: (value) => safetyOf('channels').redactDeep(value),
-    }),
-  );
-  const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
-  const { outputBytesMax } = config.tools;
-  const { sharedTools: shared } = options;
-  const sharing = shared === undefined ? {} : { shared };
-  const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact, ...sharing });
-  const { workspace } = guard.facts;
-  const programs = new Programs({ trees, sandbox: guard.sandbox, environment, platform, ids, instanceMarker, workspace });
-  const lastOutput = new LastOutput({ folder: join(guard.facts.home, 'running'), redactStream: () => safetyOf('tool-results').stream() });
-  return { background: new BackgroundCommands(), lastOutput, instanceMarker, trees, programs, tools, outbox };
-}
-type Hands = ReturnType<typeof composeHands>;
-
 /** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
-function registerTools(
-  { options, config, clock, environment, safety }: Base,
-  { chats, artifacts }: Store,
-  { secrets, sandbox, workspaces }: Guard,
-  { background, trees, tools, outbox, features }: Hands & { readonly features: Features },
-): void {
-  const { outputBytesMax, execTimeoutMs } = config.tools;
-  const hasChannel = Object.keys(config.channels).length > 0 || features.services.count > 0 || features.channels.length > 0;
+function registerTools({ parts, wings }: Features): void {
+  const { options, config, safety, secrets, outbox, chats, artifactStore, tools, workspaces } = parts;
+  const joining = [...wings.flatMap((wing) => [...(wing.services ?? []), ...(wing.channels ?? [])]), ...(options.channels ?? [])];
+  const hasChannel = Object.keys(config.channels).length > 0 || joining.length > 0;
   const builtIn = createBuiltInTools({
-    background,
-    processTrees: trees,
-    sandbox,
-    clock,
-    environment,
-    platform: process.platform,
-    userHome: homedir(),
-    temporaryFolder: tmpdir(),
-    execTimeoutMs,
-    outputBytesMax,
+    ...parts,
+    ...config.tools,
+    processTrees: parts.processes,
     web: createWebDeps(config.web, safety, secrets),
     // Null where there is no channel: then the model is not told of messages at all.
-    chats: hasChannel ? createMessagePort(outbox, chats, (idOrAlias) => artifacts.get(idOrAlias)) : null,
-    refusesFiles: features.skills.refusesFiles,
-    boundsOfFiles: features.skills.boundsOfFiles,
+    chats: hasChannel ? createMessagePort(outbox, chats, (idOrAlias) => artifactStore.get(idOrAlias)) : null,
   });
-  for (const tool of [...features.tools, ...builtIn, createOpenWorkspace(workspaces), ...(options.tools ?? [])]) tools.register(tool);
+  const own = [...builtIn, createOpenWorkspace(workspaces), ...(options.tools ?? [])];
+  for (const tool of [...wings.flatMap((wing) => wing.tools ?? []), ...own]) tools.register(tool);
 }
 
-interface Parts extends Hands {
-  readonly mind: Mind;
-  readonly features: Features;
-}
-
-function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features, tools, lastOutput, instanceMarker }: Parts) {
-  const { logger, config, safety } = base;
-  const { log, safeArtifacts, policy, continuity } = store;
-  const deltas = new Emitter<DeltaNotice>((cause) => {
-    logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
-  });
-  const { port: hooks } = features.hooks;
-  const { port: governor } = features.governor;
-  const { port: verifier } = features.verify;
-  const parts: TurnDeps = {
-    ...base,
-    ...guard,
-    log,
-    policy,
-    continuity,
-    ...(hooks === null ? {} : { hooks }),
-    ...(governor === null ? {} : { governor }),
-    ...(verifier === null ? {} : { verifier }),
-    notes: features.signals.notes,
-    models: features.a2a.runsAsModels(features.skills.runsAsModels(mind.models)),
-    routes: mind.models.routes,
-    packer: mind.packer,
-    packSources: mind.packSources,
-    learning: mind.learning,
-    agents: features.agents,
-    later: systemLater,
-    artifacts: safeArtifacts,
-    tools,
-    lastOutput,
-    instanceMarker,
-    limits: config.limits,
+/** Turns, what runs between them, and what waits for a quiet moment. */
+function composeRuntime({ parts, wings }: Features) {
+  const { logger, config, safety, safetyOf, clock, artifacts, models, prompt, lifetimes, learning, facts } = parts;
+  const deltas = new Emitter<DeltaNotice>((cause) => logger.log('error', 'a listener of deltas failed', { cause: String(cause) }));
+  const packer = new ContextPacker({
     estimate: estimateTokens,
-    redact: (text) => safety.redact(text).text,
+    meter: learning,
+    system: createSystemPrompt({
+      ...facts,
+      platform: parts.platform,
+      nowMs: () => clock.nowMs(),
+      template: () => prompt('trayclaw-system'),
+    }),
+    redact: parts.redactPrompt,
+    secretsVersion: () => safetyOf('prompt').version,
+    readAttachment: (sha256, lengthMax) => artifacts.read(sha256, { offset: 0, length: lengthMax }),
+  });
+  const turnDeps: TurnDeps = {
+    ...parts,
+    deltas,
+    packer,
+    limits: config.limits,
+    routes: models.routes,
+    estimate: estimateTokens,
+    models: wings.reduce<ModelPort>((seen, wing) => wing.runsAsModels?.(seen) ?? seen, models),
+    packSources: wings.flatMap((wing) => wing.packSources ?? []),
     redactJson: (text) => safety.redactJson(text),
     redactStream: () => safety.stream(),
     unfinishedAt: (text) => safety.unfinishedAt(text),
-    searchSessions: (query, limit) => log.search.find(query, limit),
-    artifactSessions: (idOrAlias) => store.artifacts.sessionsOf(idOrAlias),
-    wantsDeltas: () => deltas.size > 0,
-    publishDelta: (delta) => {
-      deltas.emit(delta);
-    },
   };
-  const turns = new TurnRuntime(base.options.faults?.replaceParts?.(parts) ?? parts);
-  features.turns.resolve(turns);
-  const compaction = composeCompaction(base, store, guard, { mind, agents: features.agents, turns });
-  composeUpkeep(base, store, guard, { mind, turns, features });
-  return { deltas, turns, compaction };
+  const turns = new TurnRuntime(parts.options.faults?.replaceParts?.(turnDeps) ?? turnDeps);
+  parts.turns.resolve(turns);
+  const compaction = lifetimes.add(createCompaction({ ...parts, turns }));
+  lifetimes.add(createUpkeep({ ...parts, turns, wings }));
+  return { ...parts, deltas, packer, turns, compaction };
 }
-export type Runtime = ReturnType<typeof composeRuntime>;
+type Running = ReturnType<typeof composeRuntime>;
 
-type KeptUp = Pick<Parts, 'mind' | 'features'> & Pick<Runtime, 'turns'>;
+type Parts = Running & { readonly controlplane: Controlplane };
+type SpineOps = ReturnType<typeof createSpineOps>;
 
-function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, features }: KeptUp): void {
-  const { clock, config, logger, lifetimes } = base;
-  const { artifacts, log, storage } = store;
-  lifetimes.add(
-    new Upkeep({
-      clock,
-      logger,
-      onCommitted: (listener) => log.onCommitted(listener),
-      afterCommits: [
-        () => log.search.catchUp(),
-        () => log.activity.catchUp(),
-        ...features.all.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
-        () => {
-          mind.models.save();
-          return mind.learning.save();
-        },
-        () => {
-          store.head.secure();
-          return false;
-        },
-      ],
-      betweenTurns: () => store.head.secure(),
-      isBusy: () => turns.runningTurns > 0,
-      daily: () => {
-        void store.backups.run();
-        collectGarbage({ clock, retention: config.retention, db: storage.db, artifacts, checkpoints: guard.checkpoints });
-        for (const wing of features.all) wing.daily?.();
-      },
-    }),
-  );
-}
-
-export type Built = Parts & Runtime;
-
-async function openDoors(base: Base, store: Store, guard: Guard, built: Built): Promise<HostedClaw> {
-  const { lifetimes, options, closing } = base;
-  const { log, head } = store;
-  const { panic, secrets } = guard;
-  const { features, turns, trees, outbox, mind } = built;
-  lifetimes.defer(() => {
-    closing.abort();
-  });
-  const processes = {
-    killAll: () => trees.killAll(),
-    reap: async (...left: Parameters<typeof trees.reap>) => (await trees.reap(...left)).killed,
-  };
-  const controlplane = composeControlplane(base, store, guard, built);
-  const claw = new LocalClaw({
-    ops: composeOps(base, store, guard, { ...built, controlplane, processes }),
-    log,
-    deltas: built.deltas,
-    closing: closing.signal,
-    redactDeep: (value) => base.safetyOf('doors').redactDeep(value),
-    close: () => lifetimes.dispose(),
-  });
-  await secrets.whenKnown(SECRETS_MAX_MS);
+async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: SpineOps): Promise<HostedClaw> {
+  const { lifetimes, options, closer, log, head, panic, secrets, safety, safetyOf, turns, outbox, models } = parts;
   const { resume: resumes = true, version = 'library' } = options;
-  const { instanceMarker, lastOutput } = built;
-  await settle({ ...base, log, head, panic, processes, lastOutput, instanceMarker, resumes, version });
-  mind.models.lookAround(closing.signal);
+  lifetimes.defer(() => closer.abort());
+  const others = { ...handlers, ...spineOps };
+  const ops: OpHandlers = { ...others, ...createCommandOps(parts, others) };
+  const redactDeep = <T>(value: T): T => safetyOf('doors').redactDeep(value);
+  const claw = new LocalClaw({ ...parts, ops, redactDeep, close: () => lifetimes.dispose() });
+  await secrets.whenKnown(SECRETS_MAX_MS);
+  await settle({ ...parts, resumes, version });
+  models.lookAround(parts.closing);
   const rest = (): void => {
-    for (const wing of features.all) wing.takeUp?.();
-    built.compaction.begin();
+    for (const wing of wings) wing.takeUp?.();
+    parts.compaction.begin();
   };
-  const taking = takeUp(turns, { logger: base.logger, resumes, stopped: panic.engaged, ready: () => mind.models.ready(), rest });
+  const taking = takeUp(turns, { logger: parts.logger, resumes, stopped: panic.engaged, ready: () => models.ready(), rest });
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
-  if (resumes) for (const wing of features.all) wing.begin?.();
-  const channels = [features.telegram.channel(claw), ...features.services.join(claw), ...features.channels];
+  if (resumes) for (const wing of wings) wing.begin?.();
+  const channels = [...wings.flatMap((wing) => [...(wing.join?.(claw) ?? []), ...(wing.channels ?? [])]), ...(options.channels ?? [])];
   // Channels come last and leave first: what they bring in and send needs all the rest.
   if (resumes) {
-    outbox.start(features.hooks.port);
-    for (const channel of channels) lifetimes.add(channel.join(controlplane.link(channel)));
+    outbox.start(parts.hooks ?? null);
+    for (const channel of channels) lifetimes.add(channel.join(parts.controlplane.link(channel)));
   }
-  return Object.assign(claw, work, hostedParts(base, store, guard), {
-    routes: features.all.flatMap((wing) => wing.route?.(claw) ?? []),
+  return Object.assign(claw, work, {
+    syncMeter: () => parts.storage.syncMeter,
+    redact: (text: string): string => safety.redact(text).text,
+    sync: () => head.secure(),
+    notices: startNotices(log, secrets),
+    routes: wings.flatMap((wing) => wing.route?.(claw) ?? []),
   });
-}
-
-function composeControlplane(
-  { ids, config }: Base,
-  { log, safeArtifacts, chats, outbound }: Store,
-  { facts, workspaces }: Guard,
-  { turns, outbox, features }: Built,
-): Controlplane {
-  return new Controlplane({
-    runtime: turns,
-    log,
-    ids,
-    agents: features.agents,
-    outbox,
-    workspaces,
-    chats: {
-      chat: (chat) => chats.chat(chat),
-      sessionOfMessage: (chat, messageId) => outbound.sessionOfMessage(chat, messageId),
-    },
-    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts, contextOf: (workspace) => workspaces.contextOf(workspace) },
-  });
-}
-
-function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Guard) {
-  const redact = (text: string): string => safety.redact(text).text;
-  return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices(log, guard.secrets) };
 }

@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, fstatSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
-import type { StartChild } from '../core/compose.ts';
+import type { StartChild } from '../core/mind/llm/llm.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts, type McpStreams } from '../core/doors/cli/cli.ts';
 import { createFileLogger } from './file-logger.ts';
@@ -130,7 +130,8 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         },
       };
     },
-    restoreBackup: async (options) => (await import('../core/compose.ts')).restoreBackup(options),
+    restoreBackup: async ({ home, file }) =>
+      (await import('../core/store/storage/storage.ts')).restoreBackup(resolve(home), file, systemClock.nowMs()),
     openWindow: (options) => openWindow(options, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
       launchDesktop({
@@ -180,8 +181,8 @@ function reportCrashes(redaction: Redaction): void {
 }
 
 function flushed(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.writableLength === 0) resolve();
-    else stream.write('', () => resolve());
+  return new Promise((written) => {
+    if (stream.writableLength === 0) written();
+    else stream.write('', () => written());
   });
 }

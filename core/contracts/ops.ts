@@ -66,6 +66,9 @@ export type OpResult<N extends OpName> = z.infer<(typeof opTable)[N]['result']>;
 
 export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller: Caller) => OpResult<N> | Promise<OpResult<N>> };
 
+/** The program itself. */
+export const libraryCaller: Caller = { channel: 'library', actor: 'library' };
+
 /** The caller: its door and a stable name for the audit trail. */
 export interface Caller {
   readonly channel: DoorName;

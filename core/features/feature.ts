@@ -2,11 +2,13 @@
 // no registration. compose.ts holds the list.
 
 import { assert } from '../base/assert.ts';
+import type { Lifetimes } from '../base/disposable.ts';
 import type { Channel, ChannelTrial, ChatService } from '../contracts/channels.ts';
 import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
 import type { DoorRoute } from '../contracts/door-route.ts';
 import type { HealthSource } from '../contracts/health.ts';
+import type { TrayClawOptions } from '../contracts/library.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
 import type { PackSource } from '../contracts/pack-source.ts';
 import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
@@ -19,10 +21,10 @@ import type { Secrets } from '../guard/secret/secret.ts';
 import type { Workspaces } from '../guard/workspace/workspace.ts';
 import type { BackgroundCommands, Programs, ToolHost } from '../hands/tools/tools.ts';
 import type { AskingDeps } from '../mind/asking/asking.ts';
-import type { ModelRouter } from '../mind/llm/llm.ts';
+import type { EngineAccess, ModelRouter } from '../mind/llm/llm.ts';
 import type { Outbox } from '../runtime/outbox/outbox.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
-import type { TurnPort, TurnDeps } from '../runtime/turns/turns.ts';
+import type { ModelPort, TurnPort, TurnDeps } from '../runtime/turns/turns.ts';
 import type { ArtifactStore } from '../store/artifact/artifact.ts';
 import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
 import type { EventProjection } from '../store/session/session.ts';
@@ -45,6 +47,9 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   /** Without the secrets that are known. */
   readonly artifacts: ArtifactSink & Pick<ArtifactStore, 'read'>;
   readonly models: ModelRouter;
+  readonly engine: EngineAccess;
+  /** Of the program that starts the runtime. */
+  readonly options: TrayClawOptions & { readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean> };
   /** For asking a model outside the conversation of a turn. */
   readonly asking: AskingDeps;
   readonly programs: Programs;
@@ -62,6 +67,8 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   readonly temporaryFolder: string;
   /** Takes secrets out of every string of a value. */
   readonly redactDeep: <T>(value: T) => T;
+  /** Takes secrets out of a line of JSON that is kept in a file. */
+  readonly redactLog: (line: string) => string;
   /** Takes secrets out of what goes to a model server. */
   readonly redactPrompt: (text: string) => string;
   /** The untrusted sources of a session and of a file. */
@@ -70,6 +77,8 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
 
 /** Everything a feature adds to the program. A turn that uses none of it pays nothing for it. */
 export interface Wing {
+  /** Parts for the features after it, and for the program. */
+  readonly gives?: object;
   /** Handlers of its operations. */
   readonly handlers?: Partial<OpHandlers>;
   readonly tools?: readonly ToolDefinition[];
@@ -79,8 +88,11 @@ export interface Wing {
   readonly checks?: readonly HealthSource[];
   /** Ways of working on tasks with criteria. */
   readonly strategies?: readonly WorkStrategy[];
-  /** They join when the program is ready. */
   readonly channels?: readonly Channel[];
+  /** Those of its channels that use the port of the runtime. All join when the program is ready. */
+  join?(claw: Claw): readonly Channel[];
+  /** The models as turns see them, where some are something else. */
+  runsAsModels?(models: ModelPort): ModelPort;
   /** Chat services, which the feature of the channels makes into channels. */
   readonly services?: readonly ChatService[];
   /** How settings of a chat service are tested. */
@@ -98,44 +110,69 @@ export interface Wing {
   dispose?(): void | Promise<void>;
 }
 
-/** `Taken` are the parts of the spine it uses, `Others` those of earlier features in the list. */
-export interface Feature<Taken, Rows, Others extends readonly unknown[], Made extends Wing> {
+/** `Taken` are the parts it uses, of the spine and of the features before it in the list. */
+export interface Feature<Taken, Rows, Made extends Wing> {
   /** No other has it. */
   readonly name: string;
   readonly migrations: readonly Migration[];
   /** One object, or several by name. Those with `apply` are kept in step with the log. */
   rows(storage: Storage): Rows;
-  create(spine: Taken, rows: Rows, ...others: Others): Made;
+  readonly create: (parts: Taken, rows: Rows) => Made;
 }
 
-type RowlessFeature<Taken, Others extends readonly unknown[], Made extends Wing> = Pick<
-  Feature<Taken, null, Others, Made>,
-  'name' | 'create'
->;
+type RowlessFeature<Taken, Made extends Wing> = Pick<Feature<Taken, null, Made>, 'name' | 'create'>;
 
 /** Checks that `create` fits the rows; a feature without rows names no migrations either. */
-export function defineBuiltInFeature<Taken, Others extends readonly unknown[], Made extends Wing>(
-  feature: RowlessFeature<Taken, Others, Made>,
-): Feature<Taken, null, Others, Made>;
-export function defineBuiltInFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
-  feature: Feature<Taken, Rows, Others, Made>,
-): Feature<Taken, Rows, Others, Made>;
-export function defineBuiltInFeature<Taken, Others extends readonly unknown[], Made extends Wing>(
-  feature: RowlessFeature<Taken, Others, Made>,
-): Feature<Taken, null, Others, Made> {
+export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made>;
+export function defineBuiltInFeature<Taken, Rows, Made extends Wing>(feature: Feature<Taken, Rows, Made>): Feature<Taken, Rows, Made>;
+export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made> {
   return { migrations: [], rows: () => null, ...feature };
 }
 
-type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (each: infer Each) => void ? Each : never;
-type HandlersIn<W> = W extends { readonly handlers: infer Handlers } ? Handlers : never;
+type GivenBy<W> = W extends { readonly gives: infer Given } ? Given : unknown;
+type HandlersIn<W> = W extends { readonly handlers: infer Handlers } ? Handlers : unknown;
 
-/** The handlers of all features. The types know each by name, so that an operation without one is noticed. */
-export function handlersOf<Made extends Readonly<Record<string, Wing>>>(made: Made): All<HandlersIn<Made[keyof Made]>> {
-  return Object.assign({}, ...Object.values(made).map(({ handlers }) => handlers)) as All<HandlersIn<Made[keyof Made]>>;
+/** A feature in the list; the types of its other parts concern only the place where it is named. */
+export type AnyFeature = Pick<Feature<never, unknown, Wing>, 'name' | 'migrations' | 'rows'>;
+type ListedFeature = AnyFeature & { readonly create: (parts: never, rows: never) => Wing };
+
+/**
+ * The features in their order. Each is made after the ones whose parts it takes: a part that nothing before it gives is an error of
+ * types, and so is an operation without a handler.
+ */
+export class FeatureList<Ground extends object, Parts extends object, Handlers> {
+  readonly all: readonly ListedFeature[];
+
+  private constructor(all: readonly ListedFeature[]) {
+    this.all = all;
+  }
+
+  /** `Ground` are the parts that no feature gives. */
+  static over<Ground extends object>(): FeatureList<Ground, Ground & { readonly wings: readonly Wing[] }, unknown> {
+    return new FeatureList([]);
+  }
+
+  with<Rows, Made extends Wing>(
+    feature: Feature<Parts, Rows, Made>,
+  ): FeatureList<Ground, Parts & GivenBy<Made>, Handlers & HandlersIn<Made>> {
+    return new FeatureList([...this.all, feature]);
+  }
+
+  /** Disposed in reverse order. `wings` are those made so far. */
+  make(ground: Ground, rows: FeatureRows, lifetimes: Lifetimes): { parts: Parts; handlers: Handlers; wings: readonly Wing[] } {
+    const wings: Wing[] = [];
+    let parts: object = { ...ground, wings };
+    for (const feature of this.all) {
+      // `with` has checked that they fit.
+      const wing = feature.create(parts as never, rows.of(feature) as never);
+      wings.push(wing);
+      lifetimes.defer(() => wing.dispose?.());
+      parts = { ...parts, ...wing.gives };
+    }
+    const handlers: object = Object.assign({}, ...wings.map((wing) => wing.handlers));
+    return { parts: parts as Parts, handlers: handlers as Handlers, wings };
+  }
 }
-
-/** A feature in the list; the types of its other parts concern only the place where it is made. */
-export type AnyFeature = Pick<Feature<never, unknown, never, Wing>, 'name' | 'migrations' | 'rows'>;
 
 /** The rows of every feature, opened once. */
 export class FeatureRows {

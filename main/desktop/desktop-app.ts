@@ -5,7 +5,10 @@ import type * as Electron from 'electron';
 import { systemClock } from '../../core/base/clock.ts';
 import { Lifetimes } from '../../core/base/disposable.ts';
 import type { Logger } from '../../core/base/logger.ts';
-import { createTrayClaw, firstUses, type HealthCheck, type HostedClaw } from '../../core/compose.ts';
+import { createTrayClaw } from '../../core/compose.ts';
+import type { HostedClaw } from '../../core/contracts/claw.ts';
+import type { Finding } from '../../core/contracts/health.ts';
+import { firstUses } from '../../core/runtime/upkeep/upkeep.ts';
 import { toAppError } from '../../core/contracts/errors.ts';
 import type { Caller } from '../../core/contracts/ops.ts';
 import { InstanceDoor } from '../../core/doors/http/http.ts';
@@ -186,7 +189,7 @@ export class DesktopApp {
     }
   }
 
-  #checks(): HealthCheck[] {
+  #checks(): Finding[] {
     if (this.#parts === null) return [];
     const { keys, updates } = this.#parts;
     return [panicKeysCheck(keys.state), updatesCheck(updates.state)].filter((check) => check !== null);

@@ -7,7 +7,7 @@ import type * as Electron from 'electron';
 import { systemClock } from '../../core/base/clock.ts';
 import { Lifetimes } from '../../core/base/disposable.ts';
 import type { Logger } from '../../core/base/logger.ts';
-import type { HostedClaw } from '../../core/compose.ts';
+import type { HostedClaw } from '../../core/contracts/claw.ts';
 import type { Caller } from '../../core/contracts/ops.ts';
 import { appMenu } from './app-menu.ts';
 import { appPage, isAppPage, serveApp } from './app-protocol.ts';

@@ -2,7 +2,7 @@
 
 import type { GlobalShortcut } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
-import type { HealthCheck } from '../../core/compose.ts';
+import type { Finding } from '../../core/contracts/health.ts';
 
 export interface PanicKeysOptions {
   readonly globalShortcut: Pick<GlobalShortcut, 'register' | 'unregister' | 'isRegistered'>;
@@ -71,7 +71,7 @@ export function isWayland(platform: NodeJS.Platform, env: Readonly<Record<string
 }
 
 /** For the health check: null if no keys are configured. */
-export function panicKeysCheck(state: PanicKeysState): HealthCheck | null {
+export function panicKeysCheck(state: PanicKeysState): Finding | null {
   switch (state.kind) {
     case 'none':
       return null;

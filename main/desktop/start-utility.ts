@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import type { utilityProcess as ElectronUtility } from 'electron';
-import type { StartChild } from '../../core/compose.ts';
+import type { StartChild } from '../../core/mind/llm/llm.ts';
 
 type UtilityPort = Pick<typeof ElectronUtility, 'fork'>;
 

@@ -2,7 +2,7 @@
 // never one whose signature or checksum is wrong, and installed when the app quits, never during work.
 
 import type { Logger } from '../../core/base/logger.ts';
-import type { HealthCheck } from '../../core/compose.ts';
+import type { Finding } from '../../core/contracts/health.ts';
 
 /** The part of electron-updater used here. */
 export interface UpdaterCalls {
@@ -118,7 +118,7 @@ export class Updates {
 }
 
 /** For the health check: null if updates are off. */
-export function updatesCheck(state: UpdateState): HealthCheck | null {
+export function updatesCheck(state: UpdateState): Finding | null {
   const id = 'updates';
   switch (state.kind) {
     case 'off':

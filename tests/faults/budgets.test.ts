@@ -130,7 +130,7 @@ test('three places in the sources ask a model, each after the budget check', () 
   const skills = join('features', 'skills', 'skills.ts');
   const peers = join('features', 'a2a', 'peer-models.ts');
   const performs = join('runtime', 'turns', 'perform-model.ts');
-  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', peers, passing, skills, beside, performs]);
+  expect(asking.sort()).toEqual(['compose-spine.ts', peers, passing, skills, beside, performs]);
   // The composition builds the router and asks nothing; runs of a skill and calls of other machines forward the requests of these three.
   expect(readFileSync(join(core, peers), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     '      if (!isPeerModel(ref)) return models.stream(ref, request, sink, options);',
@@ -138,7 +138,7 @@ test('three places in the sources ask a model, each after the budget check', () 
   expect(readFileSync(join(core, skills), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
   ]);
-  for (const file of ['compose-mind.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');
+  for (const file of ['compose-spine.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');
   const asked = readFileSync(join(core, beside), 'utf8');
   expect([
     asked.match(/models\.stream\(/g)?.length,

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import Database from 'better-sqlite3';
-import { restoreBackup, type RuntimeOptions } from '../../core/compose.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
 import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
-import { readHead } from '../../core/store/storage/storage.ts';
+import { readHead, restoreBackup } from '../../core/store/storage/storage.ts';
 
 const config = { models: { default: 'demo/offline' } } as const;
 const root = mkdtempSync(join(tmpdir(), 'log-rewind-'));
@@ -242,7 +243,7 @@ describe('what is no alarm, and what a stop outlives', () => {
 
   test('a backup put in place by the command is no loss', async () => {
     const home = copy(calm);
-    restoreBackup({ home, file: backup });
+    restoreBackup(home, backup, systemClock.nowMs());
     const claw = await open(home);
     expect(await found(claw)).toEqual({ ...silent, engaged: false });
     await say(claw, 1);
@@ -251,7 +252,7 @@ describe('what is no alarm, and what a stop outlives', () => {
 
   test('a backup put in place by the command lifts no panic stop', async () => {
     const home = copy(stopped);
-    restoreBackup({ home, file: backup });
+    restoreBackup(home, backup, systemClock.nowMs());
     const claw = await open(home);
     expect(await found(claw)).toEqual({ ...silent, engaged: true });
     await claw.op('panic.release', {});

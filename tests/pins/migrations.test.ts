@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
-import { migrationsOf } from '../../core/compose-base.ts';
 import { builtInFeatures } from '../../core/compose-features.ts';
+import { migrationsOf } from '../../core/compose-spine.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { PolicyStore } from '../../core/guard/policy/policy.ts';
 import { SessionLog } from '../../core/store/session/session.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
 
 const core = join(import.meta.dirname, '../../core');
-const migrations = migrationsOf(builtInFeatures);
+const migrations = migrationsOf(builtInFeatures.all);
 
 function schemaOf({ db }: Storage): unknown {
   return db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY type, name').all('sqlite_%');

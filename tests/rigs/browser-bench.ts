@@ -62,9 +62,9 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
       secrets: { resolve: (ref: string) => Promise.resolve(options.secrets?.[ref] ?? '') },
       instanceMarker: bench.instanceMarker,
       closing: closing.signal,
+      options: { browser: { ports: { resolver: web.resolver, dialer: web.dialer } } },
     },
     null,
-    { ports: { resolver: web.resolver, dialer: web.dialer } },
   );
   const [tool] = wing.tools;
   if (tool === undefined) throw new Error('the feature has no tool');

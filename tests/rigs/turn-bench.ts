@@ -173,7 +173,7 @@ export class TurnBench {
       gate: this.gate,
       policy: this.policy,
       taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), watch: () => null, marksOf: (call) => this.#marksOf(call) },
-      artifactSessions: () => [],
+      artifactStore: { sessionsOf: () => [] },
       models: {
         defaultRef: () => 'lab/m',
         defaultChoice: () => ({ ref: 'lab/m', problem: null }),
@@ -214,9 +214,7 @@ export class TurnBench {
       redactJson: (text) => ({ text: stillRedacted(text), found: [] }),
       redactStream: () => ({ push: (piece) => piece, end: () => '' }),
       unfinishedAt: (text) => text.length,
-      searchSessions: (query, limit) => this.log.search.find(query, limit),
-      wantsDeltas: () => false,
-      publishDelta: () => undefined,
+      deltas: { size: 0, emit: () => undefined },
     };
   }
 
@@ -348,10 +346,10 @@ export class TurnBench {
       log: this.log,
       clock: this.clock,
       processes: {
-        killAll: () => Promise.resolve({ killed: 0, tookMs: 0 }),
+        killAll: () => Promise.resolve({ killed: 0, tookMs: 0, survivors: 0 }),
         reap: (records) => {
           this.reaped.push(...records);
-          return Promise.resolve(records.length);
+          return Promise.resolve({ killed: records.length, tookMs: 0, survivors: 0 });
         },
       },
       instanceMarker: {},

@@ -8,14 +8,14 @@ import type { Attachment } from '../../contracts/attachments.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ArtifactRef, ArtifactSink, FactContext, TaintSource } from '../../contracts/tools.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import { isOwnData } from '../../hands/tools/tools.ts';
 
 export interface AttachmentDeps {
   readonly artifacts: Pick<ArtifactSink, 'put'>;
-  readonly limits: Config['attachments'];
+  readonly config: Pick<Config, 'attachments'>;
   readonly facts: FactContext;
-  /** The context of a session's folder; null is the configured workspace. Fails with `denied` while it is not trusted. */
-  contextOf(workspace: string | null): FactContext;
+  readonly workspaces: Pick<Workspaces, 'contextOf'>;
 }
 
 interface AttachmentPlace {
@@ -41,7 +41,7 @@ export function keepAttachments(
   attachments: readonly Attachment[],
   place: AttachmentPlace,
 ): { files: ArtifactRef[]; sources: TaintSource[] } {
-  const { filesMax, messageBytesMax } = deps.limits;
+  const { filesMax, messageBytesMax } = deps.config.attachments;
   if (attachments.length > filesMax) throw tooLarge(`A message takes at most ${filesMax} files.`, 'attachments.filesMax');
   const loaded = attachments.map((attachment) => load(deps, attachment, place));
   const sizeBytes = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -54,7 +54,7 @@ export function keepAttachments(
 }
 
 function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachment, place: AttachmentPlace): Loaded {
-  const { fileBytesMax } = deps.limits;
+  const { fileBytesMax } = deps.config.attachments;
   const real = path === undefined ? null : findFile(deps, path, place);
   const shown = name ?? basename(path ?? 'file');
   const sizeBytes = real?.sizeBytes ?? Math.floor(((base64?.length ?? 0) * 3) / 4) - 2;
@@ -67,7 +67,7 @@ function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachmen
 function findFile(deps: AttachmentDeps, given: string, place: AttachmentPlace): { path: string; sizeBytes: number } {
   const { facts } = deps;
   if (!place.mayNamePaths) throw new AppError('forbidden', 'A file of this computer can only be chosen at this computer.');
-  const folder = isAbsolute(given) ? null : deps.contextOf(place.workspace).workspace;
+  const folder = isAbsolute(given) ? null : deps.workspaces.contextOf(place.workspace).workspace;
   const path = folder === null ? given : join(folder, given);
   let real: string;
   try {

@@ -7,26 +7,20 @@ import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { Channel, ChannelInbound, ChannelLink, ChannelReceipt, ChatAddress } from '../../contracts/channels.ts';
 import { messageTextMax } from '../../contracts/op-params.ts';
-import type { ChatInfo } from '../../contracts/outbox-ops.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { InboundMessage, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { ChatRows, OutboundRows } from '../../runtime/outbox/outbox.ts';
 import { keepAttachments, type AttachmentDeps } from './attachments.ts';
 import { titleOf } from '../../base/session-title.ts';
 
-export interface ChatPort {
-  chat(chat: ChatAddress): ChatInfo | null;
-  /** The session that sent one of our messages in that chat; null if it is not ours. */
-  sessionOfMessage(chat: ChatAddress, messageId: string): string | null;
-}
-
-export interface InboundDeps {
-  readonly runtime: Pick<TurnRuntime, 'submit' | 'assertOpen'>;
+export interface InboundDeps extends AttachmentDeps {
+  readonly turns: Pick<TurnRuntime, 'submit' | 'assertOpen'>;
   readonly log: SessionLog;
+  readonly chats: Pick<ChatRows, 'chat'>;
+  readonly outbound: Pick<OutboundRows, 'sessionOfMessage'>;
   readonly ids: IdSource;
-  readonly attachments: AttachmentDeps;
-  readonly chats: ChatPort;
   /** The agent for messages from a channel or chat. */
   readonly agents: { route(from: { readonly channel: string; readonly chatId: string | null }): string };
 }
@@ -37,7 +31,7 @@ type Rules = Pick<Channel, 'name' | 'identities' | 'rules'>;
 export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelInbound): ChannelReceipt {
   const reason = whyIgnored(channel, inbound);
   if (reason !== null) return { kind: 'ignored', reason };
-  const { log, runtime } = deps;
+  const { log, turns } = deps;
   const known = log.index.findInbound(channel.name, inbound.dedupeKey);
   if (known !== null) return { kind: 'accepted', ...known };
   if (inbound.text.length > messageTextMax) {
@@ -47,7 +41,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
   }
   const chat = addressOf(channel, inbound);
   const place = placeOf(deps, channel, inbound, chat);
-  runtime.assertOpen(place.sessionId);
+  turns.assertOpen(place.sessionId);
   const message: InboundMessage = {
     ...place,
     alongside: (turnId) => {
@@ -62,7 +56,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
     attached: keepFiles(deps, inbound, chat, place.sessionId),
     untrusted: foreignSources(channel, inbound),
   };
-  return { kind: 'accepted', ...runtime.submit(message) };
+  return { kind: 'accepted', ...turns.submit(message) };
 }
 
 /** Registers a chat before its first message, so that it can receive messages. A known chat is unchanged. */
@@ -148,7 +142,7 @@ function keepFiles(
   sessionId: string,
 ): NonNullable<InboundMessage['attached']> {
   const place = { sessionId, mayNamePaths: false, workspace: null };
-  const sent = keepAttachments(deps.attachments, inbound.attachments, place);
+  const sent = keepAttachments(deps, inbound.attachments, place);
   const { replyTo } = inbound;
   if (replyTo === undefined || replyTo.text.trim() === '') return sent;
   const quote: Attachment = {
@@ -156,9 +150,10 @@ function keepFiles(
     mediaType: 'text/plain',
     base64: Buffer.from(replyTo.text.slice(0, QUOTE_MAX)).toString('base64'),
   };
-  const quoted = keepAttachments(deps.attachments, [quote], place);
+  const quoted = keepAttachments(deps, [quote], place);
   // Text from this very session brings nothing new into it.
-  const isOwn = replyTo.fromAgent && replyTo.messageId !== undefined && deps.chats.sessionOfMessage(chat, replyTo.messageId) === sessionId;
+  const isOwn =
+    replyTo.fromAgent && replyTo.messageId !== undefined && deps.outbound.sessionOfMessage(chat, replyTo.messageId) === sessionId;
   const sources: TaintSource[] = isOwn ? [] : [{ kind: 'message', where: `${chat.channel}:a message that was answered` }];
   return { files: [...sent.files, ...quoted.files], sources: [...sent.sources, ...sources] };
 }

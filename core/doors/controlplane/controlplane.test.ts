@@ -14,8 +14,8 @@ function open() {
     ids: new CountingIds(),
     agents: { route: () => 'main', assertKnown: () => undefined },
     log: { index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) } },
-    attachments: { limits: { fileBytesMax: 1, messageBytesMax: 1, filesMax: 1 } },
-    runtime: {
+    config: { attachments: { fileBytesMax: 1, messageBytesMax: 1, filesMax: 1 } },
+    turns: {
       assertOpen: () => undefined,
       accept: (message: InboundMessage) => {
         messages.push(message);

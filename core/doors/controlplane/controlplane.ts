@@ -7,28 +7,20 @@ import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Channel, ChannelLink } from '../../contracts/channels.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import { assert } from '../../base/assert.ts';
-import type { IdSource } from '../../base/ids.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
-import type { SessionLog } from '../../store/session/session.ts';
 import { broughtAlong, findMessage, type TurnRuntime } from '../../runtime/turns/turns.ts';
-import { keepAttachments, type AttachmentDeps } from './attachments.ts';
-import { introduceChat, receiveFrom, type ChatPort } from './channel-inbound.ts';
+import { keepAttachments } from './attachments.ts';
+import { introduceChat, receiveFrom, type InboundDeps } from './channel-inbound.ts';
 import { titleOf } from '../../base/session-title.ts';
 
-export type { ChatPort } from './channel-inbound.ts';
-
-export interface ControlplaneDeps {
-  readonly runtime: TurnRuntime;
-  readonly log: SessionLog;
-  readonly ids: IdSource;
-  readonly attachments: AttachmentDeps;
+export interface ControlplaneDeps extends InboundDeps {
+  readonly turns: TurnRuntime;
   /** The default agent of a chat, and whether an agent exists. */
   readonly agents: {
     route(from: { readonly channel: string; readonly chatId: string | null }): string;
     assertKnown(agentId: string): void;
   };
-  readonly workspaces: Pick<Workspaces, 'choose' | 'configured'>;
-  readonly chats: ChatPort;
+  readonly workspaces: Pick<Workspaces, 'choose' | 'configured' | 'contextOf'>;
   readonly outbox: { open: ChannelLink['open'] };
 }
 
@@ -45,13 +37,13 @@ export class Controlplane {
   receive(params: OpParsed<'message.send'>, caller: Caller): ReturnType<TurnRuntime['accept']> {
     const { sessionId, agentId, workspace, opening } = this.#resolve(params, caller);
     // Before anything is kept; a message without files is refused where it is known whether it came before.
-    if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
-    const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], {
+    if ((params.attachments ?? []).length > 0) this.#deps.turns.assertOpen(sessionId);
+    const attached = keepAttachments(this.#deps, params.attachments ?? [], {
       sessionId,
       workspace,
       mayNamePaths: doors[caller.channel].isHere,
     });
-    return this.#deps.runtime.accept({
+    return this.#deps.turns.accept({
       sessionId,
       agentId,
       attached,
@@ -79,20 +71,20 @@ export class Controlplane {
 
   /** The message of a conversation's last turn again, with another model or another text where one is given. */
   retry({ turnId, model, text }: OpParsed<'turn.retry'>, caller: Caller): { sessionId: string; turnId: string } {
-    return this.#deps.runtime.retry(turnId, { model: model ?? null, text: text ?? null, by: caller.actor });
+    return this.#deps.turns.retry(turnId, { model: model ?? null, text: text ?? null, by: caller.actor });
   }
 
   /** Forks everything that ended before a message, and adds that message, with a new text if given. The original is unchanged. */
   branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string } {
-    const { log, runtime, ids } = this.#deps;
+    const { log, turns, ids } = this.#deps;
     const { sessionId: from, agentId, message, marks, beginsAt } = findMessage(log, turnId);
     const sessionId = ids.next('ses');
     // Before anything is copied: a branch without its message would only be in the way.
-    runtime.assertOpen(sessionId);
+    turns.assertOpen(sessionId);
     const original = log.index.session(from)?.title ?? '';
     const title = original === '' ? '' : `${original} (branch)`;
     log.fork({ sessionId: from, atSessionSeq: beginsAt - 1, endedOnly: true }, { sessionId, title, agentId, channel: caller.channel });
-    return runtime.submit({
+    return turns.submit({
       sessionId,
       agentId,
       text: text ?? message.text,
@@ -108,7 +100,7 @@ export class Controlplane {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
     const { opening, ...place } = this.#resolve({ sessionId: params.sessionId }, caller);
     const before = opening(`Direct: ${params.tool}`);
-    return this.#deps.runtime.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel });
+    return this.#deps.turns.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel });
   }
 
   /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */

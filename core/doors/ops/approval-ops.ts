@@ -8,7 +8,7 @@ import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { OpsParts } from './parts.ts';
 import { previewGrant } from './grant-preview.ts';
 
-type Deps = Pick<OpsParts, 'clock' | 'facts' | 'gate' | 'log' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
+type Deps = Pick<OpsParts, 'clock' | 'facts' | 'gate' | 'log' | 'panic' | 'policy' | 'turns' | 'safety' | 'tools' | 'workspaces'>;
 
 type ApprovalOps = Pick<
   OpHandlers,
@@ -154,8 +154,8 @@ function answer(deps: Deps, approval: Approval, given: Answer): void {
     ];
     if (drafts.length > 0) deps.log.append(systemSessionId, drafts);
   };
-  deps.runtime.appendToTurn(approval.sessionId, approval.turnId ?? '', [decided], createGrant);
-  if (approval.turnId !== undefined) deps.runtime.continueTurn(approval.turnId);
+  deps.turns.appendToTurn(approval.sessionId, approval.turnId ?? '', [decided], createGrant);
+  if (approval.turnId !== undefined) deps.turns.continueTurn(approval.turnId);
 }
 
 /** A wider grant also answers the pending approvals it covers, so that none is asked twice. */
@@ -219,8 +219,8 @@ function settleOutcome(deps: Deps, params: OpParsed<'outcome.settle'>, caller: C
   };
   const drafts: AnyDraft[] = [settled];
   if (params.answer !== 'retry') drafts.push(settledResult(call, params.answer));
-  deps.runtime.appendToTurn(call.sessionId, call.turnId ?? '', drafts);
-  if (call.turnId !== null && isOpen) deps.runtime.continueTurn(call.turnId);
+  deps.turns.appendToTurn(call.sessionId, call.turnId ?? '', drafts);
+  if (call.turnId !== null && isOpen) deps.turns.continueTurn(call.turnId);
   return { callId: call.callId, turnId: call.turnId };
 }
 

@@ -15,7 +15,10 @@ import type { OpsParts } from './parts.ts';
 import { acceptGaps, auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
 
-type Deps = Pick<OpsParts, 'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'workspaces'>;
+type Deps = Pick<
+  OpsParts,
+  'artifactStore' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'workspaces'
+>;
 
 type Families = 'audit' | 'replay' | 'policy' | 'sandbox' | 'safety' | 'config' | 'secret' | 'artifact' | 'backup';
 type AuditOps = Pick<OpHandlers, Extract<keyof OpHandlers, `${Families}.${string}`>>;
@@ -27,7 +30,7 @@ export function createAuditOps(deps: Deps): AuditOps {
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params, caller) => explain(deps, params, caller),
     'sandbox.explain': (params, caller) => explainSandbox(deps, params, caller),
-    'safety.url': (params) => deps.safety.checkUrl(params.url),
+    'safety.url': (params) => deps.safety.url(params.url),
     'safety.redact': (params) => {
       const { text, found } = deps.safety.redact(params.text);
       return { text, found: [...found] };
@@ -48,7 +51,7 @@ export function createAuditOps(deps: Deps): AuditOps {
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
     'secret.status': () => deps.secrets.status(),
     'secret.unlock': (params) => deps.secrets.unlock(params.passphrase),
-    'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params).map((artifact) => describeArtifact(deps, artifact)) }),
+    'artifact.list': (params) => ({ artifacts: deps.artifactStore.list(params).map((artifact) => describeArtifact(deps, artifact)) }),
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),
     'backup.list': () => ({ backups: listBackups(deps.log.storage.home) }),
@@ -97,7 +100,7 @@ function describeArtifact(deps: Deps, { callId, ...artifact }: ArtifactInfo): Op
 }
 
 function readArtifact(deps: Deps, params: OpParsed<'artifact.get'>): OpResult<'artifact.get'> {
-  const page = deps.artifacts.readPage(params.artifact, {
+  const page = deps.artifactStore.readPage(params.artifact, {
     ...(params.offset === undefined ? {} : { offset: params.offset }),
     ...(params.length === undefined ? {} : { length: params.length }),
   });

@@ -7,7 +7,7 @@ import type { FileDiff } from '../../contracts/checkpoints.ts';
 import { changeOf, type Checkpoint, type RestoreJournal, type UndoPart, type UndoTarget } from '../../store/checkpoint/checkpoint.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'checkpoints' | 'helpers' | 'ids' | 'log' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
+type Deps = Pick<OpsParts, 'checkpoints' | 'helpers' | 'ids' | 'log' | 'panic' | 'policy' | 'safety' | 'tools' | 'turns' | 'workspaces'>;
 
 type CheckpointOps = Pick<
   OpHandlers,
@@ -82,7 +82,7 @@ async function restore(
 /** Calls that still write must not be undone. */
 function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Checkpoint[]): void {
   for (const { turnId, closed } of checkpoints) {
-    if (turnId === null || !deps.runtime.isLive(turnId)) continue;
+    if (turnId === null || !deps.turns.isLive(turnId)) continue;
     if ('turnId' in target || !closed)
       throw new AppError('conflict', 'The work to undo is still under way.', {
         data: { hint: 'Wait until it has ended, or stop the turn first.' },
@@ -96,7 +96,7 @@ function createJournal(deps: Deps, checkpoints: readonly Checkpoint[], part: Und
   const { sessionId, turnId: firstId } = turns[0] ?? { sessionId: '', turnId: null };
   const turnId = turns.length > 1 ? null : firstId;
   const append = (of: Pick<Checkpoint, 'sessionId' | 'turnId'>, drafts: readonly AnyDraft[]): void => {
-    deps.runtime.appendToTurn(of.sessionId, of.turnId ?? '', drafts);
+    deps.turns.appendToTurn(of.sessionId, of.turnId ?? '', drafts);
   };
   return {
     begin: (taken) => {

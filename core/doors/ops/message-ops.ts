@@ -12,7 +12,7 @@ import { readPackView } from './pack-view.ts';
 
 type Deps = Pick<
   OpsParts,
-  'agents' | 'closing' | 'continuity' | 'controlplane' | 'log' | 'models' | 'packer' | 'policy' | 'runtime' | 'tools'
+  'agents' | 'closing' | 'continuity' | 'controlplane' | 'log' | 'models' | 'packer' | 'policy' | 'turns' | 'tools'
 >;
 
 type MessageOps = Pick<
@@ -43,20 +43,20 @@ export function createMessageOps(deps: Deps): MessageOps {
       return accepted;
     },
     'turn.wait': async (params) => {
-      const end = await deps.runtime.whenResting(params.turnId, params.timeoutMs);
+      const end = await deps.turns.whenResting(params.turnId, params.timeoutMs);
       return end?.finished === undefined ? askResult(deps, params.turnId) : ended(end.sessionId, params.turnId, end.finished);
     },
     'turn.cancel': async (params, caller) => {
-      deps.runtime.cancel(params.turnId, `${caller.actor} stopped it.`, 'person');
-      await deps.runtime.whenResting(params.turnId, CANCEL_WAIT_MS);
+      deps.turns.cancel(params.turnId, `${caller.actor} stopped it.`, 'person');
+      await deps.turns.whenResting(params.turnId, CANCEL_WAIT_MS);
       return { turnId: params.turnId, status: askResult(deps, params.turnId).status };
     },
     'turn.steer': (params, caller) => {
-      deps.runtime.steer(params.turnId, params.text, caller.actor);
+      deps.turns.steer(params.turnId, params.text, caller.actor);
       return { turnId: params.turnId };
     },
-    'turn.continue': (params, caller) => deps.runtime.takeUpEnded(params.turnId, caller.actor),
-    'turn.live': ({ turnId }) => ({ texts: deps.runtime.liveTexts(turnId).map(({ kind, callId, text }) => ({ kind, callId, text })) }),
+    'turn.continue': (params, caller) => deps.turns.takeUpEnded(params.turnId, caller.actor),
+    'turn.live': ({ turnId }) => ({ texts: deps.turns.liveTexts(turnId).map(({ kind, callId, text }) => ({ kind, callId, text })) }),
     'turn.retry': (params, caller) => deps.controlplane.retry(params, caller),
     'turn.branch': (params, caller) => deps.controlplane.branch(params.turnId, params.text ?? null, caller),
     'turn.get': (params) => readTurnView(deps, params.turnId),
@@ -77,7 +77,7 @@ async function runTool(
   if (!checked.ok) throw checked.error;
   if (checked.value.tool.isInternal === true) throw new AppError('unknown_tool', `There is no tool called ${params.tool}.`);
   const { sessionId, turnId, callId } = deps.controlplane.runTool(params, caller);
-  await deps.runtime.whenResting(turnId);
+  await deps.turns.whenResting(turnId);
   if (params.wait !== false) await waitForEnd(deps, turnId, caller.signal);
   const view = readTurnView(deps, turnId);
   const call = view.calls.find((item) => item.callId === callId);
@@ -100,7 +100,7 @@ async function runTool(
 async function waitForEnd(deps: Deps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
   while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
     await deps.log.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
-    await deps.runtime.whenResting(turnId);
+    await deps.turns.whenResting(turnId);
   }
 }
 

@@ -4,16 +4,24 @@ import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
-import { isOpName, opSchemas, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
+import {
+  isOpName,
+  libraryCaller,
+  opSchemas,
+  type Caller,
+  type OpHandlers,
+  type OpName,
+  type OpParams,
+  type OpResult,
+} from '../../contracts/ops.ts';
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 
 export { createCommandOps, type OtherOps } from './command-ops.ts';
 export { createSpineOps } from './spine-ops.ts';
-export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort } from './parts.ts';
+export type { OpsParts } from './parts.ts';
 
-const libraryCaller: Caller = { channel: 'library', actor: 'library' };
 const EVENTS_PER_READ = 200;
 
 export interface LocalClawDeps {

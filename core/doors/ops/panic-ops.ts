@@ -8,7 +8,7 @@ import type { PanicStatus } from '../../contracts/policy.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'runtime'>;
+type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'turns'>;
 
 type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
 
@@ -35,7 +35,7 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
   deps.panic.engage(deps.clock.nowMs(), reason);
   const ending = deps.processes.killAll();
   const unrecorded = record(deps, reason, by);
-  deps.runtime.stopAll('The panic stop was pressed.');
+  deps.turns.stopAll('The panic stop was pressed.');
   const { killed, tookMs } = await ending;
   // Also where nothing could be recorded: the head file holds the stop.
   deps.head.secure();
@@ -43,7 +43,7 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
   if (killed > 0 || !wasEngaged)
     deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));
   const waited = new AbortController();
-  await Promise.race([deps.runtime.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
+  await Promise.race([deps.turns.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
   waited.abort();
   return deps.panic.status;
 }

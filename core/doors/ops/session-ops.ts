@@ -15,7 +15,7 @@ import {
 import { assertModel } from './assert-model.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'agents' | 'helpers' | 'ids' | 'log' | 'models' | 'policy' | 'runtime' | 'workspaces'>;
+type Deps = Pick<OpsParts, 'agents' | 'helpers' | 'ids' | 'log' | 'models' | 'policy' | 'turns' | 'workspaces'>;
 
 type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>, 'session.compact'>;
 
@@ -172,7 +172,7 @@ function remove(deps: Deps, sessionId: string): { sessionId: string; events: num
     });
   }
   const events = deps.log.transact(() => all.reduce((sum, one) => sum + deps.log.remove(one, systemSessionId), 0), true);
-  for (const one of all) deps.runtime.forgetSession(one);
+  for (const one of all) deps.turns.forgetSession(one);
   return { sessionId, events };
 }
 

@@ -40,14 +40,9 @@ type Taken = Pick<
   | 'redactPrompt'
   | 'version'
   | 'fetch'
->;
+> & { readonly tokens: DoorAdmission; readonly agents: DoorAgents };
 
 const SERVE_AGAIN_MS = 2_000;
-
-interface Others {
-  readonly tokens: DoorAdmission;
-  readonly agents: DoorAgents;
-}
 
 /** The connection to a group alone, for tests with a server that wants TLS and credentials. */
 export async function loadGroup(): Promise<{ readonly NatsGroup: typeof NatsGroup }> {
@@ -58,8 +53,8 @@ export const a2a = defineBuiltInFeature({
   name: 'a2a',
   migrations: a2aMigrations,
   rows: ({ db }) => new A2aRows(db),
-  create: (spine: Taken, rows: A2aRows, { tokens, agents }: Others) => {
-    const { config, version, fetch } = spine;
+  create: (spine: Taken, rows: A2aRows) => {
+    const { config, version, fetch, tokens, agents } = spine;
     const nodeId = nodeIdOf(spine.log);
     const links = new PeerLinks({ peers: config.a2a.peers, secrets: spine.secrets, fetch, openAt: (peer) => rows.openAt(peer) });
     const group = groupOf(spine, nodeId);
@@ -84,7 +79,7 @@ export const a2a = defineBuiltInFeature({
           group: config.a2a.transport === 'nats' ? async () => (await group()).look() : null,
         }),
       ],
-      /** The models as turns see them: those of peers answer as the peers do. */
+      /** Those of peers answer as the peers do. */
       runsAsModels: (models: ModelPort): ModelPort => withPeers(models, { peers: config.a2a.peers, work }),
       route: (claw: Claw): DoorRoute => {
         const agentsHere = {

@@ -18,7 +18,9 @@ export { factsOf } from './call-facts.ts';
 export type { ElementForm } from './element-form.ts';
 export type { PageView } from './page-view.ts';
 
-type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'later' | 'logger' | 'panic' | 'secrets' | 'instanceMarker' | 'closing'>;
+type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'later' | 'logger' | 'panic' | 'secrets' | 'instanceMarker' | 'closing'> & {
+  readonly options: { readonly browser?: BrowserOptions };
+};
 
 export interface BrowserOptions {
   /** Another way into the network, for tests. */
@@ -27,7 +29,8 @@ export interface BrowserOptions {
 
 export const browser = defineBuiltInFeature({
   name: 'browser',
-  create: (spine: Taken, _rows: null, { ports = {} }: BrowserOptions) => {
+  create: (spine: Taken) => {
+    const { ports = {} } = spine.options.browser ?? {};
     const { home, config, environment, secrets, instanceMarker } = spine;
     const { browser: settings, policy } = config;
     const allowDomains = [...policy.allowDomains, ...settings.allowHosts];

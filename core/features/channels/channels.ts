@@ -3,28 +3,21 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
-import type { Channel, ChannelTrial, ChatService } from '../../contracts/channels.ts';
+import type { ChatService } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { counted, unwell, well, type Finding } from '../../contracts/health.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { channelMigrations, ChannelRows } from './rows.ts';
 import { trySettings, type TrialDeps } from './try-settings.ts';
 import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
 
-type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing'>;
-
-interface Others {
-  readonly servers: ServiceChannelDeps['servers'];
-  readonly services: readonly ChatService[];
-  readonly trials: readonly ChannelTrial[];
-  readonly secrets: TrialDeps['secrets'];
-  /** Rests between two tries. */
-  readonly wait?: ServiceChannelDeps['wait'] | undefined;
-}
+type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing' | 'options'> &
+  Pick<ServiceChannelDeps, 'servers'> &
+  Pick<TrialDeps, 'secrets'> & { readonly wings: readonly Wing[] };
 
 /** Without 0, O, 1, I and L, which people take for one another. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
@@ -34,28 +27,29 @@ export const channels = defineBuiltInFeature({
   name: 'channels',
   migrations: channelMigrations,
   rows: ({ db }) => new ChannelRows(db),
-  create: (spine: Taken, rows: ChannelRows, { services, trials, servers, secrets, wait = sleep }: Others) => {
-    const all = services.map((service) => channelOf({ ...spine, servers, wait }, rows, service));
+  create: (spine: Taken, rows: ChannelRows) => {
+    // Of the features before it.
+    const trials = spine.wings.flatMap((wing) => wing.trials ?? []);
+    const all = spine.wings.flatMap((wing) => wing.services ?? []).map((service) => channelOf(spine, rows, service));
     return {
       handlers: {
         ...createHandlers(all),
-        'channel.try': (given: OpParsed<'channel.try'>, caller: Caller) =>
-          trySettings({ closing: spine.closing, trials, secrets }, given, caller),
+        'channel.try': (given: OpParsed<'channel.try'>, caller: Caller) => trySettings({ ...spine, trials }, given, caller),
       },
       checks: [{ check: () => all.map(checkChannel) }],
-      count: all.length,
-      join: (claw: Pick<Claw, 'op' | 'onDelta'>): Channel[] => all.map((one) => one.channel(claw)),
+      join: (claw: Claw) => all.map((one) => one.channel(claw)),
     };
   },
 });
 
-function channelOf(spine: Taken & Pick<ServiceChannelDeps, 'servers' | 'wait'>, rows: ChannelRows, service: ChatService): ServiceChannel {
+function channelOf(spine: Taken, rows: ChannelRows, service: ChatService): ServiceChannel {
   const { policy, outbox, artifacts } = spine;
   return new ServiceChannel({
     ...spine,
     service,
     rows: rows.of(service.name),
     approvals: policy,
+    wait: spine.options.wait ?? sleep,
     randomInt: (below) => randomInt(below),
     nonce: () => (service.answers === 'codes' ? drawCode() : randomBytes(15).toString('base64url')),
     every,

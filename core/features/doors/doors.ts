@@ -58,7 +58,7 @@ export const doors = defineBuiltInFeature({
       const nowMs = clock.nowMs();
       return { tokens: rows.tokens().map((row) => viewOf(row, localDay(nowMs))), nowMs, isOpen: (door) => config.doors[door].enabled };
     };
-    return { handlers, tokens, checks: [doorChecks(seen)] };
+    return { handlers, gives: { tokens }, checks: [doorChecks(seen)] };
   },
 });
 

@@ -35,13 +35,11 @@ type Taken = Pick<
   | 'secrets'
   | 'temporaryFolder'
   | 'version'
->;
-
-interface Others {
+> & {
   readonly prompt: PromptText;
   /** A case runs through the whole program. */
   readonly start: StartProgram;
-}
+};
 
 /** A skill that the cases are about. Its content is part of what an answer depends on. */
 export interface SkillAtHand {
@@ -59,7 +57,7 @@ export const evals = defineBuiltInFeature({
   name: 'evals',
   migrations: evalMigrations,
   rows: ({ db }) => new EvalRows(db),
-  create: (spine: Taken, rows: EvalRows, others: Others) => {
+  create: (spine: Taken, rows: EvalRows) => {
     const running = new Map<string, RunningEval>();
     const read = (row: EvalRunRow): EvalRun => readRun(spine.log, row, running.has(row.runId));
     const get = (runId: string): EvalRun => read(findRun(rows, runId));
@@ -75,7 +73,7 @@ export const evals = defineBuiltInFeature({
       return run;
     };
     const begin = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<RunningEval> => {
-      const { runId, stop, done } = await beginEvals({ ...spine, ...others, rows, skill }, params, caller);
+      const { runId, stop, done } = await beginEvals({ ...spine, rows, skill }, params, caller);
       // Who waits for the end finds it ended.
       const run = { runId, stop, done: done.finally(() => running.delete(runId)) };
       running.set(runId, run);
@@ -106,7 +104,7 @@ export const evals = defineBuiltInFeature({
       'eval.draft': ({ sessionId }) => draftCases(spine.log, sessionId),
     };
     const dispose = async (): Promise<void> => void (await Promise.allSettled([...running.values()].map(({ done }) => done)));
-    return { handlers, runFor, daily: () => rows.prune(), dispose };
+    return { handlers, gives: { runCases: runFor }, daily: () => rows.prune(), dispose };
   },
 });
 
@@ -119,7 +117,7 @@ interface RunningEval {
 
 /** Fails with not_found, invalid_params or no_model before anything runs. */
 async function beginEvals(
-  deps: Taken & Others & { readonly rows: EvalRows; readonly skill: SkillAtHand | null },
+  deps: Taken & { readonly rows: EvalRows; readonly skill: SkillAtHand | null },
   params: OpParsed<'eval.run'>,
   caller: Caller,
 ): Promise<RunningEval> {

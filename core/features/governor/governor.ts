@@ -11,11 +11,11 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'policy' | 'budget'>;
 
 export const governor = defineBuiltInFeature({
   name: 'governor',
-  create: ({ config, ...spine }: Taken, _rows: null) => {
+  create: ({ config, ...spine }: Taken) => {
     const settings = config.governor;
     const hasLimits = Object.values(config.budget).some((limit) => limit !== undefined);
     return {
-      port: settings.mode === 'off' ? null : new TurnGovernor({ ...spine, config: settings, hasLimits }),
+      gives: settings.mode === 'off' ? {} : { governor: new TurnGovernor({ ...spine, config: settings, hasLimits }) },
       handlers: createGovernorOps({ ...spine, config: settings, perTurnUsd: config.budget.perTurnUsd ?? null }),
     };
   },

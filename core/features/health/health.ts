@@ -3,7 +3,7 @@
 
 import type { HealthSource } from '../../contracts/health.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { Doctor } from './doctor.ts';
 import { freeOn, machineChecks, type Machine } from './machine-checks.ts';
 import { modelChecks, type ModelChecksDeps } from './model-checks.ts';
@@ -14,34 +14,34 @@ import { waysBack, type WaysBackDeps } from './ways-back.ts';
 
 export type { Machine } from './machine-checks.ts';
 
-type Taken = Pick<
-  Spine,
-  'home' | 'clock' | 'ids' | 'log' | 'environment' | 'facts' | 'panic' | 'config' | 'checkpoints' | 'secrets' | 'tools'
->;
-
-/** Dependencies outside the spine: models, secrets, the outbox, and health sources of other features. */
-type Others = Omit<ModelChecksDeps & RouteChecksDeps & StateChecksDeps & WaysBackDeps, keyof Taken> & {
-  readonly sources: readonly HealthSource[];
-  readonly freeBytes?: Machine['freeBytes'] | undefined;
-};
+type Taken = Pick<Spine, 'home' | 'ids' | 'environment' | 'facts' | 'options'> &
+  ModelChecksDeps &
+  RouteChecksDeps &
+  StateChecksDeps &
+  WaysBackDeps & {
+    readonly wings: readonly Wing[];
+    /** Those of the host program and of fault tests. */
+    readonly options: { readonly moreChecks?: HealthSource['check']; readonly faults?: { readonly machine?: Pick<Machine, 'freeBytes'> } };
+  };
 
 type HealthOps = Pick<OpHandlers, `health.${'check' | 'fix'}` | `recovery.${'list' | 'plan' | 'run'}`>;
 
 export const health = defineBuiltInFeature({
   name: 'health',
-  create: (spine: Taken, _rows: null, { sources, freeBytes = freeOn, ...others }: Others) => {
-    const all = { ...spine, ...others };
-    const machine = { platform: process.platform, pid: process.pid, freeBytes };
+  create: (spine: Taken) => {
+    const { moreChecks: check = () => [], faults } = spine.options;
+    const machine = { platform: process.platform, pid: process.pid, freeBytes: faults?.machine?.freeBytes ?? freeOn };
     const doctor = new Doctor(spine, [
       storeChecks(spine),
       machineChecks({ ...spine, ...machine }),
-      modelChecks(all),
-      routeChecks(all),
-      stateChecks(all),
-      waysBack(all),
-      ...sources,
+      modelChecks(spine),
+      routeChecks(spine),
+      stateChecks(spine),
+      waysBack(spine),
+      ...spine.wings.flatMap((wing) => wing.checks ?? []),
+      { check },
     ]);
-    return { handlers: handlersOf(doctor) };
+    return { handlers: handlersOf(doctor), gives: { check: () => doctor.check(false) } };
   },
 });
 

@@ -2,10 +2,10 @@
 
 import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/turn-words.ts';
-import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import type { ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { noUsage, TOOLS_MAX } from '../../contracts/llm.ts';
-import type { OpResult } from '../../contracts/ops.ts';
+import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
 import { isRouteRef } from '../../contracts/route-name.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
@@ -13,10 +13,8 @@ import type { Spine } from '../feature.ts';
 
 export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'config' | 'secrets' | 'tools'> {
   /** As they are now. */
-  readonly providers: () => Config['providers'];
   readonly models: Pick<ModelRouter, 'ready' | 'defaultChoice' | 'cost' | 'list' | 'lookAtServers'>;
-  /** A question to the model, with the tools of a turn. */
-  tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error' | 'usage' | 'costUsd'>>;
+  readonly ops: () => Pick<OpHandlers, 'model.test'>;
   /** How the newest request of a turn to the model ended; null where there was none. */
   newestCall(ref: string): { readonly ok: boolean; readonly atMs: number } | null;
 }
@@ -41,7 +39,7 @@ export function modelChecks(deps: ModelChecksDeps): HealthSource {
   return {
     check: async (full) => {
       await deps.models.ready();
-      const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
+      const providers = Object.entries(deps.config.providers).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
       return [checkModel(deps), ...checkPrice(deps), ...checkToolCount(deps), ...found.flat(), ...(await checkTurn(deps, full))];
     },
@@ -90,7 +88,7 @@ async function checkTurn(deps: ModelChecksDeps, full: boolean): Promise<Finding[
 }
 
 async function askModel(deps: ModelChecksDeps, ref: string): Promise<Finding> {
-  const { ok, tookMs, error, usage, costUsd } = await deps.tryModel(ref);
+  const { ok, tookMs, error, usage, costUsd } = await deps.ops()['model.test']({ model: ref }, libraryCaller);
   if (!ok)
     return unwell('model.turn', `${ref}: ${error?.message ?? 'no answer.'}`, error?.hint ?? 'Try another model: trayclaw model test.');
   const tokens = counted(usage.inputTokens + usage.outputTokens, 'token');

@@ -12,7 +12,7 @@ async function check(given: ConfigInput, missing: readonly string[] = []) {
     ...given,
   });
   const source = routeChecks({
-    configNow: () => config,
+    settings: { config },
     models: {
       knows: (model) => Object.hasOwn(config.providers, model.slice(0, model.indexOf('/'))),
       isLocal: (model) => model.startsWith('lab/'),

@@ -9,7 +9,7 @@ import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
 
 export interface RouteChecksDeps extends Pick<Spine, 'secrets'> {
-  readonly configNow: () => Pick<Config, 'models' | 'providers' | 'agents'>;
+  readonly settings: { readonly config: Pick<Config, 'models' | 'providers' | 'agents'> };
   readonly models: Pick<ModelRouter, 'knows' | 'isLocal'>;
 }
 
@@ -18,7 +18,7 @@ const ROUTES_MAX = 50;
 export function routeChecks(deps: RouteChecksDeps): HealthSource {
   return {
     check: async () => {
-      const { models, agents } = deps.configNow();
+      const { models, agents } = deps.settings.config;
       const routes = Object.entries(models.routes).slice(0, ROUTES_MAX);
       const named = [
         ['models.default', models.default],
@@ -56,7 +56,7 @@ async function problemOf(deps: RouteChecksDeps, model: string, localOnly: boolea
   const provider = model.slice(0, model.indexOf('/'));
   if (!deps.models.knows(model)) return `${model} has no provider: "${provider}" is not set up.`;
   if (localOnly && !deps.models.isLocal(model)) return `${model} does not run on this computer, and the route takes only models that do.`;
-  const config = deps.configNow().providers[provider];
+  const config = deps.settings.config.providers[provider];
   const keys = config === undefined ? [] : keysOf(config).filter((ref) => ref !== null);
   if (keys.length === 0) return null;
   const read = await Promise.allSettled(keys.map((ref) => deps.secrets.resolve(ref)));

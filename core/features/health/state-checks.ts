@@ -5,15 +5,15 @@ import { counted, unwell, warning, well, type Finding, type HealthSource } from 
 import type { Sandbox } from '../../guard/sandbox/sandbox.ts';
 import type { Secrets } from '../../guard/secret/secret.ts';
 import type { OutboundRows } from '../../runtime/outbox/outbox.ts';
-import { readSettings } from '../../store/config/config.ts';
+import { readSettings, type LoadedConfig } from '../../store/config/config.ts';
 import type { Spine } from '../feature.ts';
 
 export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic'> {
-  readonly warnings: readonly string[];
-  /** Null if the settings came from the caller, not a file. */
-  readonly configPath: string | null;
+  readonly loaded: Pick<LoadedConfig, 'path' | 'warnings'>;
+  /** Settings that came from the caller, not a file. */
+  readonly options: { readonly config?: unknown };
   readonly outbound: Pick<OutboundRows, 'list'>;
-  readonly secretStore: Pick<Secrets, 'status' | 'list' | 'unread'>;
+  readonly secrets: Pick<Secrets, 'status' | 'list' | 'unread'>;
   readonly sandbox: Pick<Sandbox, 'health'>;
 }
 
@@ -28,7 +28,7 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
       { id: 'sandbox', ...(await deps.sandbox.health()) },
       deps.panic.engaged ? unwell('panic', 'Everything is stopped.', 'trayclaw panic --release') : well('panic', 'Not engaged.'),
       ...(await checkConfig(deps)),
-      ...deps.warnings.map((detail, index) => unwell(`config.${index + 1}`, detail, 'Correct config.yaml.')),
+      ...deps.loaded.warnings.map((detail, index) => unwell(`config.${index + 1}`, detail, 'Correct config.yaml.')),
     ],
   };
 }
@@ -53,15 +53,15 @@ function checkOutbox({ outbound }: StateChecksDeps): Finding {
 }
 
 /** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */
-async function checkSecrets({ secretStore }: StateChecksDeps): Promise<Finding> {
-  const { store, locked, detail } = await secretStore.status();
+async function checkSecrets({ secrets }: StateChecksDeps): Promise<Finding> {
+  const { store, locked, detail } = await secrets.status();
   if (store === 'none') return well('secrets', `${detail} References env:NAME and file:PATH need neither.`);
-  const { unread } = secretStore;
+  const { unread } = secrets;
   // Where nothing that was asked for is in it, a lock is no fault: what needs a secret says so when it is used.
   if (locked)
     return (unread === null ? warning : unwell)('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
   try {
-    await secretStore.list();
+    await secrets.list();
     if (unread !== null) return unwell('secrets', unread.message, unread.hint ?? 'Start TrayClaw again.');
     return well('secrets', detail);
   } catch (cause) {
@@ -71,9 +71,9 @@ async function checkSecrets({ secretStore }: StateChecksDeps): Promise<Finding> 
 }
 
 /** The file as it stands now: what was changed since the start holds from the next one on, if it can be read then. */
-async function checkConfig({ configPath }: StateChecksDeps): Promise<Finding[]> {
-  if (configPath === null) return [];
-  const { problem } = await readSettings(configPath);
+async function checkConfig({ loaded, options }: StateChecksDeps): Promise<Finding[]> {
+  if (options.config !== undefined) return [];
+  const { problem } = await readSettings(loaded.path);
   return [
     problem === null ? well('config', 'config.yaml can be read.') : unwell('config', problem, 'Correct config.yaml before the next start.'),
   ];

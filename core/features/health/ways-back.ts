@@ -3,16 +3,16 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { counted, harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
+import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
 import { emptySearch } from '../../store/session/session.ts';
 import { listBackups } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
 
 export interface WaysBackDeps extends Pick<Spine, 'log' | 'checkpoints'> {
-  readonly runtime: { readonly runningTurns: number; forgetSession(sessionId: string): void };
+  readonly turns: { readonly runningTurns: number; forgetSession(sessionId: string): void };
   /** Empties what usage and costs are read from and fills it again from the log. */
   rebuildUsage(): void;
-  /** Takes the rest of a call back, and returns how many files. Fails as an undo does. */
-  undo(callId: string, by: string): Promise<number>;
+  readonly ops: () => Pick<OpHandlers, 'checkpoint.restore'>;
 }
 
 const SESSIONS_MAX = 10_000;
@@ -85,7 +85,7 @@ export function planRestore({ home }: Pick<Spine, 'home'>, target: string | null
   };
 }
 
-function planReset({ log, runtime }: WaysBackDeps, agentId: string): Plan {
+function planReset({ log, turns }: WaysBackDeps, agentId: string): Plan {
   const sessions = log.index.sessions({ archived: false, limit: SESSIONS_MAX }).filter((session) => session.agentId === agentId);
   if (sessions.length === 0) throw new AppError('conflict', `The agent ${agentId} has no conversation that is not archived.`);
   const busy = sessions.filter(({ status }) => status === 'running' || status === 'waiting');
@@ -108,7 +108,7 @@ function planReset({ log, runtime }: WaysBackDeps, agentId: string): Plan {
       log.transact(() => {
         for (const { sessionId } of sessions) log.append(sessionId, drafts);
       }, true);
-      for (const { sessionId } of sessions) runtime.forgetSession(sessionId);
+      for (const { sessionId } of sessions) turns.forgetSession(sessionId);
       return [`Archived ${counted(sessions.length, 'conversation')} of ${agentId}.`];
     },
   };
@@ -120,17 +120,16 @@ function namesOf(sessions: readonly { readonly sessionId: string; readonly title
   return [...named, ...(sessions.length > NAMED_MAX ? [`and ${sessions.length - NAMED_MAX} more`] : [])].join(', ');
 }
 
-function planClear({ log, runtime }: WaysBackDeps, target: string | null): Plan {
+function planClear({ log, turns }: WaysBackDeps, target: string | null): Plan {
   if (target !== null && log.index.session(target) === null) throw new AppError('not_found', `There is no session ${target}.`);
-  if (runtime.runningTurns > 0)
-    throw new AppError('conflict', 'A turn is under way.', { data: { hint: 'Wait for it, or stop it first.' } });
+  if (turns.runningTurns > 0) throw new AppError('conflict', 'A turn is under way.', { data: { hint: 'Wait for it, or stop it first.' } });
   const every = (): string[] =>
     [false, true].flatMap((archived) => log.index.sessions({ archived, limit: SESSIONS_MAX }).map(({ sessionId }) => sessionId));
   const sessionIds = target === null ? every() : [target];
   const what = counted(sessionIds.length, 'conversation');
   const will = [`Drops what is held in memory of ${what}; it is read from the log again when it is next used.`];
   const plan = harmless(will, () => {
-    for (const sessionId of sessionIds) runtime.forgetSession(sessionId);
+    for (const sessionId of sessionIds) turns.forgetSession(sessionId);
     return [`Dropped what was held of ${what}.`];
   });
   return { ...plan, keeps: [keptLog] };
@@ -158,7 +157,10 @@ function planUndo(deps: WaysBackDeps): Plan {
     keeps: ['Files changed since then are left as they are.'],
     run: async (by) => {
       const did: string[] = [];
-      for (const callId of callIds) did.push(`${callId}: ${counted(await deps.undo(callId, by), 'file')} put back.`);
+      for (const callId of callIds) {
+        const { restored } = await deps.ops()['checkpoint.restore']({ callId, keepGoing: true }, { ...libraryCaller, actor: by });
+        did.push(`${callId}: ${counted(restored.length, 'file')} put back.`);
+      }
       return did;
     },
   };

@@ -8,9 +8,7 @@ import { createAgentOps } from './ops.ts';
 import { helperMigrations, HelperRows } from './rows.ts';
 import { createHelperTools } from './tools.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'sources' | 'crashPoints'>;
-
-interface Others {
+type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'sources' | 'crashPoints'> & {
   readonly agents: AgentRegistry;
   /** Instructions of the program's own, as the person left them. */
   readonly prompt: PromptText;
@@ -21,13 +19,13 @@ interface Others {
     /** The model by which another transport carries a call of this agent; null for the queue here. */
     readonly carrierOf: (agentId: string) => string | null;
   };
-}
+};
 
 export const helpers = defineBuiltInFeature({
   name: 'helpers',
   migrations: helperMigrations,
   rows: ({ db }) => new HelperRows(db),
-  create: ({ config, sources, ...spine }: Taken, rows: HelperRows, { agents, prompt, remote }: Others) => {
+  create: ({ config, sources, agents, prompt, remote, ...spine }: Taken, rows: HelperRows) => {
     const limits = config.helpers;
     const { hostOf, carrierOf } = remote;
     const sourcesOf = (sessionId: string) => sources.ofSession(sessionId);
@@ -35,7 +33,7 @@ export const helpers = defineBuiltInFeature({
     return {
       handlers: createAgentOps({ agents, helpers: queue }),
       tools: createHelperTools({ calls: queue, agents: agents.list(), limits, sourcesOf, hostOf }),
-      queue,
+      gives: { helpers: queue },
       takeUp: () => {
         queue.begin();
       },

@@ -1,25 +1,25 @@
 // Hooks: programs and functions a person set up to run before and after what the agent does. They can only make things stricter.
 
 import { systemSessionId } from '../../contracts/events.ts';
-import type { LibraryHook } from '../../contracts/features/hooks.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { Hooks } from './hook-runner.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic' | 'programs' | 'redactDeep'>;
+type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic' | 'programs' | 'redactDeep' | 'options'>;
 
 export const hooks = defineBuiltInFeature({
   name: 'hooks',
-  /** `library`: hooks of the program that embeds TrayClaw. */
-  create: ({ config, log, programs, ...spine }: Taken, _rows: null, library: readonly LibraryHook[]) => {
+  create: ({ config, log, programs, options, ...spine }: Taken): Wing & { readonly gives: { readonly hooks?: Hooks } } => {
+    // Those of the program that embeds TrayClaw.
+    const library = options.hooks ?? [];
     // Without hooks, no step of a turn waits for any.
-    if (config.hooks.length + library.length === 0) return { port: null };
-    const port = new Hooks({
+    if (config.hooks.length + library.length === 0) return { gives: {} };
+    const runner = new Hooks({
       ...spine,
       configured: config.hooks,
       library,
       run: programs.ask,
       record: (ran) => void log.append(systemSessionId, [{ type: 'hook.ran', body: ran }]),
     });
-    return { port, dispose: () => port.dispose() };
+    return { gives: { hooks: runner }, dispose: () => runner.dispose() };
   },
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { assertKnownAgent } from '../../agent/registry/registry.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { OwnPromptName, PromptText } from '../../contracts/own-prompts.ts';
+import type { PromptText } from '../../contracts/own-prompts.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { IdentityBook } from './identity-book.ts';
@@ -12,7 +12,7 @@ import { createIdentityOps } from './ops.ts';
 import { langfuseLabel, PromptBook, type PromptBookDeps } from './prompt-book.ts';
 import { identityMigrations, IdentityRows } from './rows.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing' | 'secrets'>;
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing' | 'secrets' | 'options'>;
 
 const PROMPT_BYTES_MAX = 200_000;
 
@@ -20,12 +20,17 @@ export const identity = defineBuiltInFeature({
   name: 'identity',
   migrations: identityMigrations,
   rows: ({ db }) => new IdentityRows(db),
-  /** `own`: prompts of the program that embeds TrayClaw. */
-  create: (spine: Taken, rows: IdentityRows, own: Readonly<Partial<Record<OwnPromptName, string>>>) => {
+  create: (spine: Taken, rows: IdentityRows) => {
     const { config, clock, log, home, closing } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts, true);
     const fetchText = createFetch(spine);
-    const prompts = new PromptBook({ own, folder: join(home, 'prompts'), sources: config.prompts, record, fetchText });
+    const prompts = new PromptBook({
+      own: spine.options.prompts ?? {},
+      folder: join(home, 'prompts'),
+      sources: config.prompts,
+      record,
+      fetchText,
+    });
     const capsules = new IdentityBook({
       rows,
       clock,
@@ -36,7 +41,7 @@ export const identity = defineBuiltInFeature({
       },
     });
     const prompt: PromptText = (name) => prompts.own(name);
-    return { handlers: createIdentityOps({ log, identity: capsules, prompts, closing }), capsules, prompt };
+    return { handlers: createIdentityOps({ log, identity: capsules, prompts, closing }), gives: { capsules, prompt } };
   },
 });
 

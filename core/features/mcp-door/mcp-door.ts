@@ -14,18 +14,17 @@ export async function loadTransport(): Promise<{ readonly McpHttp: typeof McpHtt
   return import('./http-transport.ts');
 }
 
-type Others = Pick<McpDoorDeps, 'tokens' | 'agents'>;
-type Taken = Omit<McpDoorDeps, keyof Others | 'claw'>;
+type Taken = Omit<McpDoorDeps, 'claw'>;
 
 export const mcpDoor = defineBuiltInFeature({
   name: 'mcp-door',
-  create: (spine: Taken, _rows: null, others: Others) => {
+  create: (spine: Taken) => {
     let opening: Promise<McpDoor> | null = null;
     return {
       route: (claw: Claw): DoorRoute => ({
         owns: (path) => path === '/mcp',
         answer: async (request, reply) => {
-          opening ??= import('./serve.ts').then(({ McpDoor: Door }) => new Door({ ...spine, ...others, claw }));
+          opening ??= import('./serve.ts').then(({ McpDoor: Door }) => new Door({ ...spine, claw }));
           await (await opening).answer(request, reply);
         },
       }),

@@ -35,14 +35,14 @@ type Taken = Pick<
   | 'version'
   | 'fetch'
   | 'programs'
->;
+> & { readonly secrets: SecretBox };
 
 export const mcp = defineBuiltInFeature({
   name: 'mcp',
   migrations: mcpMigrations,
   rows: ({ db }) => new McpRows(db),
-  create: (spine: Taken, rows: McpRows, box: SecretBox) => {
-    const { clock, ids, log, settings, closing, facts, panic, safety, programs } = spine;
+  create: (spine: Taken, rows: McpRows) => {
+    const { secrets: box, clock, ids, log, settings, closing, facts, panic, safety, programs } = spine;
     const turnOf = ({ turnId }: McpQuestion): string | null => (turnId === '' ? null : turnId);
     const questions = new Questions(clock, ids, {
       asked: (question) => {
@@ -89,7 +89,7 @@ export const mcp = defineBuiltInFeature({
     registry.take(settings.config.mcp);
     settings.useAtOnce(['mcp'], (config) => registry.take(config.mcp));
     return {
-      questions,
+      gives: { servers: questions },
       handlers: createMcpOps({ ...spine, registry, questions, box, signIns }),
       /** Calls that an earlier run began as tasks are not left to a person: the server knows how they ended. */
       begin: () => {

@@ -10,7 +10,7 @@ import { isInside } from '../../base/inside-folder.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import { isOwnData, readablePage } from '../../hands/tools/tools.ts';
-import { estimateTokens, type EngineAccess } from '../../mind/llm/llm.ts';
+import { estimateTokens } from '../../mind/llm/llm.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createKnowledgeOps } from './document-ops.ts';
 import { DocumentThread } from './documents/document-thread.ts';
@@ -49,7 +49,7 @@ export type { MemoryStore } from './facts/ports.ts';
 export { MemoryRecall } from './facts/recall.ts';
 export { VectorStore, vectorMigrations } from './vectors/vector-store.ts';
 
-type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'settings' | 'tools' | 'closing'>;
+type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'settings' | 'tools' | 'closing' | 'engine' | 'options'>;
 
 /** The parts an embedding program can replace. */
 type Ports = Pick<TrayClawOptions, 'memoryExtractor' | 'memoryResolver' | 'memorySources' | 'knowledgeResolvers'>;
@@ -62,8 +62,8 @@ export const memory = defineBuiltInFeature({
     knowledge: new KnowledgeRows(storage),
     vectors: new VectorStore(storage.db),
   }),
-  create: (spine: Taken, stores: MemoryStores, ports: Ports, engine: Pick<EngineAccess, 'open'>) => {
-    const { config, clock, log, logger, settings, tools, closing } = spine;
+  create: (spine: Taken, stores: MemoryStores) => {
+    const { config, clock, log, logger, settings, tools, closing, engine, options: ports } = spine;
     const lifetimes = new Lifetimes();
     const embedding = createEmbedding(spine, stores, lifetimes, engine);
     const near = createNearest(logger, stores, embedding);
@@ -101,8 +101,10 @@ export const memory = defineBuiltInFeature({
         }),
       ],
       tools: config.memory.enabled ? createMemoryTools(memoryPort(spine, book)) : [],
-      /** Null without an embedding model that can be used. */
-      embeddings: () => (embedding === null || 'problem' in embedding ? null : embedding.embedder),
+      gives: {
+        /** Null without an embedding model that can be used. */
+        embeddings: () => (embedding === null || 'problem' in embedding ? null : embedding.embedder),
+      },
       /** Reads new messages, and wakes the keeper of vectors. */
       catchUp: (): boolean => {
         const hasMore = collects && collector.catchUp();

@@ -10,14 +10,13 @@ const ollamaPaths: ReadonlySet<string> = new Set(
   ['tags', 'ps', 'show', 'chat', 'generate', 'embed', 'version'].map((name) => `/api/${name}`),
 );
 
-type Others = Pick<OpenAiDeps, 'tokens' | 'agents' | 'embeddings'>;
-type Taken = Omit<OpenAiDeps, keyof Others | 'claw'>;
+type Taken = Omit<OpenAiDeps, 'claw'>;
 
 export const openai = defineBuiltInFeature({
   name: 'openai',
-  create: (spine: Taken, _rows: null, others: Others) => ({
+  create: (spine: Taken) => ({
     route: (claw: Claw): DoorRoute => {
-      const deps = (): OpenAiDeps => ({ ...spine, ...others, claw });
+      const deps = (): OpenAiDeps => ({ ...spine, claw });
       let completions: Promise<Completions> | null = null;
       const shared = (): Promise<Completions> =>
         (completions ??= import('./completions.ts').then(({ Completions: Made }) => new Made(deps())));

@@ -5,8 +5,10 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isInside } from '../../base/inside-folder.ts';
 import { isPlainObject } from '../../base/json.ts';
+import type { Config } from '../../contracts/config.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';
 import type { Plugin } from '../../contracts/plugin.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
 import { assertPlugin } from './check-plugin.ts';
 import { readPluginContent, type PluginContent } from './plugin-content.ts';
 
@@ -18,9 +20,7 @@ export interface PluginWish {
   readonly home: string;
   /** Handed in by the host program. */
   readonly given: readonly Plugin[];
-  readonly files: readonly string[];
-  /** Real folders the agent may write in. */
-  readonly written: () => readonly string[];
+  readonly config: Pick<Config, 'plugins' | 'workspace'>;
   /** The content a person approved at a path. */
   approved(path: string): string | null;
 }
@@ -31,9 +31,11 @@ export async function findPlugins(wish: PluginWish): Promise<PluginFile[]> {
     assertPlugin(plugin);
     return { path: null, sha256: null, state: 'loaded', problem: null, plugin };
   });
-  const written = wish.files.length === 0 ? [] : wish.written();
-  for (const file of wish.files) {
-    const loaded = await loadOne({ ...wish, written }, resolve(wish.home, file));
+  const { path = 'workspace', extraFolders } = wish.config.workspace;
+  // The agent may write in these.
+  const written = (): string[] => [path, ...extraFolders].map((folder) => realOf(resolve(wish.home, folder)));
+  for (const file of wish.config.plugins.files) {
+    const loaded = await loadOne({ ...wish, written: written() }, resolve(wish.home, file));
     const { name } = loaded.plugin ?? {};
     const isTaken = name !== undefined && found.some(({ plugin }) => plugin?.name === name);
     const problem = `There is another plugin with the name ${name}.`;

@@ -12,8 +12,8 @@ export class PluginBook {
   readonly #rows = new Map<Plugin, Result<unknown, unknown>>();
   readonly #appliers = new Map<string, Applied>();
 
-  constructor(storage: Storage, plugins: readonly Plugin[]) {
-    for (const plugin of plugins) this.#rows.set(plugin, this.#open(storage, plugin));
+  constructor(storage: Storage, files: readonly { readonly plugin: Plugin | null }[]) {
+    for (const { plugin } of files) if (plugin !== null) this.#rows.set(plugin, this.#open(storage, plugin));
   }
 
   /** Fails as its migrations or its rows did at the start. */

@@ -12,20 +12,19 @@ import { RunningPlugin, type PluginGround } from './running-plugin.ts';
 export { findPlugins } from './load-plugins.ts';
 export { PluginBook } from './plugin-book.ts';
 
-type Taken = PluginGround & Pick<Spine, 'home' | 'panic'>;
-
-interface Others {
-  /** The plugins of the host program, and the files of config.yaml as found at the start. */
-  readonly files: readonly PluginFile[];
-  readonly book: PluginBook;
-}
+type Taken = PluginGround &
+  Pick<Spine, 'home' | 'panic'> & {
+    /** The plugins of the host program, and the files of config.yaml as found at the start. */
+    readonly pluginFiles: readonly PluginFile[];
+    readonly pluginBook: PluginBook;
+  };
 
 export const plugins = defineBuiltInFeature({
   name: 'plugins',
   migrations: pluginMigrations,
   rows: ({ db }) => new PluginRows(db),
-  create: (spine: Taken, _rows: PluginRows, { files, book }: Others) => {
-    const all = files.map((file) => new RunningPlugin(spine, file, book));
+  create: (spine: Taken, _rows: PluginRows) => {
+    const all = spine.pluginFiles.map((file) => new RunningPlugin(spine, file, spine.pluginBook));
     return {
       handlers: createPluginOps(spine, all),
       checks: [pluginChecks(() => all.map(({ view }) => view)), ...all.flatMap(({ parts }) => parts.checks ?? [])],

@@ -12,7 +12,10 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { changesOf } from './price-changes.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
-type Taken = Pick<Spine, 'clock' | 'closing' | 'logger' | 'panic'>;
+type Taken = Pick<Spine, 'clock' | 'closing' | 'logger' | 'panic'> & {
+  readonly prices: PriceBook;
+  readonly options: { readonly priceListUrl?: string };
+};
 
 export const catalogueUrl = 'https://models.dev/api.json';
 /** The catalogue has about 5 MB. */
@@ -22,8 +25,8 @@ type PricesHandlers = Pick<OpHandlers, 'prices.get' | 'prices.check' | 'prices.u
 
 export const prices = defineBuiltInFeature({
   name: 'prices',
-  create: (spine: Taken, _rows: null, { book, url = catalogueUrl }: { readonly book: PriceBook; readonly url?: string | undefined }) => {
-    const desk = new PriceDesk(spine, book, url);
+  create: (spine: Taken) => {
+    const desk = new PriceDesk(spine, spine.prices, spine.options.priceListUrl ?? catalogueUrl);
     const handlers: PricesHandlers = {
       'prices.get': () => desk.inUse(),
       'prices.check': (_params, { signal }) => desk.check(signal === undefined ? spine.closing : AbortSignal.any([spine.closing, signal])),

@@ -17,7 +17,9 @@ import { projectMigrations, ProjectRows } from './rows.ts';
 import { createWorktreeTool } from './worktree-tool.ts';
 import { isRepository, Worktrees } from './worktrees.ts';
 
-type Taken = Pick<Spine, 'config' | 'log' | 'ids' | 'panic' | 'turns' | 'closing' | 'redactPrompt' | 'workspaces' | 'programs'>;
+type Taken = Pick<Spine, 'config' | 'log' | 'ids' | 'panic' | 'turns' | 'closing' | 'redactPrompt' | 'workspaces' | 'programs'> & {
+  readonly agents: Pick<AgentRegistry, 'route'>;
+};
 
 type ProjectHandlers = Pick<OpHandlers, `project.${string}` & keyof OpHandlers> & Pick<OpHandlers, `worktree.${string}` & keyof OpHandlers>;
 
@@ -27,8 +29,8 @@ export const project = defineBuiltInFeature({
   name: 'project',
   migrations: projectMigrations,
   rows: ({ db }) => new ProjectRows(db),
-  create: (spine: Taken, rows: ProjectRows, agents: Pick<AgentRegistry, 'route'>) => {
-    const { workspaces, programs } = spine;
+  create: (spine: Taken, rows: ProjectRows) => {
+    const { workspaces, programs, agents } = spine;
     const run: RunGit = (git) => programs.run({ ...git, input: '', outputBytesMax: OUTPUT_BYTES_MAX, withErrors: true });
     const instructions = instructionsOf(spine, rows);
     const worktrees = new Worktrees({ ...spine, run, agents });

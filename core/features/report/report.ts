@@ -7,13 +7,13 @@ import type { OpHandlers } from '../../contracts/ops.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import type { CollectDeps, ReportFile } from './collect.ts';
 
-type Taken = Omit<CollectDeps, 'check'> & Pick<Spine, 'later' | 'ids'>;
+type Taken = CollectDeps & Pick<Spine, 'later' | 'ids'>;
 
 const KEPT_MS = 15 * 60_000;
 
 export const report = defineBuiltInFeature({
   name: 'report',
-  create: (spine: Taken, _rows: null, check: CollectDeps['check']) => {
+  create: (spine: Taken) => {
     let made: { readonly reportId: string; readonly files: readonly ReportFile[]; readonly forget: () => void } | null = null;
     const drop = (): void => {
       made?.forget();
@@ -22,7 +22,7 @@ export const report = defineBuiltInFeature({
     const handlers: Pick<OpHandlers, 'report.make' | 'report.save'> = {
       'report.make': async ({ sessionId }) => {
         const { collectReport } = await import('./collect.ts');
-        const files = await collectReport({ ...spine, check }, sessionId ?? null);
+        const files = await collectReport(spine, sessionId ?? null);
         drop();
         const reportId = spine.ids.next('evt');
         made = { reportId, files, forget: spine.later(KEPT_MS, drop) };

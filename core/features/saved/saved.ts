@@ -77,6 +77,6 @@ export const saved = defineBuiltInFeature({
         return found;
       },
     };
-    return { handlers, list: () => rows.list() };
+    return { handlers, gives: { prompts: rows } };
   },
 });

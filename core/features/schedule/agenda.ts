@@ -3,14 +3,13 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
-import type { Schedule, Task } from '../../contracts/features/schedule.ts';
+import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { ScheduleBook } from './rows.ts';
 import type { Schedules } from './schedules.ts';
-import type { RecurringJob } from './tools.ts';
 
 interface Place {
   readonly sessionId: string;
@@ -18,9 +17,18 @@ interface Place {
   readonly idempotencyKey: string;
 }
 
-interface FollowUp {
+export interface FollowUp {
   readonly prompt: string;
   readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
+}
+
+/** A job that comes again. */
+export interface RecurringJob {
+  readonly name?: string | undefined;
+  readonly prompt: string;
+  readonly when: ScheduleSpecInput;
+  readonly tools?: readonly string[] | undefined;
+  readonly usd?: number | undefined;
 }
 
 export interface AgendaDeps {

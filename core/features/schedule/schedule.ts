@@ -30,15 +30,12 @@ export { Schedules } from './schedules.ts';
 const MINUTE_MS = 60_000;
 const APPROVAL_MS = 30 * MINUTE_MS;
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources'>;
-
-/** The parts of other features that the clock uses. */
-interface Others {
+type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources'> & {
   /** Instructions of the program's own, as the person left them. */
   readonly prompt: PromptText;
   readonly signals: SignalPort;
   readonly work: WorkPort;
-}
+};
 
 /** Work with criteria, in place of a turn. */
 interface WorkPort {
@@ -74,14 +71,14 @@ export const schedule = defineBuiltInFeature({
   name: 'schedule',
   migrations: scheduleMigrations,
   rows: ({ db }) => new ScheduleBook(db),
-  create: (spine: Taken, book: ScheduleBook, others: Others) => {
-    const { clock, logger, log, outbox, sources } = spine;
+  create: (spine: Taken, book: ScheduleBook) => {
+    const { work, clock, logger, log, outbox, sources } = spine;
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     const dueTimes = new DueTimes(zone);
     const schedules = new Schedules({
       ...spine,
       statusOf: ({ turnId, taskId }) =>
-        taskId === undefined ? (turnId === undefined ? null : (log.index.turn(turnId)?.status ?? null)) : others.work.statusOf(taskId),
+        taskId === undefined ? (turnId === undefined ? null : (log.index.turn(turnId)?.status ?? null)) : work.statusOf(taskId),
       book,
       dueTimes,
       defaultAgentId: 'main',
@@ -89,17 +86,17 @@ export const schedule = defineBuiltInFeature({
       assertSession: (sessionId) => assertSession(log, sessionId),
     });
     const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
-    const heartbeat = createHeartbeat(spine, book, zone, others);
+    const heartbeat = createHeartbeat(spine, book, zone);
     const fire = (kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } =>
       kept.schedule.task === undefined
-        ? start(others.signals, kept, entry)
-        : startTask({ ...others, log }, { ...kept.schedule, task: kept.schedule.task }, entry);
+        ? start(spine.signals, kept, entry)
+        : startTask(spine, { ...kept.schedule, task: kept.schedule.task }, entry);
     const clockwork = new Clockwork({
       ...spine,
       book,
       dueTimes,
       alarms: [heartbeat],
-      isOpen: (id) => isOpen(log.index.turn(id)?.status ?? others.work.statusOf(id)),
+      isOpen: (id) => isOpen(log.index.turn(id)?.status ?? work.statusOf(id)),
       fire: (kept, entry) => void fire(kept, entry),
       record: (entries) => schedules.record(entries),
       rewind: (fromMs, toMs) => schedules.rewind(fromMs, toMs),
@@ -115,7 +112,7 @@ export const schedule = defineBuiltInFeature({
       if (isNews) clockwork.poke();
     });
     return {
-      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire, work: others.work }),
+      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire, work }),
       tools: createAgendaTools(agenda),
       checks: [scheduleChecks({ schedules: () => schedules.list(), nowMs: () => clock.nowMs() })],
       begin: () => {
@@ -132,7 +129,7 @@ export const schedule = defineBuiltInFeature({
   },
 });
 
-function createHeartbeat({ config, ...spine }: Taken, book: ScheduleBook, zone: string, { prompt, signals }: Others): Heartbeat {
+function createHeartbeat({ config, prompt, signals, ...spine }: Taken, book: ScheduleBook, zone: string): Heartbeat {
   const { outbox, sources, facts } = spine;
   const path = join(facts.workspace, 'HEARTBEAT.md');
   return new Heartbeat({
@@ -180,7 +177,7 @@ function start(signals: SignalPort, { schedule: wanted }: KeptSchedule, entry: S
 }
 
 function startTask(
-  { work, log }: Pick<Others, 'work'> & Pick<Taken, 'log'>,
+  { work, log }: Pick<Taken, 'work' | 'log'>,
   { scheduleId, task, bounds, approvalMs }: Schedule & { readonly task: ScheduledTask },
   entry: ScheduleFired,
 ): { sessionId: string; turnId: string } {

@@ -3,48 +3,10 @@
 
 import * as z from 'zod';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { ScheduleSpecInput } from '../../contracts/features/schedule.ts';
-import type { CallFacts, FactContext, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
-import type { JobBounds } from '../../contracts/turn-bounds.ts';
+import type { ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
+import type { CallFacts, FactContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
-
-export interface AgendaTask {
-  readonly taskId: string;
-  readonly text: string;
-  readonly state: 'open' | 'done' | 'dropped';
-  readonly untrusted: readonly TaintSource[];
-}
-
-/** The place of a call, and the key that identifies it when it runs again. */
-export type AgendaPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
-
-/** The port of the tools. All fail with an AppError that says why. */
-export interface AgendaPort {
-  tasks(limit: number): readonly AgendaTask[];
-  addTask(text: string, place: AgendaPlace): AgendaTask;
-  closeTask(taskId: string, how: 'done' | 'dropped', place: AgendaPlace): AgendaTask;
-  /** A single time, in this conversation. */
-  followUp(about: { readonly prompt: string; readonly when: FollowUpTime }, place: AgendaPlace): { scheduleId: string; dueMs: number };
-  /** The next times and the bounds of a job that comes again. */
-  previewRecurring(
-    job: RecurringJob,
-    place: Pick<AgendaPlace, 'sessionId' | 'turnId'>,
-  ): { readonly nextMs: readonly number[]; readonly bounds: JobBounds };
-  repeat(job: RecurringJob, place: AgendaPlace): { scheduleId: string; nextMs: readonly number[] };
-  followUps(place: AgendaPlace): readonly { scheduleId: string; prompt: string; dueMs: number }[];
-  cancelFollowUp(scheduleId: string, place: AgendaPlace): void;
-}
-
-/** A job that comes again. */
-export interface RecurringJob {
-  readonly name?: string | undefined;
-  readonly prompt: string;
-  readonly when: ScheduleSpecInput;
-  readonly tools?: readonly string[] | undefined;
-  readonly usd?: number | undefined;
-}
-
-export type FollowUpTime = { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
+import type { Agenda, FollowUp, RecurringJob } from './agenda.ts';
 
 const LISTED = 100;
 const MINUTE_MS = 60_000;
@@ -60,11 +22,11 @@ const taskInput = z.discriminatedUnion('action', [
 /** The agent's own note: it changes nothing outside the list, so the gate treats it as reading. */
 const ownNotes: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
-export function createAgendaTools(port: AgendaPort): readonly ToolDefinition[] {
-  return [createTasks(port), createSchedule(port)];
+export function createAgendaTools(agenda: Agenda): readonly ToolDefinition[] {
+  return [createTasks(agenda), createSchedule(agenda)];
 }
 
-function createTasks(port: AgendaPort): ToolDefinition {
+function createTasks(agenda: Agenda): ToolDefinition {
   return defineTool({
     name: 'tasks',
     description: 'The task list, kept over restarts: list what is open, add a task, or mark one as done or dropped. The heartbeat sees it.',
@@ -78,22 +40,22 @@ function createTasks(port: AgendaPort): ToolDefinition {
     run(args, context) {
       switch (args.action) {
         case 'list': {
-          const tasks = port.tasks(LISTED);
+          const tasks = agenda.tasks(LISTED);
           const forModel = tasks.length === 0 ? 'Nothing is open.' : tasks.map(({ taskId, text }) => `${taskId}  ${text}`).join('\n');
           return Promise.resolve({ forModel, untrusted: tasks.flatMap((task) => task.untrusted) });
         }
         case 'add':
-          return Promise.resolve({ forModel: `Added as ${port.addTask(args.text, context).taskId}.` });
+          return Promise.resolve({ forModel: `Added as ${agenda.addTask(args.text, context).taskId}.` });
         case 'done':
-          return Promise.resolve({ forModel: told(port.closeTask(args.taskId, 'done', context)) });
+          return Promise.resolve({ forModel: told(agenda.closeTask(args.taskId, 'done', context)) });
         case 'drop':
-          return Promise.resolve({ forModel: told(port.closeTask(args.taskId, 'dropped', context)) });
+          return Promise.resolve({ forModel: told(agenda.closeTask(args.taskId, 'dropped', context)) });
       }
     },
   });
 }
 
-function told({ taskId, state }: AgendaTask): string {
+function told({ taskId, state }: Task): string {
   return `${taskId} is ${state}.`;
 }
 
@@ -127,7 +89,7 @@ const scheduleInput = z.discriminatedUnion('action', [
 ]);
 type ScheduleArgs = z.infer<typeof scheduleInput>;
 
-function createSchedule(port: AgendaPort): ToolDefinition {
+function createSchedule(agenda: Agenda): ToolDefinition {
   return defineTool({
     name: 'schedule',
     description:
@@ -138,7 +100,7 @@ function createSchedule(port: AgendaPort): ToolDefinition {
     idempotency: (args) => (args.action === 'list' ? 'pure' : 'idempotent'),
     timeoutMs: 5_000,
     facts: (args, context) => {
-      if (args.action === 'repeat') return recurringFacts(port, args, context);
+      if (args.action === 'repeat') return recurringFacts(agenda, args, context);
       return args.action === 'follow_up' ? plannedFacts(args) : ownNotes;
     },
     summarize: (args) => {
@@ -148,19 +110,19 @@ function createSchedule(port: AgendaPort): ToolDefinition {
     run(args, context) {
       switch (args.action) {
         case 'list': {
-          const planned = port.followUps(context);
+          const planned = agenda.followUps(context);
           const lines = planned.map(({ scheduleId, prompt, dueMs }) => `${scheduleId}  ${new Date(dueMs).toISOString()}  ${prompt}`);
           return Promise.resolve({ forModel: lines.length === 0 ? 'Nothing is planned here.' : lines.join('\n') });
         }
         case 'cancel':
-          port.cancelFollowUp(args.scheduleId, context);
+          agenda.cancelFollowUp(args.scheduleId, context);
           return Promise.resolve({ forModel: `Cancelled ${args.scheduleId}.` });
         case 'repeat': {
-          const { scheduleId, nextMs } = port.repeat(jobOf(args), context);
+          const { scheduleId, nextMs } = agenda.repeat(jobOf(args), context);
           return Promise.resolve({ forModel: `Planned as ${scheduleId}; next: ${nextMs.map(moment).join(', ')}.` });
         }
         case 'follow_up': {
-          const { scheduleId, dueMs } = port.followUp({ prompt: args.prompt, when: timeOf(args) }, context);
+          const { scheduleId, dueMs } = agenda.followUp({ prompt: args.prompt, when: timeOf(args) }, context);
           return Promise.resolve({ forModel: `Planned as ${scheduleId} for ${new Date(dueMs).toISOString()}.` });
         }
       }
@@ -180,7 +142,7 @@ function timeWords({ at, zone, inMinutes }: FollowUpArgs): string {
   return `in ${inMinutes ?? 1} minutes`;
 }
 
-function timeOf({ at, zone, inMinutes }: FollowUpArgs): FollowUpTime {
+function timeOf({ at, zone, inMinutes }: FollowUpArgs): FollowUp['when'] {
   return at === undefined ? { inMinutes: inMinutes ?? 1 } : { local: at, zone };
 }
 
@@ -205,10 +167,10 @@ function rhythmWords({ cron, everyMinutes, zone }: RepeatArgs): string {
 }
 
 /** A person sees when it will start, and what it may do then, before saying yes. */
-function recurringFacts(port: AgendaPort, args: RepeatArgs, { sessionId = '', turnId = '' }: FactContext): CallFacts {
+function recurringFacts(agenda: Agenda, args: RepeatArgs, { sessionId = '', turnId = '' }: FactContext): CallFacts {
   const facts: CallFacts = { class: 'write', paths: [], command: null, hosts: [] };
   try {
-    const { nextMs, bounds } = port.previewRecurring(jobOf(args), { sessionId, turnId });
+    const { nextMs, bounds } = agenda.previewRecurring(jobOf(args), { sessionId, turnId });
     const begins = `TrayClaw will start on its own, ${rhythmWords(args)}, until you remove it. Next: ${nextMs.map(moment).join(', ')}.`;
     const money = bounds.usd === null ? 'no limit of money' : `at most ${bounds.usd} US dollars`;
     const tools = bounds.tools === null ? 'any tool' : `only ${bounds.tools.join(', ')}`;

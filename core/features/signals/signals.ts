@@ -36,8 +36,7 @@ export const signals = defineBuiltInFeature({
     const watch = new FileWatch({ hub, clock, logger, home, workspace, watch: watched, later, boundsOf });
     return {
       handlers: createSignalOps({ book, hub, hooks, ids, boundsOf }),
-      hub,
-      notes: notesOf(log, book, limits.textMax),
+      gives: { signals: hub, notes: notesOf(log, book, limits.textMax) },
       begin: () => {
         watch.start();
       },

@@ -14,22 +14,21 @@ import { recoverInstalls } from './recovery.ts';
 import type { Shelf } from './shelf.ts';
 import type { DeskDeps, StoreDesk } from './store-desk.ts';
 
-type Taken = Omit<DeskDeps, 'rows' | 'shelf' | 'fs'>;
-
-interface Others {
+type Taken = Omit<DeskDeps, 'rows' | 'fs'> & {
   readonly shelf: Shelf;
   /** Runs the eval cases in a folder with a skill at hand and trusted. */
   readonly runCases: (...what: [...Parameters<AuthoringDeps['runCases']>, Caller]) => ReturnType<AuthoringDeps['runCases']>;
-}
+};
 
 export const skillStore = defineBuiltInFeature({
   name: 'skill-store',
   migrations: skillStoreMigrations,
   rows: ({ db }) => new SkillStoreRows(db),
-  create: (spine: Taken & Pick<Spine, 'facts'>, rows: SkillStoreRows, { shelf, runCases }: Others) => {
+  create: (spine: Taken & Pick<Spine, 'facts'>, rows: SkillStoreRows) => {
+    const { shelf, runCases } = spine;
     let opened: Promise<StoreDesk> | null = null;
     const desk = (): Promise<StoreDesk> =>
-      (opened ??= import('./store-desk.ts').then(({ StoreDesk: Desk }) => new Desk({ ...spine, rows, shelf })));
+      (opened ??= import('./store-desk.ts').then(({ StoreDesk: Desk }) => new Desk({ ...spine, rows })));
     const authoring = async (caller: Caller) => {
       assertHere(caller);
       const { Authoring } = await import('./authoring.ts');

@@ -23,7 +23,7 @@ import { createSkillShelf, type SkillShelf } from './skill-shelf.ts';
 import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 import { createSkillSources } from './skill-sources.ts';
 import { SkillWatch } from './skill-watch.ts';
-import { createSkillTool, type SkillPort } from './tool.ts';
+import { createSkillTool } from './tool.ts';
 
 export { bundledSkills } from './bundled-skills.ts';
 export { isSkillModel } from './skill-runs.ts';
@@ -31,7 +31,11 @@ export { isSkillModel } from './skill-runs.ts';
 type Taken = Pick<
   Spine,
   'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
->;
+> & {
+  readonly helpers: Omit<RunHelpers, 'sourcesOf'>;
+  /** Which skills of a shelf were only installed for others that are gone; the store's rows tell it. */
+  readonly unneeded: (shelf: Pick<SkillShelf, 'standing' | 'usersOf'>) => string[];
+};
 
 /** Extra time beyond a subagent's limit, so that its end can be reported. */
 const RUN_GRACE_MS = 60_000;
@@ -40,14 +44,8 @@ export const skills = defineBuiltInFeature({
   name: 'skills',
   migrations: skillMigrations,
   rows: ({ db }) => new SkillRows(db),
-  /** `unneededOn`: which skills of a shelf were only installed for others that are gone; the store's rows tell it. */
-  create: (
-    spine: Taken,
-    rows: SkillRows,
-    helpers: Omit<RunHelpers, 'sourcesOf'>,
-    unneededOn: (shelf: Pick<SkillShelf, 'standing' | 'usersOf'>) => string[],
-  ) => {
-    const { config, clock, later, ids, logger, log, environment, facts, tools } = spine;
+  create: (spine: Taken, rows: SkillRows) => {
+    const { config, clock, later, ids, logger, log, environment, facts, tools, helpers } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
     const finder = new ProgramFinder(environment, process.platform);
     const own = join(facts.workspace, 'skills');
@@ -85,13 +83,15 @@ export const skills = defineBuiltInFeature({
     const watch = new SkillWatch({ roots, logger, later, reload, folders: () => book.folders });
     const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
     return {
-      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => unneededOn(shelf) }),
-      tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
+      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own), unneeded: () => spine.unneeded(shelf) }),
+      tools: [createSkillTool({ find: (query) => find(book, query), reader, runs }, runMs)],
       packSources: createSkillSources({ skills: book, reader }),
-      list: () => book.list(),
-      shelf,
-      refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
-      boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
+      gives: {
+        shelf,
+        skills: book,
+        refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
+        boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
+      },
       runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
       begin: () => {
         watch.start();
@@ -149,18 +149,11 @@ async function streamSteps(reply: () => ModelReply) {
   return Promise.resolve({ ...reply(), firstTokenMs: null });
 }
 
-function toolPort(skillBook: SkillBook, reader: SkillReader, runs: SkillRuns): SkillPort {
-  return {
-    find: (query) => {
-      const all = skillBook.list().filter(({ isOffered }) => isOffered);
-      if (query === null) return all;
-      const known = new Set(all.flatMap(({ tools }) => tools));
-      return skillBook.shortlist(query, known, 10).map(({ name }) => skillBook.listed(name));
-    },
-    open: (name, place) => reader.open(name, place),
-    read: (name, file, offset, place) => reader.read(name, file, offset, place),
-    run: (name, input, place) => runs.run(name, input, place),
-  };
+function find(skillBook: SkillBook, query: string | null): ReturnType<SkillBook['list']> {
+  const all = skillBook.list().filter(({ isOffered }) => isOffered);
+  if (query === null) return all;
+  const known = new Set(all.flatMap(({ tools }) => tools));
+  return skillBook.shortlist(query, known, 10).map(({ name }) => skillBook.listed(name));
 }
 
 function skillRoots(folders: readonly string[], { workspace }: FactContext, own: string): SkillRoot[] {

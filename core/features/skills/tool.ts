@@ -2,33 +2,17 @@
 // the other tools and the gate.
 
 import * as z from 'zod';
-import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import type { CallFacts, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
+import type { SkillReader } from './skill-reader.ts';
+import type { SkillRuns } from './skill-runs.ts';
 
-export interface SkillPlace {
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly callId: string | null;
-}
-
-export interface ShownText {
-  readonly text: string;
-  /** The untrusted sources of the text, if it is not the person's own. */
-  readonly untrusted: readonly TaintSource[];
-}
-
-/** The port of the skill tool. All fail with an AppError that says why. */
-export interface SkillPort {
+/** All fail with an AppError that says why. */
+export interface SkillParts {
   /** Matching skills, best first; all usable skills without a query. */
-  find(query: string | null): readonly { readonly name: string; readonly description: string }[];
-  open(name: string, place: SkillPlace): ShownText;
-  read(name: string, file: string, offset: number, place: SkillPlace): ShownText;
-  /** Performs the steps of a composed skill, each behind the gate. Fails with an AppError, or says in its result what failed. */
-  run(
-    name: string,
-    input: Readonly<Record<string, unknown>>,
-    place: SkillPlace & { readonly callId: string; readonly signal: AbortSignal },
-  ): Promise<ShownText & { readonly isError: boolean }>;
+  readonly find: (query: string | null) => readonly { readonly name: string; readonly description: string }[];
+  readonly reader: Pick<SkillReader, 'open' | 'read'>;
+  readonly runs: Pick<SkillRuns, 'run'>;
 }
 
 const LISTED = 50;
@@ -56,7 +40,7 @@ const input = z.discriminatedUnion('action', [
 const looksOnly: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
 /** `runMs`: how long the steps of a composed skill may take. */
-export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition {
+export function createSkillTool({ find, reader, runs }: SkillParts, runMs: number): ToolDefinition {
   return defineTool({
     name: 'skill',
     description:
@@ -77,7 +61,7 @@ export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition 
     },
     async run(args, context) {
       if (args.action === 'run') {
-        const { text, untrusted, isError } = await port.run(args.name, args.input, {
+        const { text, untrusted, isError } = await runs.run(args.name, args.input, {
           ...placeOf(context),
           callId: context.idempotencyKey,
           signal: context.signal,
@@ -85,17 +69,17 @@ export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition 
         return { forModel: text, untrusted, isError };
       }
       if (args.action === 'list') {
-        const found = port.find(args.query ?? null).slice(0, LISTED);
+        const found = find(args.query ?? null).slice(0, LISTED);
         const lines = found.map((skill) => `${skill.name}: ${skill.description.replaceAll(/\s+/g, ' ').slice(0, 300)}`);
         return { forModel: lines.length === 0 ? 'No skill fits.' : lines.join('\n') };
       }
       const place = placeOf(context);
-      const shown = args.action === 'open' ? port.open(args.name, place) : port.read(args.name, args.file, args.offset, place);
+      const shown = args.action === 'open' ? reader.open(args.name, place) : reader.read(args.name, args.file, args.offset, place);
       return { forModel: shown.text, untrusted: shown.untrusted };
     },
   });
 }
 
-function placeOf({ sessionId, turnId, callId }: ToolContext): SkillPlace {
+function placeOf({ sessionId, turnId, callId }: ToolContext): Pick<ToolContext, 'sessionId' | 'turnId' | 'callId'> {
   return { sessionId, turnId, callId };
 }

@@ -3,6 +3,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
+import type { Claw } from '../../contracts/claw.ts';
 import { channelRulesSchema } from '../../contracts/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
@@ -11,7 +12,8 @@ import { TelegramStore, telegramMigrations } from './rows.ts';
 import { Telegram, type TelegramDeps } from './telegram-bot.ts';
 import { createTrial, standardRoot } from './trial.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'secrets' | 'outbox' | 'artifacts'>;
+type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'secrets' | 'outbox' | 'artifacts' | 'options'> &
+  Pick<TelegramDeps, 'servers'>;
 
 const POLL_SECONDS = 30;
 
@@ -19,15 +21,13 @@ export const telegram = defineBuiltInFeature({
   name: 'telegram',
   migrations: telegramMigrations,
   rows: ({ db }) => new TelegramStore(db),
-  /** `wait` rests between two tries. */
-  create: (spine: Taken, store: TelegramStore, servers: TelegramDeps['servers'], wait: TelegramDeps['wait'] = sleep) => {
+  create: (spine: Taken, store: TelegramStore) => {
     const { config, policy, secrets, outbox, artifacts } = spine;
     const { token, apiRoot = standardRoot, ...rules } = config.channels.telegram ?? {};
     const bot = new Telegram({
       ...spine,
       store,
       approvals: policy,
-      servers,
       rules: channelRulesSchema.parse(rules),
       source: token === undefined ? null : { apiRoot: apiRoot.replace(/\/+$/, ''), resolveToken: () => secrets.resolve(token) },
       pollSeconds: POLL_SECONDS,
@@ -36,7 +36,7 @@ export const telegram = defineBuiltInFeature({
       random: Math.random,
       randomInt: (below) => randomInt(below),
       nonce: () => randomBytes(15).toString('base64url'),
-      wait,
+      wait: spine.options.wait ?? sleep,
       every,
       queue: (item) => outbox.queue(item),
       keep: (text, name, sessionId) => artifacts.put(text, { name, mediaType: 'text/plain', sessionId }),
@@ -46,7 +46,7 @@ export const telegram = defineBuiltInFeature({
       handlers: bot.handlers,
       trials: [createTrial(fetch)],
       checks: [telegramChecks(() => bot.status())],
-      channel: (claw: Parameters<Telegram['channel']>[0]) => bot.channel(claw),
+      join: (claw: Claw) => [bot.channel(claw)],
     };
   },
 });

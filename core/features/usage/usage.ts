@@ -12,7 +12,7 @@ export { LineFile } from './pack-log.ts';
 export { UsageRows } from './rows.ts';
 export { usageMigrations } from './usage-schema.ts';
 
-type Taken = Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'logger' | 'settings'>;
+type Taken = Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'logger' | 'settings' | 'redactLog'>;
 
 const PACKS_LISTED = 50;
 
@@ -23,8 +23,8 @@ export const usage = defineBuiltInFeature({
     const rows = new UsageRows(storage.db, { transact: (work) => storage.transact(work) });
     return { rows, report: new UsageReport(storage.db, rows) };
   },
-  create: (spine: Taken, { rows, report }: { rows: UsageRows; report: UsageReport }, redact: (line: string) => string) => {
-    const { home, config, clock, log, logger, settings } = spine;
+  create: (spine: Taken, { rows, report }: { rows: UsageRows; report: UsageReport }) => {
+    const { home, config, clock, log, logger, settings, redactLog: redact } = spine;
     const read: ReadEvents = (after, limit) => log.reads.after(after, limit);
     rows.takeOver(read);
     const stopTaking = log.onCommitted((events) => rows.take(events));
@@ -50,10 +50,7 @@ export const usage = defineBuiltInFeature({
     };
     return {
       handlers,
-      newestCall: (ref: string) => report.newestCall(ref),
-      rebuild: () => {
-        rows.rebuild(read);
-      },
+      gives: { newestCall: (ref: string) => report.newestCall(ref), rebuildUsage: () => rows.rebuild(read) },
       catchUp,
       dispose: () => {
         stopTaking();

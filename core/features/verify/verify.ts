@@ -2,7 +2,7 @@
 
 import type { VerifyConfig } from '../../contracts/features/verify.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { verifyByCommand } from './by-command.ts';
 import { verifyByCortensor } from './by-cortensor.ts';
 import { verifyByModel } from './by-model.ts';
@@ -13,13 +13,13 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'asking' | 
 
 export const verify = defineBuiltInFeature({
   name: 'verify',
-  create: ({ config, ...spine }: Taken) => {
+  create: ({ config, ...spine }: Taken): Wing & { readonly gives: { readonly verifier?: Verifier } } => {
     const settings = config.verify;
     // Where there is none, no call waits for one.
-    if (settings === undefined) return { port: null };
+    if (settings === undefined) return { gives: {} };
     const ask = askerOf(settings, config.providers, spine);
-    const port = new Verifier({ ...spine, settings, ask });
-    return { port, checks: [verifierChecks(settings, config.providers)] };
+    const verifier = new Verifier({ ...spine, settings, ask });
+    return { gives: { verifier }, checks: [verifierChecks(settings, config.providers)] };
   },
 });
 

@@ -8,7 +8,7 @@ import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
 import type { RunRows } from '../../runtime/runs/runs.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { planOf } from './presets.ts';
 import { workMigrations, workRows } from './rows.ts';
 import { readTaskFile } from './task-file.ts';
@@ -31,7 +31,7 @@ type Taken = Pick<
   | 'gate'
   | 'workspaces'
   | 'temporaryFolder'
->;
+> & { readonly wings: readonly Wing[] };
 
 const LIST_MAX = 50;
 
@@ -39,7 +39,9 @@ export const work = defineBuiltInFeature({
   name: 'work',
   migrations: workMigrations,
   rows: ({ db }) => workRows(db),
-  create: (taken: Taken, rows: RunRows, strategies: () => readonly WorkStrategy[]) => {
+  create: (taken: Taken, rows: RunRows) => {
+    // Later features bring some.
+    const strategies = (): WorkStrategy[] => taken.wings.flatMap((wing) => wing.strategies ?? []);
     const spine = { ...taken, strategies };
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
     const { facts, gate, workspaces } = spine;
@@ -71,7 +73,7 @@ export const work = defineBuiltInFeature({
       begin: (task: WorkFile, about: Begun): string => begin(desk, spine, task, about),
       statusOf: (taskId: string): string | null => (rows.get(taskId) === null ? null : desk.runs.view(taskId).status),
     };
-    return { handlers, port, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
+    return { handlers, gives: { work: port }, takeUp: () => desk.runs.takeUp(), dispose: () => desk.runs.dispose() };
   },
 });
 

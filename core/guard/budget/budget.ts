@@ -20,19 +20,12 @@ import {
   type Room,
   type ScopeLimits,
 } from './limit.ts';
+import type { SpendingHistory } from './spending.ts';
 import { addSpent, fromHistory, nothing, reserveIn, toUnits, toUsd, type Spent, type Sum } from './sum.ts';
 
 export type { BudgetExtension } from './extensions.ts';
+export { spendingOf, type SpendingHistory } from './spending.ts';
 export type { BudgetBreach, CallEstimate, Room } from './limit.ts';
-
-/** Spending before this process; each answer must be complete up to now. */
-export interface SpendingHistory {
-  spentInTurn(turnId: string): HistorySum;
-  spentInSession(sessionId: string): HistorySum;
-  spentSince(query: { readonly sinceMs: number }): HistorySum;
-  /** The extensions of all turns, sessions and days. */
-  extensions(): readonly BudgetExtension[];
-}
 
 export type HistorySum = Spent;
 

@@ -1,10 +1,12 @@
 // Copies that background commands make after their call has returned: searched for while such a command runs and once more when it has
-// ended, so that a file that may hold untrusted content is marked. Owns no mark: findings are passed on to be recorded.
+// ended, so that a file that may hold untrusted content is marked. Owns no mark: findings are recorded in the log.
 
 import { lstat } from 'node:fs/promises';
 import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { systemSessionId } from '../../contracts/events.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 
 export interface Copies {
   /** Files, and folders that count as a whole, which end with a separator. */
@@ -15,10 +17,9 @@ export interface Copies {
 
 export interface LateCopiesDeps {
   readonly logger: Logger;
-  /** Returns how to check for copies made since then; null while no file is marked. */
-  watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null;
-  /** The files may hold untrusted content from now on; the call is the one that started the command. */
-  record(callId: string, paths: readonly string[]): void;
+  readonly log: Pick<SessionLog, 'append'>;
+  /** Tells how to check for copies made since then; null while no file is marked. */
+  readonly taint: { watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null };
 }
 
 interface Followed {
@@ -41,10 +42,10 @@ export class LateCopies {
   begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null {
     if (facts.command === null || facts.class === 'read') return null;
     const sinceMs = systemClock.nowMs();
-    const atStart = this.#deps.watch(facts, sinceMs);
+    const atStart = this.#deps.taint.watch(facts, sinceMs);
     return (callId, ended) => {
       // A file may be marked only while the command runs.
-      const paths = async (): Promise<readonly string[]> => (await (atStart ?? this.#deps.watch(facts, sinceMs))?.())?.paths ?? [];
+      const paths = async (): Promise<readonly string[]> => (await (atStart ?? this.#deps.taint.watch(facts, sinceMs))?.())?.paths ?? [];
       this.#follow({ callId, paths }, ended);
     };
   }
@@ -89,7 +90,9 @@ export class LateCopies {
     try {
       const fresh: string[] = [];
       for (const path of await paths()) if (await this.#isNew(path)) fresh.push(path);
-      if (fresh.length > 0) this.#deps.record(callId, fresh);
+      if (fresh.length === 0) return;
+      // No session's own: each that reads such a file learns of it.
+      this.#deps.log.append(systemSessionId, [{ type: 'taint.marked', body: { callId, sources: [], paths: fresh } }]);
     } catch (cause) {
       this.#deps.logger.log('error', 'copies of a background command could not be marked', { callId, cause: String(cause) });
     }

@@ -53,7 +53,7 @@ export interface ToolHostOptions {
   /** Redacts every result before any of it is cut or kept. */
   readonly redact?: (text: string) => Redacted;
   /** Forms of tools that hosts of one program share, so that each is worked out once. */
-  readonly shared?: Map<string, SendableTool>;
+  readonly shared?: Map<string, SendableTool> | undefined;
 }
 
 const TIMEOUT_MS = 120_000;

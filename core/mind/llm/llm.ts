@@ -87,10 +87,10 @@ export interface TrialOptions {
   /** The plain key, used instead of the provider's reference. */
   readonly key?: string | undefined;
   readonly signal: AbortSignal;
-  readonly timeoutMs: number;
 }
 
 export interface ProbeOptions extends TrialOptions {
+  readonly timeoutMs: number;
   /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
   readonly tools: readonly ToolSchema[];
 }
@@ -255,6 +255,12 @@ export class ModelRouter {
     const tried = provider === undefined ? providers : { ...providers, [name]: provider };
     const secrets = key === undefined ? this.#deps.secrets : { resolve: () => Promise.resolve(key) };
     return new ModelRouter({ ...withoutHealth(this.#deps), secrets, config: { providers: tried, models } });
+  }
+
+  /** The end of the program. */
+  dispose(): Promise<void> {
+    this.save();
+    return this.close();
   }
 
   /** Drops all connections. The router can be used again; clients are recreated. */

@@ -92,7 +92,7 @@ test.each([
 ])('a survey that gets %s fails in words', async (_what, script, code) => {
   await using server = await ScriptedServer.start(script);
   const gone = new AbortController();
-  const asked = createRouter({}).survey('lab', { provider: compatible(server.url), signal: gone.signal, timeoutMs: 1_000 });
+  const asked = createRouter({}).survey('lab', { provider: compatible(server.url), signal: gone.signal });
   await server.whenSeen(1);
   if (code === 'cancelled') gone.abort();
   expect(await failureOf(asked)).toMatchObject({ code });
@@ -101,7 +101,7 @@ test.each([
 test('a survey uses the given key, and names the preferred model', async () => {
   await using server = await ScriptedServer.start(json({ data: [{ id: 'gpt-4o' }, { id: 'gpt-5.1-2025-11-13' }, { id: 'gpt-image-1' }] }));
   const provider: ProviderConfig = { kind: 'openai', apiKey: 'keychain:none', baseUrl: server.url };
-  const { models, usual } = await createRouter({}).survey('mine', { provider, key: 'sk-given', signal: never, timeoutMs: 1_000 });
+  const { models, usual } = await createRouter({}).survey('mine', { provider, key: 'sk-given', signal: never });
   expect([models.map(({ ref }) => ref), usual]).toEqual([['mine/gpt-4o', 'mine/gpt-5.1-2025-11-13'], 'gpt-4o']);
   expect(server.seen[0]?.headers.authorization).toBe('Bearer sk-given');
 });

@@ -3,7 +3,6 @@
 // summarizer writes the text.
 
 import type { Clock } from '../../base/clock.ts';
-import type { Redacted } from '../../base/redacted.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -261,24 +260,33 @@ function failed(summaryId: string, error: AppError, { model, ...bill }: SummaryB
   };
 }
 
-interface ProgramParts extends Omit<CompactionDeps, 'openJobs' | 'onCommitted' | 'model' | 'write'> {
+interface ProgramParts extends Pick<CompactionDeps, 'clock' | 'ids' | 'later' | 'logger' | 'panic' | 'redact'> {
+  readonly config: Pick<Config, 'context'>;
   readonly log: SessionLog;
   readonly continuity: ContinuityRows;
   readonly agents: AgentRegistry;
   readonly models: ModelRouter;
-  readonly budget: AskingDeps['budget'];
-  readonly count: AskingDeps['count'];
+  /** Asks models, under the budget. */
+  readonly asking: AskingDeps;
   readonly prompt: PromptText;
-  readonly redactPrompt: (text: string) => Redacted;
+  readonly turns: {
+    readonly conversations: { unsummed: CompactionDeps['unsummed']; whole: CompactionDeps['conversation'] };
+    record(sessionId: string, drafts: readonly AnyDraft[]): unknown;
+  };
 }
 
 /** Over the log, with the model of the conversation or the one the settings name. */
 export function createCompaction(deps: ProgramParts): Compaction {
-  const { log, config, agents, models, count, prompt } = deps;
+  const { log, agents, models, asking, prompt, turns } = deps;
+  const config = deps.config.context.summaries;
   return new Compaction({
     ...deps,
+    config,
     onCommitted: (listener) => log.onCommitted(listener),
     openJobs: () => deps.continuity.openJobs(),
+    unsummed: (sessionId) => turns.conversations.unsummed(sessionId),
+    conversation: (sessionId) => turns.conversations.whole(sessionId),
+    record: (sessionId, drafts) => void turns.record(sessionId, drafts),
     model: (sessionId) => {
       const session = log.index.session(sessionId);
       const reader = session === null ? null : (session.model ?? agents.modelOf(session.agentId) ?? models.defaultRef());
@@ -287,9 +295,9 @@ export function createCompaction(deps: ProgramParts): Compaction {
       return { ref, contextTokens: Math.min(models.info(ref).contextTokens, models.info(reader).contextTokens) };
     },
     write: (job, place, { signal, onSpent }) => {
-      const asking = createAskSummary({ ...deps, redact: deps.redactPrompt }, place);
-      const ask = config.mode === 'model' ? asking : () => Promise.resolve({ refused: 'the settings want no model for it' });
-      return new Summarizer({ count, ask, prompt, onSpent }).write(job, signal);
+      const asks = createAskSummary(asking, place);
+      const ask = config.mode === 'model' ? asks : () => Promise.resolve({ refused: 'the settings want no model for it' });
+      return new Summarizer({ count: asking.count, ask, prompt, onSpent }).write(job, signal);
     },
   });
 }

@@ -12,16 +12,17 @@ class WatchedTurn {
   readonly places: (number | undefined)[] = [];
   /** The pieces marked as the first of their text. */
   readonly begun: string[] = [];
-  isWatched = true;
   unwritten = 0;
   readonly texts = new Set<LiveText>();
   readonly deps = {
-    wantsDeltas: () => this.isWatched,
     redactStream: () => this.safety.stream(),
-    publishDelta: ({ text, from }: DeltaNotice): void => {
-      this.happened.push(text);
-      this.places.push(from);
-      if (from === 0) this.begun.push(text);
+    deltas: {
+      size: 1,
+      emit: ({ text, from }: DeltaNotice): void => {
+        this.happened.push(text);
+        this.places.push(from);
+        if (from === 0) this.begun.push(text);
+      },
     },
   };
 
@@ -63,14 +64,14 @@ test('an end waits for text that may not go out yet', async () => {
 test('a secret cut in two is found by listeners who join or rejoin in the middle', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
-  turn.isWatched = false;
+  turn.deps.deltas.size = 0;
   const live = new LiveText(turn, about);
   live.push('it is river-');
-  turn.isWatched = true;
+  turn.deps.deltas.size = 1;
   live.push('stone-4711. Or river-');
-  turn.isWatched = false;
+  turn.deps.deltas.size = 0;
   live.push('stone-');
-  turn.isWatched = true;
+  turn.deps.deltas.size = 1;
   live.push('4711, once more.');
   await live.end();
   const shown = turn.happened.join('');
@@ -85,10 +86,10 @@ test('only the first piece of a text is marked as the first, even if no one saw 
   await nextRound();
   seen.push('two');
   await seen.end();
-  turn.isWatched = false;
+  turn.deps.deltas.size = 0;
   const unseen = new LiveText(turn, about);
   unseen.push('one ');
-  turn.isWatched = true;
+  turn.deps.deltas.size = 1;
   unseen.push('two ');
   await unseen.end();
   expect(turn.begun).toEqual(['One ']);
@@ -97,14 +98,14 @@ test('only the first piece of a text is marked as the first, even if no one saw 
 test('half a million unwatched pieces cost little, and a final secret is still found', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
-  turn.isWatched = false;
+  turn.deps.deltas.size = 0;
   const live = new LiveText(turn, about);
   const startedMs = ownNow();
   for (let piece = 0; piece < 500_000; piece++) live.push('and ');
   // Copying what is kept at each piece takes several seconds.
   expect(ownNow() - startedMs).toBeLessThan(1_500);
   live.push('it is river-');
-  turn.isWatched = true;
+  turn.deps.deltas.size = 1;
   live.push('stone-4711.');
   await live.end();
   expect(turn.happened.join('')).toContain('[redacted:KEY]');
@@ -114,13 +115,13 @@ test('half a million unwatched pieces cost little, and a final secret is still f
 test('a listener who joins gets all so far, without a secret, and each piece says where it joins', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
-  turn.isWatched = false;
+  turn.deps.deltas.size = 0;
   const live = new LiveText(turn, about);
   live.push('One, river-stone-4711, two, river-');
   const [text] = turn.texts;
   const soFar = text?.soFar()?.text ?? '';
   expect(soFar).toBe('One, [redacted:KEY], two, ');
-  turn.isWatched = true;
+  turn.deps.deltas.size = 1;
   live.push('bank, three.');
   await live.end();
   expect(turn.happened.join('')).toBe('river-bank, three.');

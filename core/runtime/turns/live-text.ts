@@ -5,7 +5,7 @@ import type { DeltaNotice } from '../../contracts/events.ts';
 import type { RedactedStream, TurnDeps } from './ports.ts';
 
 interface WatchedTurn {
-  readonly deps: Pick<TurnDeps, 'wantsDeltas' | 'publishDelta' | 'redactStream'>;
+  readonly deps: Pick<TurnDeps, 'deltas' | 'redactStream'>;
   /** Writes the events recorded before the text. Returns whether there were any. */
   writeAhead(): boolean;
   /** Texts that are streaming: each is in it from its beginning to its end. */
@@ -55,7 +55,7 @@ export class LiveText {
       this.#said = '';
       this.#isCut = true;
     }
-    if (!this.#turn.deps.wantsDeltas()) {
+    if (this.#turn.deps.deltas.size === 0) {
       this.#arrived = null;
       this.#stream = null;
       return;
@@ -120,6 +120,6 @@ export class LiveText {
     if (text === '') return;
     const place = this.#isCut ? { continues: true as const } : { from: this.#said.length };
     if (!this.#isCut) this.#said += text;
-    this.#turn.deps.publishDelta({ ...this.#about, text, ...place });
+    this.#turn.deps.deltas.emit({ ...this.#about, text, ...place });
   }
 }

@@ -333,7 +333,7 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
     artifacts: {
       put: (content, about) => deps.artifacts.put(content, about),
       read: (idOrAlias, range) => {
-        for (const sessionId of deps.artifactSessions(idOrAlias)) heard.add(sessionId);
+        for (const sessionId of deps.artifactStore.sessionsOf(idOrAlias)) heard.add(sessionId);
         return deps.artifacts.read(idOrAlias, range);
       },
     },
@@ -348,7 +348,7 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
       deps.crashPoints.reach('spawned');
     },
     searchSessions: (query, limit) => {
-      const hits = deps.searchSessions(query, limit);
+      const hits = deps.log.search.find(query, limit);
       for (const hit of hits) heard.add(hit.sessionId);
       return hits;
     },

@@ -173,7 +173,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
   const why = route?.note ?? null;
   runner.emit('model.requested', { requestId, packId: call.packId, model: call.model, ...(why === null ? {} : { route: why }) });
   // Written while the model works: nothing is promised to anybody until the answer is in.
-  const writeNoMore = runner.flushSoon(deps.wantsDeltas());
+  const writeNoMore = runner.flushSoon(deps.deltas.size > 0);
   const startedMs = deps.clock.monotonicMs();
   const partial = new GrowingText();
   const sink = createSink(runner, requestId, (delta) => partial.add(delta));

@@ -1,24 +1,25 @@
 // The ports of the turn runtime, as narrow as it uses them. compose.ts passes the real ones.
 
 import type { Redacted } from '../../base/redacted.ts';
-import type { Result } from '../../base/result.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
-import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
-import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
-import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
-import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
-import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { Admission, BudgetPlace, CallEstimate, Room } from '../../guard/budget/budget.ts';
+import type { AnyDraft, DeltaNotice, TurnLimits } from '../../contracts/events.ts';
+import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, Usage } from '../../contracts/llm.ts';
+import type { ArtifactSink, ToolDefinition } from '../../contracts/tools.ts';
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
+import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
-import type { CallTaint, Copies, Heard, JudgedCall } from '../../guard/taint/taint.ts';
+import type { LateCopies, TaintBook } from '../../guard/taint/taint.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
+import type { LastOutput, ProcessTrees, ToolHost } from '../../hands/tools/tools.ts';
 import type { ContextPacker, PackSource } from '../../mind/context/context.ts';
-import type { RouteAsk, RouteChoice } from '../../mind/llm/llm.ts';
+import type { ModelLearning, Routes } from '../../mind/llm/llm.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
+import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { GovernorPort, VerifyPort } from './caution-ports.ts';
 
@@ -48,41 +49,16 @@ export interface ModelPort {
 }
 
 /** Resolves a route to a model; the mind makes the choice. */
-export interface RoutePort {
-  has(ref: string): boolean;
-  /** How often its candidates are gone through again. */
-  readonly retries: number;
-  choose(ref: string, ask: RouteAsk): RouteChoice;
-  preview(ref: string, ask: RouteAsk): RouteChoice;
-  excludedBy(ref: string, model: string, error: AppError): { readonly models: readonly string[]; readonly forGood: boolean } | null;
-}
+export type RoutePort = Pick<Routes, 'has' | 'retries' | 'choose' | 'preview' | 'excludedBy'>;
 
-export interface ToolPort {
-  schemas(): readonly ToolSchema[];
-  /** Those offered only where a plan comes first. */
-  planSchemas(): readonly ToolSchema[];
+export interface ToolPort extends Pick<ToolHost, 'schemas' | 'planSchemas' | 'parse' | 'run'> {
   get(name: string): Pick<ToolDefinition, 'class'> | undefined;
-  parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
-  /** Never throws. */
-  run(call: ParsedCall, context: ToolContext): Promise<HostedResult>;
 }
 
 /** The agents turns are run as. */
-export interface AgentPort {
-  modelOf(agentId: string): string | null;
-  boundsOf(agentId: string): TurnBounds | null;
-  /** Follows the standing instructions; empty for none. */
-  identityOf(agentId: string): string;
-}
+export type AgentPort = Pick<AgentRegistry, 'modelOf' | 'boundsOf' | 'identityOf'>;
 
-export interface BudgetPort {
-  /** Room for one model call, a refusal, or null when the signal aborts while others have to be waited for. */
-  reserve(at: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null>;
-  /** The turn has ended: its cached state can be dropped. */
-  finishTurn(turnId: string): void;
-  /** The room the limits leave for one call now. */
-  room?(at: BudgetPlace): Room;
-}
+export type BudgetPort = Pick<BudgetBook, 'reserve' | 'finishTurn'> & Partial<Pick<BudgetBook, 'room'>>;
 
 /** The hooks a person set up. They can only make things stricter. */
 export interface HookPort {
@@ -93,42 +69,14 @@ export interface HookPort {
   after(subject: HookSubject): void;
 }
 
-/** The untrusted sources of a session. Recorded events of the session must be in the log before this is asked about a session with any. */
-export interface TaintPort {
-  isTainted(sessionId: string): boolean;
-  of(call: JudgedCall): CallTaint;
-  /**
-   * Before a call runs: returns how to check afterwards for files it may have copied untrusted content into; null if there is nothing to
-   * check.
-   */
-  watch(facts: CallFacts): (() => Promise<Copies>) | null;
-  /** The untrusted sources of a finished call; null for none. */
-  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
-}
+/** Recorded events of a session must be in the log before this is asked about a session with any. */
+export type TaintPort = Pick<TaintBook, 'isTainted' | 'of' | 'watch' | 'marksOf'>;
 
-/** Files that background commands copy untrusted content into after their call has returned. */
-export interface LateCopiesPort {
-  /** Called before a command starts; the returned function is called if it continues in the background. Null for anything but a command. */
-  begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null;
-  /** Records the copies so far; null if no such command runs. */
-  catchUp(): Promise<void> | null;
-  /** These files were written by a call that ran in the meantime. */
-  account(paths: readonly string[]): Promise<void>;
-}
+export type LateCopiesPort = Pick<LateCopies, 'begin' | 'catchUp' | 'account'>;
 
-export interface ProcessPort {
-  /** Ends every process any tool started, with all their descendants. */
-  killAll(): Promise<{ killed: number; tookMs: number }>;
-  /** Ends what an earlier run of the program left behind. Returns how many. */
-  reap(records: readonly { pid: number; startTime: string }[], marker: Readonly<Record<string, string>>): Promise<number>;
-}
+export type ProcessPort = Pick<ProcessTrees, 'killAll' | 'reap'>;
 
-export interface CheckpointPort {
-  /** Records the state of the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
-  take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]>;
-  /** The current state of the paths. Never fails. */
-  after(taken: readonly BeforeFile[]): AfterFile[] | Promise<AfterFile[]>;
-}
+export type CheckpointPort = Pick<Checkpoints, 'take' | 'after'>;
 
 /**
  * Named points between two durable steps. The program does nothing there; the crash tests end the process at one of them.
@@ -162,12 +110,7 @@ export interface RedactedStream {
 }
 
 /** The output of running calls, kept next to the log in case of a crash. */
-export interface LastOutputPort {
-  begin(callId: string): { push(piece: string): void; end(): void };
-  /** Of a call of an earlier process; empty if nothing was kept. */
-  read(callId: string): string;
-  clear(): void;
-}
+export type LastOutputPort = Pick<LastOutput, 'begin' | 'read' | 'clear'>;
 
 /** Notes for the next turn of a session, added next to its message. */
 export interface NotePort {
@@ -175,25 +118,13 @@ export interface NotePort {
 }
 
 /** The parts of a conversation that survive compaction. */
-export interface ContinuityPort {
-  lastSummary(sessionId: string, before?: number): number | null;
-  /** Rules a person pinned for the session or its agent, oldest first. */
-  rulesFor(sessionId: string, agentId: string): readonly { readonly text: string }[];
-}
+export type ContinuityPort = Pick<ContinuityRows, 'lastSummary' | 'rulesFor'>;
 
 /** Learns from what servers report of a request. */
-export interface LearningPort {
-  observe(seen: { readonly ref: string; readonly fixed: number; readonly flow: number; readonly reportedTokens: number }): void;
-  overflowed(refused: { readonly ref: string; readonly packTokens: number; readonly limitTokens: number | null }): void;
-}
+export type LearningPort = Pick<ModelLearning, 'observe' | 'overflowed'>;
 
 /** The workspaces of turns. */
-export interface WorkspacePort {
-  /** Null is the configured workspace. Fails with `denied` while a folder is not trusted. */
-  contextOf(workspace: string | null): FactContext;
-  /** Returns whether a person trusts the folder in its current state. */
-  holds(workspace: string): boolean;
-}
+export type WorkspacePort = Pick<Workspaces, 'contextOf' | 'holds'>;
 
 export interface TurnDeps {
   readonly crashPoints: CrashPoints;
@@ -232,7 +163,7 @@ export interface TurnDeps {
   readonly artifacts: ArtifactSink;
   readonly checkpoints: CheckpointPort;
   /** Conversations an artifact came up in. */
-  artifactSessions(idOrAlias: string): readonly string[];
+  readonly artifactStore: { sessionsOf(idOrAlias: string): readonly string[] };
   readonly workspaces: WorkspacePort;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
@@ -245,8 +176,6 @@ export interface TurnDeps {
   redactStream(): RedactedStream;
   /** The position of a known secret that may begin at the end of the text; the text's length if there is none. */
   unfinishedAt(text: string): number;
-  searchSessions(query: string, limit: number): readonly SearchHit[];
-  /** True while there are listeners for deltas; otherwise none are built. */
-  wantsDeltas(): boolean;
-  publishDelta(delta: DeltaNotice): void;
+  /** None are built while nothing listens: then the size is 0. */
+  readonly deltas: { readonly size: number; emit(delta: DeltaNotice): void };
 }

@@ -34,7 +34,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   const records = open.flatMap((call) =>
     call.pid === null || call.startTime === null ? [] : [{ pid: call.pid, startTime: call.startTime }],
   );
-  const reaped = open.length === 0 && turns.length === 0 ? 0 : await deps.processes.reap(records, deps.instanceMarker);
+  const reaped = open.length === 0 && turns.length === 0 ? 0 : (await deps.processes.reap(records, deps.instanceMarker)).killed;
   deps.crashPoints.reach('recovery-reaped');
   const lost = open.filter((call) => call.idempotency === 'unsafe');
   const perSession = new Map<string, AnyDraft[]>();

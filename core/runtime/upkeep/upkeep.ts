@@ -2,9 +2,15 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Config } from '../../contracts/config.ts';
+import type { ModelLearning, ModelRouter } from '../../mind/llm/llm.ts';
+import type { ArtifactStore } from '../../store/artifact/artifact.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
+import type { LogHead, SessionLog } from '../../store/session/session.ts';
+import type { AutomaticBackup } from './automatic-backup.ts';
+import { collectGarbage } from './collect-garbage.ts';
 
 export { firstUses } from './first-uses.ts';
-export { collectGarbage } from './collect-garbage.ts';
 export { AutomaticBackup, type AutomaticBackupDeps } from './automatic-backup.ts';
 
 export interface UpkeepDeps {
@@ -116,4 +122,47 @@ export class Upkeep {
       return false;
     }
   }
+}
+
+interface ProgramParts extends Pick<UpkeepDeps, 'clock' | 'logger'> {
+  readonly config: Pick<Config, 'retention'>;
+  readonly log: SessionLog;
+  readonly head: Pick<LogHead, 'secure'>;
+  readonly models: Pick<ModelRouter, 'save'>;
+  readonly learning: Pick<ModelLearning, 'save'>;
+  readonly backups: AutomaticBackup;
+  readonly artifactStore: ArtifactStore;
+  readonly checkpoints: Checkpoints;
+  readonly turns: { readonly runningTurns: number };
+  /** The features. */
+  readonly wings: readonly { catchUp?(): boolean; daily?(): void }[];
+}
+
+/** Over the parts of the program. */
+export function createUpkeep(parts: ProgramParts): Upkeep {
+  const { log, head, models, learning, wings, artifactStore: artifacts } = parts;
+  return new Upkeep({
+    ...parts,
+    onCommitted: (listener) => log.onCommitted(listener),
+    afterCommits: [
+      () => log.search.catchUp(),
+      () => log.activity.catchUp(),
+      ...wings.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
+      () => {
+        models.save();
+        return learning.save();
+      },
+      () => {
+        head.secure();
+        return false;
+      },
+    ],
+    betweenTurns: () => head.secure(),
+    isBusy: () => parts.turns.runningTurns > 0,
+    daily: () => {
+      void parts.backups.run();
+      collectGarbage({ ...parts, artifacts, retention: parts.config.retention, db: log.storage.db });
+      for (const wing of wings) wing.daily?.();
+    },
+  });
 }

@@ -17,7 +17,8 @@ export interface Migration {
 export const schemaVersion = 1;
 
 /** Runs missing migrations, each in a separate transaction. Fails with `store_too_new` before changing anything. */
-export function migrate(db: Database.Database, migrations: readonly Migration[]): void {
+/** A start may be cut off in the middle of a step, before or after it is written: there `reach` is called. */
+export function migrate(db: Database.Database, migrations: readonly Migration[], reach?: () => void): void {
   const known = new Set(migrations.map((migration) => migration.id));
   assert(known.size === migrations.length, 'two migrations share an id');
   const applied = readApplied(db);
@@ -36,7 +37,9 @@ export function migrate(db: Database.Database, migrations: readonly Migration[])
   const record = db.prepare('INSERT OR IGNORE INTO migrations (id, min_safe_version, applied_at_ms) VALUES (?, ?, unixepoch() * 1000)');
   for (const migration of missing) {
     db.transaction(() => {
+      reach?.();
       migration.up(db);
+      reach?.();
       record.run(migration.id, migration.minSafeVersion);
     }).immediate();
   }

@@ -32,6 +32,8 @@ export interface StorageOptions {
   readonly lock?: boolean;
   /** True for a folder that is deleted at the end: nothing waits for the disk, and a power cut may damage it. */
   readonly isThrowaway?: boolean;
+  /** For fault tests: called before and after the work of each migration. */
+  readonly reachMigration?: () => void;
 }
 
 const CACHE_PAGES_KIB = -16_000;
@@ -87,7 +89,7 @@ export class Storage {
       // Checkpoints run when idle; the automatic one is only the ceiling for a log that never rests.
       db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
-      migrate(db, options.migrations);
+      migrate(db, options.migrations, options.reachMigration);
       return new Storage(db, options, release);
     } catch (cause) {
       db?.close();

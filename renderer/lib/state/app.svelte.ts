@@ -171,8 +171,8 @@ export class App {
   }
 
   /** For a part of a view that waits while it does something a person asked for. */
-  doing(): Doing {
-    return new Doing((work) => this.attempt(work));
+  doing(after?: () => Promise<unknown>): Doing {
+    return new Doing((work) => this.attempt(work), after);
   }
 
   /** The conversation of a session, loaded the first time it is asked for. The least recently used one goes first. */

@@ -3,15 +3,19 @@
 export class Doing {
   busy = $state(false);
   readonly #attempt: (work: () => Promise<unknown>) => Promise<boolean>;
+  readonly #after: () => Promise<unknown>;
 
-  constructor(attempt: (work: () => Promise<unknown>) => Promise<boolean>) {
+  /** `after`: reads the view anew, whether it failed or not. */
+  constructor(attempt: (work: () => Promise<unknown>) => Promise<boolean>, after = async (): Promise<unknown> => undefined) {
     this.#attempt = attempt;
+    this.#after = after;
   }
 
   /** False when it failed. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     this.busy = true;
     const done = await this.#attempt(work);
+    await this.#after();
     this.busy = false;
     return done;
   }
