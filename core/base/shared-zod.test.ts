@@ -26,6 +26,11 @@ test('a description belongs to the place it is written at', () => {
   expect(z.string().min(1).describe('a title')).not.toBe(named);
 });
 
+test('a strict object refuses other keys', () => {
+  expect(z.strictObject({ name: z.string() }).safeParse({ name: 'Ada', more: 1 }).success).toBe(false);
+  expect(z.strictObject({ name: z.string() }, 'no person').safeParse(1).error?.issues[0]?.message).toBe('no person');
+});
+
 type Zod = Pick<typeof z, 'string' | 'number' | 'boolean' | 'strictObject'>;
 
 /** The same schema, written with either. */
