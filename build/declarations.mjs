@@ -22,7 +22,8 @@ export function writeDeclarations(root) {
   const key = cache.keyOf(['build/declarations.mjs', 'core/index.ts']);
   const made = () => `${key} ${hash('sha256', readFileSync(file))}`;
   if (existsSync(file) && cache.read('declarations').has(made())) return;
-  // Without a check of the sources, which are checked elsewhere: it took half of the time.
+  // Without a check of the sources, which are checked elsewhere: it took half of the time. And without what is marked `@internal`: the types
+  // of the composition are inferred, and the library names none of them.
   const [text = ''] = generateDtsBundle(
     // Only the exports of core/index.ts are exported: a type that merely occurs in it may change without notice.
     [

@@ -81,6 +81,7 @@ const turnsEnd = defineBuiltInFeature({
   }),
 });
 
+/** @internal */
 export const builtInFeatures = FeatureList.over<Ground>()
   .with(identity)
   .with(agents)
@@ -124,4 +125,5 @@ export const builtInFeatures = FeatureList.over<Ground>()
   .with(health)
   .with(report);
 
+/** @internal */
 export type Features = ReturnType<typeof builtInFeatures.make>;

@@ -75,7 +75,7 @@ export function migrationsOf(features: readonly AnyFeature[]): Migration[] {
   return [...spineMigrations, ...features.flatMap((feature) => feature.migrations)].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The options, and the redaction of each sink. */
+/** The options, and the redaction of each sink. @internal */
 export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const { config } = loaded;
   const clock = options.clock ?? systemClock;
@@ -108,7 +108,7 @@ export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lif
 }
 type Ground = ReturnType<typeof composeGround>;
 
-/** The database and its tables. */
+/** The database and its tables. @internal */
 export async function composeStore(ground: Ground, features: readonly AnyFeature[]) {
   const { home, lifetimes, clock, logger, crashPoints, config, options, safetyOf } = ground;
   const reachMigration = (): void => crashPoints.reach('migration');
@@ -144,7 +144,7 @@ export async function composeStore(ground: Ground, features: readonly AnyFeature
 }
 type Store = Awaited<ReturnType<typeof composeStore>>;
 
-/** The gate, and everything it bases its decisions on. */
+/** The gate, and everything it bases its decisions on. @internal */
 export function composeGuard(store: Store) {
   const { home, config, log, lifetimes, policy, marks, userHome, temporaryFolder } = store;
   const workspace = openWorkspace(home, config.workspace.path);
@@ -206,7 +206,7 @@ export function composeGuard(store: Store) {
 }
 type Guard = ReturnType<typeof composeGuard>;
 
-/** Processes, tools, models and messages. Models outlive the turns: one cut off by the end is no failure of its turn. */
+/** Processes, tools, models and messages. Models outlive the turns: one cut off by the end is no failure of its turn. @internal */
 export function composeHands(guard: Guard) {
   const { home, config, clock, logger, safetyOf, options, lifetimes, storage, log, facts, environment, platform, ...rest } = guard;
   const instanceMarker = instanceMarkerOf(facts.home);
@@ -252,4 +252,5 @@ export function composeHands(guard: Guard) {
     asking: { clock, later: systemLater, budget: rest.budget, models, count: estimateTokens, redact: rest.redactPrompt },
   };
 }
+/** @internal */
 export type Hands = ReturnType<typeof composeHands>;

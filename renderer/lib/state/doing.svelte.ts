@@ -5,7 +5,7 @@ export class Doing {
   readonly #attempt: (work: () => Promise<unknown>) => Promise<boolean>;
   readonly #after: () => Promise<unknown>;
 
-  /** `after`: reads the view anew, whether it failed or not. */
+  /** `after`: reads the view anew, also after a failure. */
   constructor(attempt: (work: () => Promise<unknown>) => Promise<boolean>, after = async (): Promise<unknown> => undefined) {
     this.#attempt = attempt;
     this.#after = after;
