@@ -71,26 +71,35 @@ function cookieRules(): PatternRule[] {
   ];
 }
 
-/** A word behind these is a password: trigger, everything up to it. */
-const flags: readonly (readonly [trigger: string, before: string])[] = [
-  ['curl ', String.raw`curl [^\n|;]{0,120}?(?:-u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`],
-  ['sshpass ', String.raw`sshpass [^\n|;]{0,40}?-p ?["']?`],
-  ['mysql', String.raw`mysql(?:dump|admin|import|show)?\b[^\n|;]{0,120}? -p`],
-  ['redis-cli ', String.raw`redis-cli [^\n|;]{0,120}?(?:-a|--pass) ["']?`],
-  [' pass:', ' pass:'],
-  ['htpasswd ', String.raw`htpasswd -[A-Za-z]*b[A-Za-z]* \S{1,100} \S{1,60} ["']?`],
-  ['net user ', String.raw`net user \S{1,60} ["']?`],
+const onLine = String.raw`[^\n|;]{0,330}`;
+
+/**
+ * A word behind these is a password: trigger, everything up to it, and what of a line may still lead to one, behind the trigger. A stream waits
+ * for that, so it begins as a command does and not as a sentence about one.
+ */
+const flags: readonly (readonly [trigger: string, before: string, reach: string])[] = [
+  ['curl ', String.raw`curl (?=[-"'h])[^\n|;]{0,120}?(?:-u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`, `(?:[-"'h]${onLine})?`],
+  ['sshpass ', String.raw`sshpass (?:-[^\n|;]{0,40}? ?)?-p ?["']?`, `(?:-${onLine})?`],
+  ['mysql', String.raw`mysql(?:dump|admin|import|show)?(?: -[^\n|;]{0,120}?)? -p`, `[a-z]{0,6}(?: (?:-${onLine})?)?`],
+  ['redis-cli ', String.raw`redis-cli (?:-[^\n|;]{0,120}? )?(?:-a|--pass) ["']?`, `(?:-${onLine})?`],
+  ['pass:', String.raw`(?<=[\s"'])pass:`, String.raw`\S{0,201}`],
+  ['htpasswd ', String.raw`htpasswd -[A-Za-z]*b[A-Za-z]* \S{1,100} \S{1,60} ["']?`, `(?:-${onLine})?`],
+  ['net user ', String.raw`net user \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
   // A constant of PHP.
-  ['define(', String.raw`define\( ?["']\w{0,60}(?:PASS|PASSWORD|SECRET|TOKEN|KEY|SALT)\w{0,20}["'] {0,2}, {0,3}["']`],
-  ['setx ', String.raw`setx \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`],
+  [
+    'define(',
+    String.raw`define\( ?["']\w{0,60}(?:PASS|PASSWORD|SECRET|TOKEN|KEY|SALT)\w{0,20}["'] {0,2}, {0,3}["']`,
+    String.raw`(?: ?["']\w{0,90}(?:["'] {0,2},?${onLine})?)?`,
+  ],
+  ['setx ', String.raw`setx \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`, String.raw`\w{0,70}(?: ["']?\S{0,201})?`],
 ];
 
 function flagRules(): PatternRule[] {
-  return flags.map(([trigger, before]) => ({
+  return flags.map(([trigger, before, reach]) => ({
     name: 'secret',
     triggers: [trigger],
     pattern: new RegExp(String.raw`${before}([^\s"'\x60$<>|;&(){}]{6,200})`, 'y'),
-    reach: new RegExp(String.raw`${escapeRegExp(trigger)}[^\n]{0,400}`, 'y'),
+    reach: new RegExp(escapeRegExp(trigger) + reach, 'y'),
     rank: rankOfPlace,
     accept: (secret) => /[A-Za-z]/.test(secret) && (/[^A-Za-z]/.test(secret) || isJumble(secret)) && !/^[/.*[\\-]|^\*+$|x{5}/.test(secret),
   }));
