@@ -5,7 +5,7 @@ export class Doing {
   readonly #attempt: (work: () => Promise<unknown>) => Promise<boolean>;
   readonly #after: () => Promise<unknown>;
 
-  /** `after`: reads the view anew, also after a failure. */
+  /** `after` runs at the end of each, also after a failure: a view is read again. */
   constructor(attempt: (work: () => Promise<unknown>) => Promise<boolean>, after = async (): Promise<unknown> => undefined) {
     this.#attempt = attempt;
     this.#after = after;
