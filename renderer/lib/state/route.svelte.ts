@@ -48,8 +48,11 @@ export class Route {
 
   /** Follows the address until the returned function is called. */
   follow(target: Window): () => void {
-    const read = (): void => this.#read(target.location.hash);
-    read();
+    this.#read(target.location.hash);
+    // `go` has read it already, and a second new place would close a field that was opened in it since.
+    const read = (): void => {
+      if (target.location.hash !== this.#hash) this.#read(target.location.hash);
+    };
     target.addEventListener('hashchange', read);
     return () => target.removeEventListener('hashchange', read);
   }

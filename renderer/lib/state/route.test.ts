@@ -27,3 +27,18 @@ test('an address that changed meanwhile is followed, not replaced', () => {
   expect(address.hash).toBe('#/activity/s2/t2');
   expect(route.place).toEqual({ view: 'activity', sessionId: 's2', turnId: 't2', atSeq: null });
 });
+
+test('an address that was read at once is not read again when the browser tells of it', () => {
+  const address = silentLocation();
+  const route = new Route(() => address);
+  const target = Object.assign(new EventTarget(), { location: address });
+  const stop = route.follow(target as unknown as Window);
+  route.go('chat', 's1');
+  const { place } = route;
+  target.dispatchEvent(new Event('hashchange'));
+  expect(route.place).toBe(place);
+  address.hash = '#/health';
+  target.dispatchEvent(new Event('hashchange'));
+  expect(route.place.view).toBe('health');
+  stop();
+});
