@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Web, WebHandler } from '../../../tests/doubles/web/web.ts';
 import { codeOf, judge, limits, openFetch, other, shop, startWeb } from '../../../tests/doubles/web/egress-rig.ts';
 import { GuardedFetch, type FetchAnswer, type FetchLimits, type FetchRequest } from './egress.ts';
@@ -184,18 +184,13 @@ test('a body is not sent on to another origin; what a redirect makes a GET has n
 
 test('a proxy of the environment is not used', async () => {
   web.handle((_request, response) => void response.end('direct'));
-  const before = { ...process.env };
-  Object.assign(process.env, {
-    http_proxy: 'http://127.0.0.1:9',
-    HTTPS_PROXY: 'http://127.0.0.1:9',
-    ALL_PROXY: 'http://127.0.0.1:9',
-    NODE_USE_ENV_PROXY: '1',
-  });
+  for (const name of ['http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:9');
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1');
   try {
     expect((await get({ url: 'http://shop.test.invalid/' })).body.toString()).toBe('direct');
     expect(web.dialled).toEqual([`${shop}:80`]);
   } finally {
-    process.env = before;
+    vi.unstubAllEnvs();
   }
 });
 
