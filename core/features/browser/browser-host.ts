@@ -40,6 +40,8 @@ const LOAD_MS = 30_000;
 const TABS_MAX = 20;
 const CLOSE_MS = 3_000;
 const END_NEWS_MS = 200;
+/** The same where the driver says that all was closed. */
+const CLOSED_NEWS_MS = 3_000;
 const RESTLESS_COUNT = 4;
 const RESTLESS_MS = 2_000;
 
@@ -118,9 +120,9 @@ export class BrowserHost {
     try {
       return await Promise.race([work, gone]);
     } catch (cause) {
-      if (cause instanceof AppError) throw cause;
+      if (cause instanceof AppError && !saysClosed(cause)) throw cause;
       // The driver fails a moment before it tells that the browser ended.
-      await settlesWithin(ended.promise, END_NEWS_MS);
+      await settlesWithin(ended.promise, saysClosed(cause) ? CLOSED_NEWS_MS : END_NEWS_MS);
       if (this.#running === null) throw endedError(cause);
       throw cause;
     }
@@ -353,6 +355,11 @@ function placeOf(request: Request): Pick<PageRequest, 'isPageNavigation' | 'page
 
 function nothingNoted(): { dialogs: string[]; newTabs: string[]; errors: string[] } {
   return { dialogs: [], newTabs: [], errors: [] };
+}
+
+/** In an error of the driver, or in one that was made of it. */
+function saysClosed(cause: unknown): boolean {
+  return cause instanceof Error && cause.message.includes('browser has been closed');
 }
 
 function endedError(cause?: unknown): AppError {
