@@ -45,6 +45,12 @@ export function nodeBundle(root, input, format) {
 }
 
 /**
+ * As the bundler writes paths, on Windows too.
+ * @param {string} path
+ */
+const slashed = (path) => path.replaceAll('\\', '/');
+
+/**
  * The words and commands of the operations without their schemas: help and completion start without loading those.
  * @param {string} root
  * @returns {{ name: string, load: (id: string) => Promise<string | null> }}
@@ -54,7 +60,7 @@ export function formsAsData(root) {
   return {
     name: 'forms-as-data',
     async load(id) {
-      if (id.replaceAll('\\', '/') !== file.replaceAll('\\', '/')) return null;
+      if (slashed(id) !== slashed(file)) return null;
       const { opForms, familyHelp } = /** @type {Record<string, unknown>} */ (await import(pathToFileURL(file).href));
       return `export const opForms = ${JSON.stringify(opForms)};\nexport const familyHelp = ${JSON.stringify(familyHelp)};`;
     },
@@ -68,14 +74,14 @@ export function formsAsData(root) {
  * @returns {import('vite').Plugin}
  */
 function sharedZod(root) {
-  const file = join(root, 'core/base/shared-zod.ts');
-  const own = ['core', 'main'].map((folder) => join(root, folder).replaceAll('\\', '/') + '/');
+  const file = slashed(join(root, 'core/base/shared-zod.ts'));
+  const own = ['core/', 'main/'].map((folder) => slashed(join(root, folder)));
   return {
     name: 'shared-zod',
     enforce: /** @type {const} */ ('pre'),
     resolveId(id, importer) {
-      const from = importer?.replaceAll('\\', '/') ?? '';
-      const isOwn = id === 'zod' && from !== file.replaceAll('\\', '/') && own.some((folder) => from.startsWith(folder));
+      const from = slashed(importer ?? '');
+      const isOwn = id === 'zod' && from !== file && own.some((folder) => from.startsWith(folder));
       return isOwn ? file : null;
     },
   };
@@ -151,7 +157,7 @@ function withoutUnused(root) {
   return {
     name: 'without-unused',
     enforce: /** @type {const} */ ('pre'),
-    load: (id) => leftOut.find(({ of }) => of.test(id.replaceAll('\\', '/')))?.code ?? null,
+    load: (id) => leftOut.find(({ of }) => of.test(slashed(id)))?.code ?? null,
     resolveId: (id) => {
       if (id === '@discordjs/rest') return join(root, 'node_modules/@discordjs/rest/dist/web.mjs');
       // Mail programs ask for it in two forms.
@@ -192,6 +198,6 @@ function exportsOf(module) {
  * @param {{ name: string, moduleIds: string[] }} chunk
  */
 function chunkName(chunk) {
-  const packageName = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(chunk.moduleIds.at(-1)?.replaceAll('\\', '/') ?? '')?.[1];
+  const packageName = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(slashed(chunk.moduleIds.at(-1) ?? ''))?.[1];
   return packageName?.replace('@', '').replace('/', '-') ?? chunk.name;
 }

@@ -208,11 +208,11 @@ type Guard = ReturnType<typeof composeGuard>;
 
 /** Processes, tools, models and messages. Models outlive the turns: one cut off by the end is no failure of its turn. @internal */
 export function composeHands(guard: Guard) {
-  const { home, config, clock, logger, safetyOf, options, lifetimes, storage, log, facts, environment, platform, ...rest } = guard;
+  const { home, config, clock, logger, safetyOf, options, lifetimes, storage, log, facts, environment, platform } = guard;
   const instanceMarker = instanceMarkerOf(facts.home);
   const processes = new ProcessTrees({ ...guard, table: createProcessTable(platform), instanceMarker });
   const redactDeep = <T>(value: T): Redacted<T> => safetyOf('channels').redactDeep(value);
-  const outbox = lifetimes.add(new Outbox({ ...guard, rows: rest.outbound, after: systemLater, redactDeep }));
+  const outbox = lifetimes.add(new Outbox({ ...guard, rows: guard.outbound, after: systemLater, redactDeep }));
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
   const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, shared: options.sharedTools });
@@ -241,7 +241,7 @@ export function composeHands(guard: Guard) {
     formerModel: () => newestModel(log, (model) => !isSkillModel(model)),
   });
   lifetimes.add(models);
-  rest.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));
+  guard.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));
   const made = { instanceMarker, processes, outbox, tools, programs, engine, learning, prices, models };
   return {
     ...guard,
@@ -249,7 +249,7 @@ export function composeHands(guard: Guard) {
     turns: new DeferredTurns(),
     background: new BackgroundCommands(),
     lastOutput: new LastOutput({ folder: join(facts.home, 'running'), redactStream }),
-    asking: { clock, later: systemLater, budget: rest.budget, models, count: estimateTokens, redact: rest.redactPrompt },
+    asking: { clock, later: systemLater, budget: guard.budget, models, count: estimateTokens, redact: guard.redactPrompt },
   };
 }
 /** @internal */

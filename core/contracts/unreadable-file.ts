@@ -1,11 +1,7 @@
-// Why a file could not be used, in words. The only place that maps the names of the operating system's failures.
+// Why a file that a person or a model named could not be used, in words.
 
+import { errnoOf } from '../base/errno.ts';
 import { AppError } from './errors.ts';
-
-export function errnoOf(cause: unknown): string | undefined {
-  if (!(cause instanceof Error) || !('code' in cause)) return undefined;
-  return typeof cause.code === 'string' ? cause.code : undefined;
-}
 
 const meanings: Readonly<Record<string, string>> = {
   ENOENT: 'there is nothing at this path',

@@ -1,6 +1,7 @@
 // Plain aligned columns for people, and the small texts in them. No borders, no wrapping, no state. Nothing is cut: ids, hashes and
 // commands are there to be typed, and a pipe has no width.
 
+import { localDay } from '../../base/local-day.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
 /** A longer cell pushes the rest of its row aside instead of making the column as wide. */
@@ -32,8 +33,7 @@ export function when(atMs: number | null): string {
   if (atMs === null) return '-';
   const at = new Date(atMs);
   const two = (part: number): string => String(part).padStart(2, '0');
-  const day = [String(at.getFullYear()).padStart(4, '0'), two(at.getMonth() + 1), two(at.getDate())].join('-');
-  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
+  return `${localDay(atMs)} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
 }
 
 export function size(bytes: number): string {

@@ -2,6 +2,7 @@
 
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { errnoOf } from '../../base/errno.ts';
 import { isBelow } from '../../base/inside-folder.ts';
 import { gzipped, takes } from './reply.ts';
 
@@ -94,5 +95,5 @@ function safeRelative(path: string): string | null {
 }
 
 function isMissing(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(String(cause.code));
+  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(errnoOf(cause) ?? '');
 }

@@ -16,7 +16,8 @@ import { builtInNames, builtInPipeline } from './built-in.ts';
 import { graphFaults } from './graph.ts';
 import { PipelineDesk } from './pipeline-desk.ts';
 import { pipelineMigrations, pipelineRows } from './rows.ts';
-import { errnoOf, unreadable } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
+import { unreadable } from '../../contracts/unreadable-file.ts';
 
 type Taken = Pick<
   Spine,

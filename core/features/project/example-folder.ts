@@ -3,6 +3,7 @@
 
 import { mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errnoOf } from '../../base/errno.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 
@@ -66,7 +67,7 @@ function writeNew(path: string, text: string): boolean {
     writeFileSync(path, text, { flag: 'wx' });
     return true;
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false;
+    if (errnoOf(cause) === 'EEXIST') return false;
     throw cause;
   }
 }

@@ -15,16 +15,14 @@ const CARRIED_MAX = 20;
 /** The lines that the words of one command carry. */
 export function carriedLines([program = '', ...args]: readonly string[]): readonly Carried[] {
   const name = nameOf(program).toLowerCase();
-  const flags = [...(byProgram.get(name) ?? []), ...byFamily(name)];
-  const found = flags.flatMap((flag) => valuesOf(args, flag)).map(here);
+  const found = (byProgram.get(name) ?? []).flatMap((flag) => valuesOf(args, flag)).map(here);
   const more = carriers.get(name)?.(args) ?? [];
   const code = codeOf(name, args);
   return [...found, ...more, ...(code === null ? [] : startedByCode(code).map(here))].slice(0, CARRIED_MAX);
 }
 
-/** Code in an argument, for a program that runs it: of `python -c`, `awk`, `osascript -e`; null for none. */
-export function codeOf(program: string, args: readonly string[]): string | null {
-  const name = nameOf(program).toLowerCase();
+/** Code in an argument, for a program that runs it: of `python -c`, `awk`, `osascript -e`; null for none. `name`: without folder, in lower case. */
+export function codeOf(name: string, args: readonly string[]): string | null {
   if (/^(?:g|m|n)?awk$/.test(name)) return args.find((argument) => !argument.startsWith('-')) ?? null;
   if (!isInterpreter(name) && !/^(?:mongo|mongosh)$/.test(name)) return null;
   const at = args.findIndex((argument) => codeFlag.test(argument));
@@ -90,12 +88,9 @@ const byProgram: ReadonlyMap<string, readonly Flag[]> = new Map(
     flock: [next(/^(?:-c|--command)$/)],
     runuser: [next(/^(?:-c|--command)$/)],
     make: [same(/^SHELL=/)],
+    ...Object.fromEntries('vi vim nvi nvim ex view gvim rvim'.split(' ').map((editor) => [editor, editorFlags])),
   } satisfies Record<string, readonly Flag[]>),
 );
-
-function byFamily(name: string): readonly Flag[] {
-  return /^(?:n?vim?|vi|ex|view|gvim|rvim)$/.test(name) ? editorFlags : [];
-}
 
 function valuesOf(args: readonly string[], { flag, attached, line }: Flag): readonly string[] {
   return args.flatMap((argument, at) => {

@@ -57,7 +57,8 @@ function outputOfScript(script: ParsedScript, variables: Variables, depth: numbe
   return output === null ? null : output.replace(/\n+$/, '');
 }
 
-function partsOf(node: PipelineNode | { readonly type: 'AndOr' }): readonly CommandNode[] {
+/** None of a list of commands with `&&` and `||`. */
+export function partsOf(node: PipelineNode | { readonly type: 'AndOr' }): readonly CommandNode[] {
   if (node.type === 'AndOr') return [];
   return node.type === 'Pipeline' ? node.commands : [node];
 }
@@ -84,7 +85,7 @@ function printed(program: string, args: readonly string[], command: CommandNode)
     return format.replace(/%[sb]/g, () => rest.shift() ?? '').replace(/\\n/g, '\n');
   }
   if (program !== 'cat' && program !== 'base64') return null;
-  const given = command.type === 'Command' ? fedText(command, new Map()) : null;
+  const given = fedText(command, new Map());
   return given === null || program === 'cat' ? given : decoded(given, program, args);
 }
 

@@ -3,8 +3,8 @@
 
 import { forEachChild, type Command, type CommandNode, type Pipeline, type SyntaxNode, type Word } from 'unbash';
 import { carriedLines } from './carried-lines.ts';
-import { fedText, knownText, outputOf } from './known-text.ts';
-import { nameOf } from './program-names.ts';
+import { fedText, knownText, outputOf, partsOf } from './known-text.ts';
+import { isShell, nameOf } from './program-names.ts';
 import { isLiteral, parseShell } from './shell-tree.ts';
 import { unwrap, type LineWord } from './wrappers.ts';
 
@@ -132,8 +132,7 @@ class Collector {
       const [part, ...more] = word.type === 'Word' ? (word.parts ?? []) : [];
       if (part?.type !== 'ProcessSubstitution' || more.length > 0 || part.script === undefined) continue;
       const command = part.script.commands[0]?.command;
-      const parts = command?.type === 'Pipeline' ? command.commands : command === undefined || command.type === 'AndOr' ? [] : [command];
-      this.#addText(outputOf(parts, this.#variables), node, within);
+      this.#addText(outputOf(command === undefined ? [] : partsOf(command), this.#variables), node, within);
     }
   }
 
@@ -141,7 +140,7 @@ class Collector {
     const name = programOf(by);
     const wrappers = [...within.wrappers, name];
     if (text === null) this.commands.push({ ...nothingKnown, wrappers, elsewhere: within.elsewhere });
-    else if (isShell.test(name)) this.addLine(text, { ...within, depth: within.depth + 1, wrappers });
+    else if (isShell(name) || readsText.test(name)) this.addLine(text, { ...within, depth: within.depth + 1, wrappers });
     else this.#addCarried([name, '-c', text], within, wrappers);
   }
 
@@ -176,14 +175,15 @@ const nothingKnown: Omit<LineCommand, 'wrappers' | 'elsewhere'> = {
   isHidden: true,
 };
 
-const isShell = /^(?:(?:ba|da|z|k|fi|a)?sh|source|\.|at|batch)$/;
+/** Programs that run shell text from a file or from their input. */
+const readsText = /^(?:source|\.|at|batch)$/;
 
 /** An interpreter without code or a file in its arguments reads code from its input; `source` always reads it from elsewhere. */
 function readsItsCode(node: CommandNode): boolean {
   const name = programOf(node);
   if (node.type !== 'Command') return false;
-  if (/^(?:source|\.|at|batch)$/.test(name)) return true;
-  if (!isShell.test(name) && !/^(?:python[\d.]*|node|perl|ruby|php)$/.test(name)) return false;
+  if (readsText.test(name)) return true;
+  if (!isShell(name) && !/^(?:python[\d.]*|node|perl|ruby|php)$/.test(name)) return false;
   return node.args.every((word) => word.type === 'Word' && (/^-(?:$|[^ce]*$)/.test(word.value) || word.text.startsWith('<(')));
 }
 

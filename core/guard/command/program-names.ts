@@ -18,3 +18,10 @@ const interpreters = new RegExp(
 export function isInterpreter(program: string): boolean {
   return interpreters.test(nameOf(program));
 }
+
+const shells = /^(?:ba|da|z|k|fi|a)?sh$/;
+
+/** `name`: without folder. */
+export function isShell(name: string): boolean {
+  return shells.test(name);
+}

@@ -1,6 +1,6 @@
 // Programs that run another program, and where it begins in their arguments. Best effort.
 
-import { nameOf } from './program-names.ts';
+import { isShell, nameOf } from './program-names.ts';
 
 export interface LineWord {
   /** The text as far as it is known; expansions are left as written. */
@@ -62,14 +62,13 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map([
   ['nocorrect', { valued: '' }],
 ]);
 
-const shells = /^(?:ba|da|z|k|fi|a)?sh$/;
 const assignment = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
 /** The words, or the line of shell text, that a wrapper runs; null if it is not a wrapper. */
 export function unwrap(words: readonly LineWord[]): { words?: readonly LineWord[]; line?: string } | null {
   const program = nameOf(words[0]?.text ?? '');
   const args = words.slice(1);
-  if (shells.test(program) || program === 'su') return shellText(args);
+  if (isShell(program) || program === 'su') return shellText(args);
   if (program === 'eval') return { line: args.map(({ text }) => text).join(' ') };
   if (program === 'find') return findCommand(args);
   const split = program === 'env' ? args.findIndex(({ text }) => /^(?:-[^-]*S|--split-string)/.test(text)) : -1;

@@ -1,7 +1,7 @@
 // Detects secrets by the name they are given: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `- name: TOKEN` with its value, "the
 // password is …". Values are judged by form and entropy, because most of them in code and prose are not secrets.
 
-import { entropy, hasDigit, hasEveryKind, isJumble, rankOfGeneric, rankOfPlace, type PatternRule } from './pattern-rule.ts';
+import { entropy, hasDigit, hasEveryKind, isJumble, rankOfGeneric, rankOfPlace, uuid, type PatternRule } from './pattern-rule.ts';
 
 const words = ['password', 'passwd', 'passphrase', 'passwort', 'kennwort', 'pwd', 'secret', 'token', 'credential', 'psk'];
 const pairs = 'api access private account signing encryption master app auth write shared preshared subscription license service admin'
@@ -136,7 +136,7 @@ function isSecretValue(value: string, next: string): boolean {
 const isHash = (value: string): boolean => isDigest(value) || /^sha(?:1|256|384|512)[-:]/.test(value);
 
 function isDigest(value: string): boolean {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value) || /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value) || uuid.test(value);
 }
 
 /** A reference to a secret: a variable, a path, a URL, a call, a placeholder. */

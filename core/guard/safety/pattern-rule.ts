@@ -79,7 +79,8 @@ export const looksRandom = (text: string): boolean => hasDigit(text) && entropy(
 /** A key of random letters of both cases and digits, as opposed to words of a name. */
 export const hasEveryKind = (text: string): boolean => hasDigit(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** As a whole. */
+export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Words and numbers with separators or as camel case: `Some-long-anchor-2024`. */
 const wordy = /^(?:(?:[A-Z]?[a-z]{2,}|\d{1,4}|[A-Z]{2,}|[a-z])(?:[-_.+%/=:~]|$|(?=[A-Z0-9])))+$/;
 

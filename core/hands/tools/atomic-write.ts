@@ -6,7 +6,7 @@ import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { renameOverLater } from '../../base/rename-over.ts';
 import { fileError } from './errno.ts';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
 /**

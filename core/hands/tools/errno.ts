@@ -1,7 +1,8 @@
 // A file operation of a tool that failed.
 
 import { AppError } from '../../contracts/errors.ts';
-import { errnoOf, whyFileFailed } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
+import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 /** A file operation that failed, as an AppError (`not_found` or `tool_failed`) that names the path. */
 export function fileError(doing: string, path: string, cause: unknown): AppError {

@@ -1,7 +1,7 @@
 // The few questions path resolution asks the file system, as a port, and the real implementation. Changes nothing.
 
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 
 export interface PathEntry {
   readonly kind: 'file' | 'folder' | 'link' | 'other';

@@ -5,7 +5,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { AppError } from '../../contracts/errors.ts';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 import { openPlainFile } from './open-file.ts';
 
 const RULES_BYTES_MAX = 1_000_000;

@@ -10,7 +10,7 @@ import type { ToolDefinition } from '../../contracts/tools.ts';
 import { formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { fileError } from './errno.ts';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
 
 const NAMES_READ_MAX = 20_000;

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { fileError } from './errno.ts';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 import { assertNoLinkTo, assertSamePlace } from './same-place.ts';
 
 /** Linux tells which path a file was opened by. */

@@ -4,7 +4,7 @@
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 
 export interface OutputSpoolOptions {
   /** Folder for the file; it is made only when memory does not do. */

@@ -1,7 +1,7 @@
 // The process table of Linux, read from /proc. A process that ends while it is read is left out.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
 const ENVIRONMENT_BYTES_MAX = 262_144;

@@ -6,7 +6,7 @@ import { sleep } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import type { Environment } from './child-environment.ts';
-import { errnoOf } from '../../contracts/unreadable-file.ts';
+import { errnoOf } from '../../base/errno.ts';
 import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 import { findMembers } from './tree-members.ts';
 import { endWindowsTrees, runProgram } from './windows-trees.ts';

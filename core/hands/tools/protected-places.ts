@@ -164,17 +164,11 @@ function isOwn(plainReal: string, folders: ProtectedFolders): boolean {
 export function protectionOf(real: string, folders: ProtectedFolders): string | null {
   const plainReal = plain(real);
   if (isOwn(plainReal, folders)) return ownDataProtection;
-  const listed = listedReason(plainReal.split(sep));
+  const listed = protectedReason(plainReal);
   if (listed !== null) return listed;
   if (windowsRoot.test(plainReal)) return 'this is part of the operating system';
   const workspace = plain(folders.workspace);
   return roots.find(({ root }) => isUnderRoot(plainReal, root, workspace))?.reason ?? null;
-}
-
-/** Why a change here is asked about although reading is free; null if it is not. */
-export function runLaterReason(plainReal: string): string | null {
-  const parts = plainReal.split(sep);
-  return runLater.find((place) => parts.some((_, start) => matchesAt(parts, start, place)))?.reason ?? null;
 }
 
 /** A workspace that was put below such a root (a service's folder in /var/lib) is not the system's. */
@@ -190,9 +184,25 @@ function isInOwnWorkspace(plainReal: string, folders: ProtectedFolders): boolean
   return workspace !== home && isInside(workspace, home) && isInside(plainReal, workspace);
 }
 
-// A walk asks this of every file: most parts are settled by one look into a map.
-const exactStarts = groupByFirstPart(anywhere.filter((place) => !startsWide(place)));
-const wideStarts = anywhere.filter(startsWide);
+const protectedReason = reasonIn(anywhere);
+
+/** Why a change of a path in its plain form is asked about although reading is free; null if it is not. */
+export const runLaterReason = reasonIn(runLater);
+
+/** Tells the reason of the place that a path is in. A walk asks it of every file: most parts are settled by one look into a map. */
+function reasonIn(listed: readonly Place[]): (plainReal: string) => string | null {
+  const exactStarts = groupByFirstPart(listed.filter((place) => !startsWide(place)));
+  const wideStarts = listed.filter(startsWide);
+  return (plainReal) => {
+    const parts = plainReal.split(sep);
+    for (const [start, part] of parts.entries()) {
+      const exact = exactStarts.get(part)?.find((place) => matchesAt(parts, start, place));
+      const found = exact ?? wideStarts.find((place) => matchesAt(parts, start, place));
+      if (found !== undefined) return found.reason;
+    }
+    return null;
+  };
+}
 
 function groupByFirstPart(listed: readonly Place[]): ReadonlyMap<string, readonly Place[]> {
   const groups = new Map<string, Place[]>();
@@ -205,15 +215,6 @@ function groupByFirstPart(listed: readonly Place[]): ReadonlyMap<string, readonl
 
 function startsWide(place: Place): boolean {
   return place.parts[0]?.includes('*') === true;
-}
-
-function listedReason(parts: readonly string[]): string | null {
-  for (const [start, part] of parts.entries()) {
-    const exact = exactStarts.get(part)?.find((place) => matchesAt(parts, start, place));
-    const found = exact ?? wideStarts.find((place) => matchesAt(parts, start, place));
-    if (found !== undefined) return found.reason;
-  }
-  return null;
 }
 
 function matchesAt(parts: readonly string[], start: number, place: Place): boolean {

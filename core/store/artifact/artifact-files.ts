@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
-import { failureCode } from './store-failure.ts';
+import { errnoOf } from '../../base/errno.ts';
 
 /** The file system calls used here, as a port: a fault test makes the nth one fail. */
 export type FileCalls = Pick<
@@ -130,7 +130,7 @@ export class ArtifactFiles {
     try {
       return this.#fs.openSync(this.#pathOf(sha256), 'r');
     } catch (cause) {
-      if (failureCode(cause) === 'ENOENT') return null;
+      if (errnoOf(cause) === 'ENOENT') return null;
       throw cause;
     }
   }
@@ -150,7 +150,7 @@ export class ArtifactFiles {
     try {
       return this.#fs.readdirSync(folder);
     } catch (cause) {
-      if (failureCode(cause) === 'ENOENT') return [];
+      if (errnoOf(cause) === 'ENOENT') return [];
       throw cause;
     }
   }
@@ -163,7 +163,7 @@ export class ArtifactFiles {
     try {
       this.#fs.unlinkSync(path);
     } catch (cause) {
-      if (failureCode(cause) !== 'ENOENT') throw cause;
+      if (errnoOf(cause) !== 'ENOENT') throw cause;
     }
   }
 }

@@ -1,5 +1,6 @@
 // The one place that maps Node's file error codes and SQLite's to errors of an artifact.
 
+import { errnoOf } from '../../base/errno.ts';
 import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
 
 const meanings: readonly (readonly [RegExp, ErrorCode, string])[] = [
@@ -12,13 +13,9 @@ const meanings: readonly (readonly [RegExp, ErrorCode, string])[] = [
 /** `doing` completes the sentence "Could not …". */
 export function storeFailure(cause: unknown, doing: string): AppError {
   if (isAppError(cause)) return cause;
-  const code = failureCode(cause);
+  const code = errnoOf(cause) ?? '';
   for (const [pattern, errorCode, why] of meanings) {
     if (pattern.test(code)) return new AppError(errorCode, `Could not ${doing}: ${why}.`, { cause });
   }
   return new AppError('store_failed', `Could not ${doing}${code === '' ? '' : ` (${code})`}.`, { cause });
-}
-
-export function failureCode(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
 }

@@ -1,6 +1,7 @@
 // The file system calls a checkpoint needs, as a port, and their failures in words. Changes nothing itself.
 
 import * as nodeFs from 'node:fs';
+import { errnoOf } from '../../base/errno.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 
 /** A port, so that a fault test makes the nth call fail, or the process "end" there. */
@@ -28,10 +29,6 @@ export type FileCalls = Pick<
 
 export const realFileCalls: FileCalls = nodeFs;
 
-export function errnoOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-}
-
 const meanings: Readonly<Record<string, string>> = {
   ENOENT: 'there is nothing at this path any more',
   ENOTDIR: 'a part of this path is a file, not a folder',
@@ -51,7 +48,7 @@ const meanings: Readonly<Record<string, string>> = {
 /** Completes "… because"; no full stop. */
 export function whyItFailed(cause: unknown): string {
   if (isAppError(cause)) return cause.message.replace(/\.$/, '');
-  return meanings[errnoOf(cause)] ?? (cause instanceof Error ? cause.message : 'of an unknown reason');
+  return meanings[errnoOf(cause) ?? ''] ?? (cause instanceof Error ? cause.message : 'of an unknown reason');
 }
 
 /** `doing` completes "Could not …". A full disk is `store_full`, all else `tool_failed`. */

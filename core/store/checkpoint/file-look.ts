@@ -3,9 +3,10 @@
 import { createHash, hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { errnoOf } from '../../base/errno.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileImage } from '../../contracts/checkpoints.ts';
-import { errnoOf, type FileCalls } from './file-calls.ts';
+import type { FileCalls } from './file-calls.ts';
 
 // Both are missing on Windows, where links need a privilege.
 const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;

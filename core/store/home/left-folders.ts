@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { errnoOf } from '../../base/errno.ts';
 
 /** Paths of this user's folders named `PREFIX<process number>-…` whose process has ended. Follows no link. */
 export function leftFolders(parent: string, prefix: string): string[] {
@@ -18,6 +19,6 @@ export function isRunning(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (cause) {
     // The process belongs to another user, but exists.
-    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
+    return errnoOf(cause) === 'EPERM';
   }
 }

@@ -46,6 +46,12 @@ export function argumentsOf({ form }: Entry, fields: Fields): ArgumentSpec[] {
   });
 }
 
+/** `<name>`, `[name]`, `<name...>`. */
+export function shapeOf({ label, isVariadic, isOptional }: ArgumentSpec): string {
+  const name = `${label}${isVariadic ? '...' : ''}`;
+  return isOptional ? `[${name}]` : `<${name}>`;
+}
+
 export function optionsOf({ form }: Entry, fields: Fields): OptionSpec[] {
   const options = Object.entries(form.options ?? {}).flatMap(([name, option]) =>
     option === undefined ? [] : [optionOf(form, [name, option], fields)],

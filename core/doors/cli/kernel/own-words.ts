@@ -2,15 +2,11 @@
 
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import { takenBy, type Entry, type Given } from './entries.ts';
-import { argumentsOf, optionsOf } from './options.ts';
+import { argumentsOf, optionsOf, shapeOf } from './options.ts';
 
 /** `Usage: trayclaw sessions show [options] <session-id>` */
 export function usageOf(entry: Entry): string {
-  const taken = argumentsOf(entry, {}).map(({ label, isVariadic, isOptional }) => {
-    const name = `${label}${isVariadic ? '...' : ''}`;
-    return isOptional ? `[${name}]` : `<${name}>`;
-  });
-  return ['Usage: trayclaw', ...entry.path, '[options]', ...taken].join(' ');
+  return ['Usage: trayclaw', ...entry.path, '[options]', ...argumentsOf(entry, {}).map(shapeOf)].join(' ');
 }
 
 /** An empty path would mean the current folder, as it comes of a variable that is not set. Fails with `invalid_params`. */

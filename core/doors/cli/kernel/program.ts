@@ -7,7 +7,7 @@ import type { CommandContext, Run } from '../command-context.ts';
 import { ownEntries } from '../own-commands.ts';
 import { opEntries, takenBy, type Entry, type Given } from './entries.ts';
 import { aboutFamily, groupForHelp } from './families.ts';
-import { argumentsOf, optionsOf, type Fields } from './options.ts';
+import { argumentsOf, optionsOf, shapeOf, type Fields } from './options.ts';
 import { inOwnWords, refuseEmptyPaths, usageOf } from './own-words.ts';
 
 export interface ProgramOptions {
@@ -63,9 +63,9 @@ function commandAt(program: Commander.Command, { path }: Entry): Commander.Comma
 }
 
 function addDetails({ Argument, Option }: typeof Commander, command: Commander.Command, [entry, fields]: readonly [Entry, Fields]): void {
-  for (const { label, isVariadic, isOptional, about, field, fallback } of argumentsOf(entry, fields)) {
-    const name = `${label}${isVariadic ? '...' : ''}`;
-    const argument = new Argument(isOptional ? `[${name}]` : `<${name}>`, about);
+  for (const spec of argumentsOf(entry, fields)) {
+    const { about, field, fallback } = spec;
+    const argument = new Argument(shapeOf(spec), about);
     if (field.choices.length > 0) argument.argChoices = [...field.choices];
     if (fallback !== undefined) argument.default(fallback);
     command.addArgument(argument);
