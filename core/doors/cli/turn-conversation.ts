@@ -75,19 +75,25 @@ export class TurnConversation {
     const { turnId } = await start(signal);
     follower.follow(turnId);
     const cancelled = this.#cancelOnInterrupt(turnId);
-    let result = await this.#stayWith(turnId);
+    let result = await this.#stayWith(turnId, follower);
     if (signal.aborted) {
       await cancelled;
       result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
     }
-    if (this.#options.streams && result.status !== 'waiting') follower.finishText(result.text);
+    this.#finishText(result, follower);
     return { result, wasInterrupted: signal.aborted, calls: this.#calls };
   }
 
-  async #stayWith(turnId: string): Promise<AskResult> {
+  /** Events of a running instance use another connection, and may come after the result. */
+  #finishText({ text }: AskResult, follower: TurnFollower): void {
+    if (this.#options.streams) follower.finishText(text);
+  }
+
+  async #stayWith(turnId: string, follower: TurnFollower): Promise<AskResult> {
     const { claw, lines } = this.#options;
     let result = await claw.op('turn.wait', { turnId }, cliCaller);
     for (let round = 0; round < roundsMax && result.status === 'waiting' && lines !== null; round++) {
+      this.#finishText(result, follower);
       if (!(await this.#askFor(result, lines)) || this.#interrupted.signal.aborted) break;
       result = await claw.op('turn.wait', { turnId }, cliCaller);
     }

@@ -59,3 +59,33 @@ test('the part of a broken answer is marked, and the next one begins below it', 
   follower.stop();
   expect(printed).toEqual(['one two', '\n', '<lab broke off. It is asked once more.>', 'one two ', 'three']);
 });
+
+test('records that come before all deltas print each text once', async () => {
+  const { printed, follower, tell, record } = followed();
+  tell('I look fir');
+  await record(event('model.finished', { text: 'I look first.' }));
+  await record(event('model.finished', { text: 'I write it.' }));
+  tell('st.');
+  tell('I write');
+  tell(' it.');
+  tell(' And more');
+  await record(event('turn.finished', {}));
+  follower.stop();
+  expect(printed).toEqual(['I look fir', 'st.', '\nI write it.', '\n And more']);
+});
+
+test('a text that the result of the turn had first is not printed again for its record or its deltas', async () => {
+  const { printed, follower, tell, record } = followed();
+  tell('I look first.');
+  await record(event('model.finished', { text: 'I look first.' }));
+  follower.finishText('I write it.');
+  follower.finishText('I write it.');
+  tell('I write it.');
+  await record(event('model.finished', { text: 'I write it.' }));
+  tell('Done.');
+  await record(event('model.finished', { text: 'Done.' }));
+  follower.finishText('Done.');
+  await record(event('turn.finished', {}));
+  follower.stop();
+  expect(printed).toEqual(['I look first.', '\nI write it.', '\nDone.']);
+});

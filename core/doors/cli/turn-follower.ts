@@ -28,6 +28,8 @@ export class TurnFollower {
   /** Recorded text that was printed ahead of deltas still to come. */
   #ahead = '';
   #lastWhole = '';
+  /** The text of a stretch that was finished before its record came. */
+  #unrecorded: string | null = null;
   #needsBreak = false;
 
   constructor(claw: Claw, listener: TurnListener) {
@@ -46,14 +48,19 @@ export class TurnFollower {
   follow(turnId: string): void {
     this.#turnId = turnId;
     this.#open = this.#ahead = this.#lastWhole = '';
+    this.#unrecorded = null;
     for (const item of this.#early.splice(0)) this.#take(item);
   }
 
   /** Completes the printed text up to `text`: the rest of the open stretch, or all of it. */
   finishText(text: string): void {
-    if (this.#open !== '' || this.#lastWhole === '' || !text.startsWith(this.#lastWhole)) return this.#finishStretch(text);
+    if (this.#open !== '' || this.#lastWhole === '' || !text.startsWith(this.#lastWhole)) {
+      if (text !== '') this.#unrecorded = text;
+      return this.#finishStretch(text);
+    }
     // The last stretch is printed; the runtime's note (that it was cut off) follows it.
     const rest = text.slice(this.#lastWhole.length);
+    if (rest === '') return;
     this.#needsBreak = false;
     this.#print(rest);
   }
@@ -82,13 +89,18 @@ export class TurnFollower {
       if (item.kind === 'text') this.#takeDelta(item.text);
       return;
     }
-    if (item.type === 'model.finished') this.#finishStretch(item.body.text);
+    if (item.type === 'model.finished') this.#takeRecord(item.body.text);
     if (item.type === 'model.failed' && item.body.again === true) this.#startOver(brokeOffWords(item.body));
     if (item.type === 'model.failed' && item.body.failover !== undefined) this.#startOver(failoverWords(item.body));
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'mcp.asked') this.#listener.onWarning(askedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
+  }
+
+  #takeRecord(text: string): void {
+    if (text !== this.#unrecorded) this.#finishStretch(text);
+    else this.#unrecorded = null;
   }
 
   #takeDelta(text: string): void {
@@ -114,8 +126,10 @@ export class TurnFollower {
       // Deltas of the next stretch arrived before this record: its text is printed already.
       this.#open = this.#open.slice(text.length);
     } else if (text.startsWith(this.#open)) {
-      this.#ahead = text.slice(this.#open.length);
-      this.#print(this.#ahead);
+      const rest = text.slice(this.#open.length);
+      // Added: the deltas of the stretch before may still be to come as well.
+      this.#ahead += rest;
+      this.#print(rest);
     } else {
       this.#needsBreak = true;
       this.#print(text);
