@@ -70,7 +70,10 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   await visit({ name: 'answer with an open card' });
   await page.keyboard.press('Alt+Shift+I');
   const inspector = page.getByRole('complementary', { name: 'Inspector' });
-  await inspector.waitFor();
+  // Its sections arrive one by one.
+  for (const text of ['Done', 'Counted by the server', 'Nothing was left out.', 'Get a second opinion']) {
+    await inspector.getByText(text, { exact: true }).waitFor();
+  }
   await visit({ name: 'inspector' });
   await inspector.getByRole('button').first().press('Escape');
   await inspector.waitFor({ state: 'detached' });
