@@ -1,5 +1,6 @@
 // Every place of the window with something in it, reached the same way each time: for what has to hold everywhere.
 
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { viewNames, type ViewName } from '../../../core/contracts/views.ts';
 import type { OpenOptions, WindowUnderTest } from './open-window.ts';
@@ -87,6 +88,7 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
     if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
     if (view === 'Settings') await page.evaluate("location.hash = '#/settings/models'");
     if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
+    if (view === 'Schedules') await checkHeartbeat(page);
     const text = settled[view];
     await (text === undefined ? page.locator('main .page') : page.getByText(text)).first().waitFor();
     if (view === 'Approvals') await canApprove(window);
@@ -121,6 +123,16 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
     )
     .toBe(true);
   await visit({ name: 'stopped' });
+}
+
+/** Its first check comes a minute after the start, which would be now or later. */
+async function checkHeartbeat(page: Page): Promise<void> {
+  const heartbeat = page.getByRole('region', { name: 'Heartbeat' });
+  await heartbeat.getByRole('button', { name: 'Check now' }).click();
+  await heartbeat.getByText('HEARTBEAT.md asks for nothing.').waitFor();
+  // The pointer and the focus go where they were.
+  await page.mouse.move(0, 0);
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Schedules', exact: true }).focus();
 }
 
 /** Not in the first moment, while the card may have come under a pointer. */
