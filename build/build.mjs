@@ -7,6 +7,7 @@ import { diagramLibrary, diagramPage, diagramPageFile, pdfLibrary, pdfLibraryFil
 import { fingerprint, isFresh, readStamp, stampFile } from './freshness.mjs';
 import { listFiles, projectRoot } from './files.mjs';
 import { bundledPackages, licenseNotices, noticesFile } from './license-notices.mjs';
+import { inOneByte } from './one-byte.mjs';
 import { nodeBundle } from './vite.node.mjs';
 import { withLock } from './build-lock.mjs';
 
@@ -61,17 +62,34 @@ async function bundle(vite, entries, format) {
 }
 
 /**
+ * The chunks and their source maps with what is changed after the bundling, by file name.
+ * @param {import('vite').Rolldown.OutputBundle[string][]} output
+ */
+function contentsOf(output) {
+  const contents = new Map(output.map((part) => [part.fileName, part.type === 'chunk' ? part.code : part.source]));
+  for (const { fileName } of output) {
+    const map = contents.get(`${fileName}.map`);
+    if (map === undefined) continue;
+    const parsed = JSON.parse(String(map));
+    const { code, mappings } = inOneByte(String(contents.get(fileName)), parsed.mappings);
+    contents.set(fileName, code).set(`${fileName}.map`, JSON.stringify({ ...parsed, mappings }));
+  }
+  return contents;
+}
+
+/**
  * Entries are written last and put in place by renaming, so that a process that starts meanwhile sees the old program or
  * the new one, never half of each.
  * @param {import('vite').Rolldown.OutputBundle[string][]} output
  */
 function writeBundle(output) {
+  const contents = contentsOf(output);
   const isEntry = (/** @type {typeof output[number]} */ part) => part.type === 'chunk' && part.isEntry;
   for (const part of output.toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
     const file = join(dist, part.fileName);
     const next = `${file}.${process.pid}`;
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(next, part.type === 'chunk' ? part.code : part.source);
+    writeFileSync(next, contents.get(part.fileName) ?? '');
     if (part.fileName === 'cli.js') chmodSync(next, 0o755);
     renameSync(next, file);
   }

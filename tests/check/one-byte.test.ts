@@ -1,0 +1,42 @@
+// Source texts in one byte a character: the program and its source map stay the same, and what is built is so.
+
+import { readFileSync } from 'node:fs';
+import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
+import { expect, test } from 'vitest';
+import { inOneByte } from '../../build/one-byte.mjs';
+import { listFiles, projectRoot } from '../../build/files.mjs';
+
+const filler = '"plain text of a program, long enough";'.repeat(40);
+
+test('strings, templates, patterns, keys and pairs of surrogates mean the same', () => {
+  const code = `${filler}({ text: "a…b", template: \`“\${1 + 1}”\`, π: 3, emoji: "😀", found: /^[😀-😂“]$/u.test("😁"), cut: "\u2028".length });`;
+  const { code: narrow } = inOneByte(code, '');
+  expect(narrow).toMatch(/^[\0-\u00ff]*$/);
+  const valueOf = (text: string): unknown => (0, eval)(text);
+  expect(valueOf(narrow)).toEqual(valueOf(code));
+  expect(valueOf(narrow)).toMatchObject({ text: 'a…b', template: '“2”', emoji: '😀', found: true, cut: 1 });
+});
+
+test('places of the source map behind an escape move with it, those before it and in other lines stay', () => {
+  const line = `f("…");g("……");h();`;
+  const at = (text: string, name: string): number => text.indexOf(`${name}(`);
+  const map = (text: string): SourceMapSegment[] =>
+    ['f', 'g', 'h'].map((name): SourceMapSegment => [at(text, name), 0, 0, name.charCodeAt(0)]);
+  const narrow = inOneByte(`${filler}\n${line}\nk();`, encode([[[0, 0, 0, 0]], map(line), [[0, 0, 2, 0]]]));
+  const shown = narrow.code.split('\n')[1] ?? '';
+  expect(shown).toBe(String.raw`f("\u2026");g("\u2026\u2026");h();`);
+  expect(decode(narrow.mappings)).toEqual([[[0, 0, 0, 0]], map(shown), [[0, 0, 2, 0]]]);
+});
+
+test('a text mostly of another script is left alone, and a raw template with such a character stops the build', () => {
+  const table = 'const words = ["слово", "язык"];';
+  expect(inOneByte(table, '')).toEqual({ code: table, mappings: '' });
+  expect(() => inOneByte(`${filler}String.raw\`a…\`;`, '')).toThrow('A raw template holds a character above U+00FF');
+});
+
+test('everything a server loads at its start is in one byte a character', () => {
+  const wide = listFiles(projectRoot, ['dist'])
+    .filter((path) => path.endsWith('.js') && !path.includes('renderer/'))
+    .filter((path) => /[\u0100-\uffff]/.test(readFileSync(path, 'utf8')));
+  expect(wide.map((path) => path.replace(/-[\w-]{8}\.js$/, ''))).toEqual(['dist/chunks/gpt-tokenizer']);
+});
