@@ -1,8 +1,7 @@
 // The features in their order: each takes parts of the spine and of those above it by name. Read compose.ts first.
 
 import { FeatureList } from './features/feature.ts';
-import { a2a } from './features/a2a/a2a.ts';
-import { agents } from './features/agents/agents.ts';
+import { a2a, agents } from './features/a2a/a2a.ts';
 import { browser } from './features/browser/browser.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
 import { channels } from './features/channels/channels.ts';

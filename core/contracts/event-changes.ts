@@ -1,4 +1,4 @@
-// What events change in rows that follow the log, as a table by type of event: a new event is a new line.
+// Rows that follow the log name each event that changes them in a table by its type: a new event is a new line.
 
 import type { AnyEvent, EventOf, EventType } from './events.ts';
 

@@ -20,6 +20,8 @@ import type { NatsGroup } from './nats-group.ts';
 import type { A2aDoor } from './serve.ts';
 import { a2aChannel, TaskDesk } from './tasks.ts';
 
+export { agents } from './agents.ts';
+
 type Taken = Pick<
   Spine,
   | 'config'

@@ -21,7 +21,7 @@ type Taken = Omit<DeskDeps, 'rows' | 'fs'> & {
   readonly runCases: (...what: [...Parameters<AuthoringDeps['runCases']>, Caller]) => ReturnType<AuthoringDeps['runCases']>;
 };
 
-/** What is installed, for the skills, from whose shelf the store is made. */
+/** The rows of installed skills. The feature of the skills, whose shelf the store takes, needs them before the store is made. */
 export const installs = defineBuiltInFeature({
   name: 'skill-installs',
   migrations: skillStoreMigrations,
