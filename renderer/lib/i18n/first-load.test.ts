@@ -29,7 +29,8 @@ function reachOf(...roots: string[]): string[] {
 }
 
 /** From the root: another catalogue may have an entry called the same. */
-const asks = (words: object): RegExp => new RegExp(String.raw`\b(?:language|getLanguage\(\))\.words\.(?:${Object.keys(words).join('|')})\b`);
+const asks = (words: object): RegExp =>
+  new RegExp(String.raw`\b(?:language|getLanguage\(\))\.words\.(?:${Object.keys(words).join('|')})\b`);
 const askers = (modules: readonly string[], texts: RegExp): string[] => modules.filter((path) => texts.test(readFileSync(path, 'utf8')));
 
 test('code of the first load uses no text that is loaded later, and no parser of answers', () => {
