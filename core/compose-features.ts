@@ -1,8 +1,7 @@
 // The features in their order: each takes parts of the spine and of those above it by name. Read compose.ts first.
 
-import { AgentRegistry } from './agent/registry/registry.ts';
-import { defineBuiltInFeature, FeatureList } from './features/feature.ts';
-import { a2a, peerAgents, remoteCalls } from './features/a2a/a2a.ts';
+import { FeatureList } from './features/feature.ts';
+import { a2a, agents } from './features/a2a/a2a.ts';
 import { browser } from './features/browser/browser.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
 import { channels } from './features/channels/channels.ts';
@@ -32,17 +31,17 @@ import { saved } from './features/saved/saved.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { report } from './features/report/report.ts';
-import { skillStore, unneededOf } from './features/skill-store/skill-store.ts';
+import { installs, skillStore } from './features/skill-store/skill-store.ts';
 import { skills } from './features/skills/skills.ts';
 import { ssh } from './features/ssh/ssh.ts';
 import { telegram } from './features/telegram/telegram.ts';
 import { telemetry } from './features/telemetry/telemetry.ts';
+import { turnEnd } from './features/turn-end/turn-end.ts';
 import { usage } from './features/usage/usage.ts';
 import { values } from './features/values/values.ts';
 import { verify } from './features/verify/verify.ts';
 import { work } from './features/work/work.ts';
 import type { OpHandlers } from './contracts/ops.ts';
-import { readBelow } from './store/home/home.ts';
 import type { Hands } from './compose-spine.ts';
 
 interface Ground extends Hands {
@@ -51,35 +50,6 @@ interface Ground extends Hands {
   /** Operations of the spine, once the program runs. */
   readonly ops: () => Pick<OpHandlers, 'model.test' | 'checkpoint.restore'>;
 }
-
-/** The agents of config.yaml and those on other machines, and what else concerns several features. */
-const agents = defineBuiltInFeature({
-  name: 'agents',
-  create: ({ config, home, rows, capsules }: Ground & Pick<ConstructorParameters<typeof AgentRegistry>[0], 'capsules'>) => ({
-    gives: {
-      agents: new AgentRegistry({
-        agents: { ...config.agents, ...peerAgents(config.a2a.peers) },
-        limits: config.helpers,
-        capsules,
-        readText: (path) => readBelow(home, path),
-      }),
-      remote: remoteCalls(config.a2a),
-      unneeded: (shelf: Parameters<typeof unneededOf>[1]) => unneededOf(rows.of(skillStore), shelf),
-    },
-  }),
-});
-
-/** Turns end before the features that they depend on, which are above it in the list. */
-const turnsEnd = defineBuiltInFeature({
-  name: 'turns',
-  create: ({ turns, processes, storage, log }: Ground) => ({
-    dispose: async () => {
-      await turns.dispose();
-      // A look at every process of the machine is most of what ending costs; a throwaway folder without a call left none.
-      if (!storage.isThrowaway || processes.hasStarted || log.index.hasCalls()) await processes.killAll();
-    },
-  }),
-});
 
 /** @internal */
 export const builtInFeatures = FeatureList.over<Ground>()
@@ -91,8 +61,9 @@ export const builtInFeatures = FeatureList.over<Ground>()
   .with(delegate)
   .with(engine)
   .with(memory)
-  .with(turnsEnd)
+  .with(turnEnd)
   .with(helpers)
+  .with(installs)
   .with(skills)
   .with(signals)
   .with(doors)

@@ -105,9 +105,7 @@ function composeRuntime({ parts, wings }: Features) {
   lifetimes.add(createUpkeep({ ...parts, turns, wings }));
   return { ...parts, deltas, packer, turns, compaction };
 }
-type Running = ReturnType<typeof composeRuntime>;
-
-type Parts = Running & { readonly controlplane: Controlplane };
+type Parts = ReturnType<typeof composeRuntime> & { readonly controlplane: Controlplane };
 type SpineOps = ReturnType<typeof createSpineOps>;
 
 async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: SpineOps): Promise<HostedClaw> {

@@ -2,7 +2,7 @@
 // cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
 
 import type { CustomScheme, Protocol } from 'electron';
-import { FramedPages, framedPaths } from '../../core/doors/http/http.ts';
+import { contentPolicy, FramedPages, framedPaths } from '../../core/doors/http/http.ts';
 
 export const appOrigin = 'app://trayclaw';
 export const appPage = `${appOrigin}/`;
@@ -15,21 +15,7 @@ export const appScheme: CustomScheme = {
 
 /** No request ever leaves the window: the runtime is reached over IPC alone. */
 export const appHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'none'",
-    // The page that draws diagrams; what it may do is said with it.
-    "frame-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    'trusted-types svelte-trusted-html dompurify trayclaw-worker',
-  ].join('; '),
+  'content-security-policy': contentPolicy('none'),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=(), serial=(), hid=(), bluetooth=()',

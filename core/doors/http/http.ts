@@ -12,3 +12,4 @@ export { HttpClaw, type ServerAddress } from './http-client.ts';
 export { InstanceDoor, socketPathFor, type InstanceDoorOptions } from './instance-door.ts';
 export { findInstance, type RunningInstance } from './find-instance.ts';
 export { FramedPages, framedPaths } from './framed-page.ts';
+export { contentPolicy } from './reply.ts';

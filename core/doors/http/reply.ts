@@ -6,25 +6,27 @@ import { constants, gzip } from 'node:zlib';
 import type { AppError } from '../../contracts/errors.ts';
 import { statusOf } from '../../contracts/error-status.ts';
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  // The page that draws diagrams; what it may do is said with it.
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  // The policies the window's own code makes: for markup, and for the one worker; any other way from text to markup or script throws.
-  "require-trusted-types-for 'script'",
-  'trusted-types svelte-trusted-html dompurify trayclaw-worker',
-].join('; ');
+/** Of every page; the window of the desktop reaches the runtime without connections. */
+export const contentPolicy = (connect: 'self' | 'none'): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    `connect-src '${connect}'`,
+    // The page that draws diagrams; what it may do is said with it.
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    // The policies the window's own code makes: for markup, and for the one worker; any other way from text to markup or script throws.
+    "require-trusted-types-for 'script'",
+    'trusted-types svelte-trusted-html dompurify trayclaw-worker',
+  ].join('; ');
 
 const securityHeaders = {
-  'content-security-policy': contentSecurityPolicy,
+  'content-security-policy': contentPolicy('self'),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',

@@ -1,5 +1,6 @@
 // Operations on past activity: the events of one turn, the export of a turn, and search over all sessions.
 
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { exportTurn, type ActivityFilter, type TurnRow } from '../../store/session/session.ts';
@@ -49,10 +50,4 @@ async function search(deps: Deps, params: OpParsed<'activity.search'>): Promise<
 
 function withoutUndefined(given: Omit<OpParsed<'activity.search'>, 'limit'>): ActivityFilter {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -1,5 +1,6 @@
 // Checks the whole log and its database; and records that a person accepts a gap of the log.
 
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { systemSessionId } from '../../contracts/events.ts';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -37,10 +38,4 @@ export function acceptGaps(log: SessionLog, by: string): OpResult<'audit.accept'
   const gaps = openGaps(log.reads).length;
   if (gaps > 0) log.append(systemSessionId, [{ type: 'log.gap_accepted', body: { by, gaps } }], true);
   return { accepted: gaps };
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -12,7 +12,7 @@ import { cardOf } from './card.ts';
 import { a2aChecks } from './checks.ts';
 import { nodeIdOf } from './node-id.ts';
 import { a2aPath, cardPath } from './paths.ts';
-import { peerAgents, remoteCalls, withPeers } from './peer-models.ts';
+import { withPeers } from './peer-models.ts';
 import { PeerWork } from './peer-work.ts';
 import { PeerLinks } from './peer-links.ts';
 import { a2aMigrations, A2aRows } from './rows.ts';
@@ -20,7 +20,7 @@ import type { NatsGroup } from './nats-group.ts';
 import type { A2aDoor } from './serve.ts';
 import { a2aChannel, TaskDesk } from './tasks.ts';
 
-export { peerAgents, remoteCalls };
+export { agents } from './agents.ts';
 
 type Taken = Pick<
   Spine,

@@ -1,8 +1,7 @@
 // A remote agent as a model: its turns are answered by the peer, so that budgets, the panic stop, the queue of subagents and the log hold for it as
 // for every other agent. What leaves is the message alone: no prompt, no tool, no memory of this machine.
 
-import type { AgentConfig } from '../../contracts/agents.ts';
-import { groupAgentOf, groupPeer, isPeerModel, peerModelPrefix, type A2aConfig, type PeerConfig } from '../../contracts/features/a2a.ts';
+import { groupAgentOf, isPeerModel, peerModelPrefix, type PeerConfig } from '../../contracts/features/a2a.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ModelInfo, SafeRequest } from '../../contracts/llm.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
@@ -11,39 +10,6 @@ import type { PeerWork } from './peer-work.ts';
 interface Peers {
   readonly peers: Readonly<Record<string, PeerConfig>>;
   readonly work: Pick<PeerWork, 'run'>;
-}
-
-/** The peers as agents that others may call: no tools of this machine, with separate bounds. */
-export function peerAgents(peers: Readonly<Record<string, PeerConfig>>): Record<string, AgentConfig> {
-  return Object.fromEntries(
-    Object.entries(peers).map(([peer, { url, description, capabilities, minutes, usd, tokens }]): [string, AgentConfig] => [
-      peer,
-      {
-        description: description ?? `An agent on another machine (${new URL(url).host}).`,
-        ...(capabilities === undefined ? {} : { capabilities }),
-        model: `${peerModelPrefix}${peer}`,
-        tools: [],
-        helpers: [],
-        bounds: {
-          depth: 0,
-          ...(minutes === undefined ? {} : { turnMs: Math.round(minutes * 60_000) }),
-          ...(usd === undefined ? {} : { usd }),
-          ...(tokens === undefined ? {} : { tokens }),
-        },
-      },
-    ]),
-  );
-}
-
-/** How calls of subagents leave this machine. */
-export function remoteCalls({ peers, transport }: Pick<A2aConfig, 'peers' | 'transport'>) {
-  const hostOf = (agentId: string): string | null => {
-    const peer = Object.hasOwn(peers, agentId) ? peers[agentId] : undefined;
-    return peer === undefined ? null : new URL(peer.url).hostname;
-  };
-  const carrierOf = (agentId: string): string | null =>
-    transport === 'nats' && hostOf(agentId) === null ? peerModelPrefix + groupPeer(agentId) : null;
-  return { hostOf, carrierOf };
 }
 
 export function withPeers(models: ModelPort, { peers, work }: Peers): ModelPort {

@@ -1,8 +1,9 @@
 // Tasks that others gave to this program and tasks it gave to others, kept in step with the log. The events are the truth; starts nothing.
 
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const a2aMigrations: readonly Migration[] = [
   {
@@ -48,101 +49,75 @@ export interface SentRow {
 
 const LIST_MAX = 1_000;
 
-function prepareAll(db: SqlDatabase) {
-  const task = 'SELECT task_id AS taskId, session_id AS sessionId, owner, message_id AS messageId, hops, at_ms AS atMs FROM peer_tasks';
-  const sent = 'SELECT message_id AS messageId, peer, task_id AS taskId, context_id AS contextId, state FROM peer_sent';
-  return {
-    accept: db.prepare('INSERT OR IGNORE INTO peer_tasks (task_id, session_id, owner, message_id, hops, at_ms) VALUES (?, ?, ?, ?, ?, ?)'),
-    send: db.prepare('INSERT OR IGNORE INTO peer_sent (message_id, peer, work_id, session_id, at_ms) VALUES (?, ?, ?, ?, ?)'),
-    follow: db.prepare('UPDATE peer_sent SET task_id = ?, context_id = ? WHERE message_id = ?'),
-    end: db.prepare('UPDATE peer_sent SET state = ? WHERE message_id = ?'),
-    task: db.prepare(`${task} WHERE task_id = ?`),
-    tasksOf: db.prepare(`${task} WHERE owner = ? ORDER BY at_ms DESC, task_id DESC LIMIT ${LIST_MAX}`),
-    ofSession: db.prepare('SELECT owner FROM peer_tasks WHERE session_id = ? LIMIT 1').pluck(),
-    hopsIn: db.prepare('SELECT hops FROM peer_tasks WHERE session_id = ? ORDER BY at_ms DESC, task_id DESC LIMIT 1').pluck(),
-    sentFor: db.prepare(`${sent} WHERE work_id = ? ORDER BY at_ms, message_id`),
-    lastContext: db.prepare(
-      'SELECT context_id FROM peer_sent WHERE session_id = ? AND peer = ? AND context_id IS NOT NULL ORDER BY at_ms DESC LIMIT 1',
-    ),
-    open: db.prepare('SELECT count(*) FROM peer_sent WHERE peer = ? AND state IS NULL').pluck(),
-    dropTasks: db.prepare('DELETE FROM peer_tasks WHERE session_id = ?'),
-    dropSent: db.prepare('DELETE FROM peer_sent WHERE session_id = ?'),
-  };
-}
+const task = 'SELECT task_id AS taskId, session_id AS sessionId, owner, message_id AS messageId, hops, at_ms AS atMs FROM peer_tasks';
+const sent = 'SELECT message_id AS messageId, peer, task_id AS taskId, context_id AS contextId, state FROM peer_sent';
+
+const statements = {
+  accept: 'INSERT OR IGNORE INTO peer_tasks (task_id, session_id, owner, message_id, hops, at_ms) VALUES (?, ?, ?, ?, ?, ?)',
+  send: 'INSERT OR IGNORE INTO peer_sent (message_id, peer, work_id, session_id, at_ms) VALUES (?, ?, ?, ?, ?)',
+  follow: 'UPDATE peer_sent SET task_id = ?, context_id = ? WHERE message_id = ?',
+  tasksOf: `${task} WHERE owner = ? ORDER BY at_ms DESC, task_id DESC LIMIT ${LIST_MAX}`,
+  hopsIn: 'SELECT hops FROM peer_tasks WHERE session_id = ? ORDER BY at_ms DESC, task_id DESC LIMIT 1',
+  lastContext: 'SELECT context_id FROM peer_sent WHERE session_id = ? AND peer = ? AND context_id IS NOT NULL ORDER BY at_ms DESC LIMIT 1',
+};
 
 export class A2aRows {
-  readonly #db: SqlDatabase;
-  // Prepared when first used: most starts have no peer.
-  #sql: ReturnType<typeof prepareAll> | null = null;
+  readonly #sql: Statements;
+
+  readonly #changes: Changes = {
+    'peer.task_accepted': ({ body: { taskId, sessionId, owner, messageId, hops }, atMs }) =>
+      void this.#sql.run(statements.accept, taskId, sessionId, owner, messageId, JSON.stringify(hops), atMs),
+    'peer.sent': ({ body: { messageId, peer, workId, sessionId }, atMs }) =>
+      void this.#sql.run(statements.send, messageId, peer, workId, sessionId, atMs),
+    'peer.followed': ({ body }) => void this.#sql.run(statements.follow, body.taskId, body.contextId, body.messageId),
+    'peer.ended': ({ body }) => void this.#sql.run('UPDATE peer_sent SET state = ? WHERE message_id = ?', body.state, body.messageId),
+    'session.deleted': ({ body: { sessionId } }) => {
+      this.#sql.run('DELETE FROM peer_tasks WHERE session_id = ?', sessionId);
+      this.#sql.run('DELETE FROM peer_sent WHERE session_id = ?', sessionId);
+    },
+  };
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'peer.task_accepted': {
-        const { taskId, sessionId, owner, messageId, hops } = event.body;
-        this.#all.accept.run(taskId, sessionId, owner, messageId, JSON.stringify(hops), event.atMs);
-        return;
-      }
-      case 'peer.sent': {
-        const { messageId, peer, workId, sessionId } = event.body;
-        this.#all.send.run(messageId, peer, workId, sessionId, event.atMs);
-        return;
-      }
-      case 'peer.followed':
-        this.#all.follow.run(event.body.taskId, event.body.contextId, event.body.messageId);
-        return;
-      case 'peer.ended':
-        this.#all.end.run(event.body.state, event.body.messageId);
-        return;
-      case 'session.deleted':
-        this.#all.dropTasks.run(event.body.sessionId);
-        this.#all.dropSent.run(event.body.sessionId);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   task(taskId: string): TaskRow | null {
-    return readTask(this.#all.task.get(taskId));
+    return readTask(this.#sql.row(`${task} WHERE task_id = ?`, taskId));
   }
 
   /** The newest first, at most 1,000. */
   tasksOf(owner: string): TaskRow[] {
-    return this.#all.tasksOf.all(owner).flatMap((row) => readTask(row) ?? []);
+    return this.#sql.rows(statements.tasksOf, owner).flatMap((row) => readTask(row) ?? []);
   }
 
   /** Whose tasks run in a session; null for one that no task of others runs in. */
   ownerOf(sessionId: string): string | null {
-    return (this.#all.ofSession.get(sessionId) as string | undefined) ?? null;
+    return this.#sql.value<string>('SELECT owner FROM peer_tasks WHERE session_id = ? LIMIT 1', sessionId) ?? null;
   }
 
   /** The machines that the newest task of a session came through. */
   hopsIn(sessionId: string): readonly string[] {
-    const hops = this.#all.hopsIn.get(sessionId) as string | undefined;
+    const hops = this.#sql.value<string>(statements.hopsIn, sessionId);
     return hops === undefined ? [] : (JSON.parse(hops) as string[]);
   }
 
   /** The messages sent for one piece of work, oldest first. */
   sentFor(workId: string): SentRow[] {
-    return this.#all.sentFor.all(workId) as SentRow[];
+    return this.#sql.rows<SentRow>(`${sent} WHERE work_id = ? ORDER BY at_ms, message_id`, workId);
   }
 
   /** The conversation that a session had with a peer last. */
   contextOf(sessionId: string, peer: string): string | null {
-    return (this.#all.lastContext.get(sessionId, peer) as { context_id: string } | undefined)?.context_id ?? null;
+    return this.#sql.row<{ context_id: string }>(statements.lastContext, sessionId, peer)?.context_id ?? null;
   }
 
   openAt(peer: string): number {
-    return Number(this.#all.open.get(peer));
-  }
-
-  get #all(): ReturnType<typeof prepareAll> {
-    return (this.#sql ??= prepareAll(this.#db));
+    return Number(this.#sql.value('SELECT count(*) FROM peer_sent WHERE peer = ? AND state IS NULL', peer));
   }
 }
 

@@ -4,7 +4,7 @@
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { takenCommandSchema, type ChannelState, type TakenCommand } from '../../contracts/features/channels.ts';
 import type { ChannelRun, ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
-import type { Migration, SqlDatabase, SqlStatement } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const channelMigrations: readonly Migration[] = [
   {
@@ -62,40 +62,31 @@ const statements = {
   claim: 'UPDATE channel_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?',
   dropPairing: 'DELETE FROM channel_pairings WHERE pairing_id = ?',
   take: 'INSERT OR IGNORE INTO channel_taken (channel, key, at_ms, command) VALUES (?, ?, ?, ?)',
-  forget: 'DELETE FROM channel_taken WHERE channel = ? AND at_ms < ? AND command IS NULL',
-  isTaken: 'SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?',
   left: 'SELECT key, command FROM channel_taken WHERE channel = ? AND command IS NOT NULL ORDER BY at_ms, key',
   answered: 'UPDATE channel_taken SET command = NULL WHERE channel = ? AND key = ?',
   ask: `INSERT INTO channel_questions (channel, approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (channel, approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
      asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
-  lose: 'UPDATE channel_questions SET lost = 1 WHERE outbound_id = ?',
   askedIn: 'UPDATE channel_questions SET message_id = ? WHERE outbound_id = ?',
   close: 'UPDATE channel_questions SET closed = 1 WHERE channel = ? AND approval_id = ? AND user_id = ?',
   questionsOf: `SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND approval_id = ?`,
-  byNonce: `SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND nonce = ?`,
   open: `SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND closed = 0 ORDER BY asked_at_ms`,
   putPreview: 'INSERT OR REPLACE INTO channel_previews (channel, turn_id, chat_id, message_id) VALUES (?, ?, ?, ?)',
   preview: 'SELECT chat_id AS chatId, message_id AS messageId FROM channel_previews WHERE channel = ? AND turn_id = ?',
   note: 'SELECT value FROM channel_notes WHERE channel = ? AND note = ?',
   putNote: 'INSERT OR REPLACE INTO channel_notes (channel, note, value) VALUES (?, ?, ?)',
-  isPaused: 'SELECT 1 FROM channel_pauses WHERE channel = ?',
-  pause: 'INSERT OR REPLACE INTO channel_pauses (channel) VALUES (?)',
-  resume: 'DELETE FROM channel_pauses WHERE channel = ?',
-} as const;
-
-type Sql = Readonly<Record<keyof typeof statements, SqlStatement>>;
+};
 
 export class ChannelRows {
-  readonly #sql: Sql;
+  readonly #sql: Statements;
 
   constructor(db: SqlDatabase) {
-    this.#sql = Object.fromEntries(Object.entries(statements).map(([name, text]) => [name, db.prepare(text)])) as Sql;
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    const change = changes[event.type] as ((sql: Sql, event: AnyEvent) => void) | undefined;
+    const change = changes[event.type] as ((sql: Statements, event: AnyEvent) => void) | undefined;
     change?.(this.#sql, event);
   }
 
@@ -105,60 +96,60 @@ export class ChannelRows {
 }
 
 export class ServiceRows implements PeopleRows, QuestionRows {
-  readonly #sql: Sql;
+  readonly #sql: Statements;
   readonly #channel: string;
 
-  constructor(sql: Sql, channel: string) {
+  constructor(sql: Statements, channel: string) {
     this.#sql = sql;
     this.#channel = channel;
   }
 
   people(): Person[] {
-    return this.#sql.people.all(this.#channel) as Person[];
+    return this.#sql.rows<Person>(statements.people, this.#channel);
   }
 
   person(userId: string): Person | null {
-    return (this.#sql.person.get(this.#channel, userId) as Person | undefined) ?? null;
+    return this.#sql.row<Person>(statements.person, this.#channel, userId) ?? null;
   }
 
   pairings(): PairingRow[] {
-    return this.#sql.pairings.all(this.#channel) as PairingRow[];
+    return this.#sql.rows<PairingRow>(statements.pairings, this.#channel);
   }
 
   /** It became no turn, and was handled. */
   isTaken(key: string): boolean {
-    return this.#sql.isTaken.get(this.#channel, key) !== undefined;
+    return this.#sql.row('SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?', this.#channel, key) !== undefined;
   }
 
   /** Commands whose answers are not queued. */
   leftCommands(): { readonly key: string; readonly command: TakenCommand }[] {
-    const rows = this.#sql.left.all(this.#channel) as { key: string; command: string }[];
+    const rows = this.#sql.rows(statements.left, this.#channel) as { key: string; command: string }[];
     return rows.map(({ key, command }) => ({ key, command: takenCommandSchema.parse(JSON.parse(command)) }));
   }
 
   questionsOf(approvalId: string): QuestionRow[] {
-    return this.#sql.questionsOf.all(this.#channel, approvalId).map(toQuestion);
+    return this.#sql.rows(statements.questionsOf, this.#channel, approvalId).map(toQuestion);
   }
 
   questionByNonce(nonce: string): QuestionRow | null {
-    const row = this.#sql.byNonce.get(this.#channel, nonce);
+    const row = this.#sql.row(`SELECT ${questionColumns} FROM channel_questions WHERE channel = ? AND nonce = ?`, this.#channel, nonce);
     return row === undefined ? null : toQuestion(row);
   }
 
   openQuestions(): QuestionRow[] {
-    return this.#sql.open.all(this.#channel).map(toQuestion);
+    return this.#sql.rows(statements.open, this.#channel).map(toQuestion);
   }
 
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
-    return (this.#sql.preview.get(this.#channel, turnId) as { chatId: string; messageId: string } | undefined) ?? null;
+    return (this.#sql.row(statements.preview, this.#channel, turnId) as { chatId: string; messageId: string } | undefined) ?? null;
   }
 
   note(key: string): string | null {
-    return (this.#sql.note.get(this.#channel, key) as { value: string } | undefined)?.value ?? null;
+    return (this.#sql.row(statements.note, this.#channel, key) as { value: string } | undefined)?.value ?? null;
   }
 
   get isPaused(): boolean {
-    return this.#sql.isPaused.get(this.#channel) !== undefined;
+    return this.#sql.row('SELECT 1 FROM channel_pauses WHERE channel = ?', this.#channel) !== undefined;
   }
 }
 
@@ -191,31 +182,32 @@ export function runRecordsOf(channel: string): ConstructorParameters<typeof Chan
 }
 
 type Changes = {
-  readonly [T in EventType]?: (sql: Sql, event: EventOf<T>) => void;
+  readonly [T in EventType]?: (sql: Statements, event: EventOf<T>) => void;
 };
 
 const changes: Changes = {
-  'channel.pairing_offered': (sql, { body }) => void sql.offer.run(body.pairingId, body.channel, body.codeHash, body.expiresAtMs),
-  'channel.pairing_claimed': (sql, { body }) => void sql.claim.run(body.userId, body.chatId, body.name, body.pairingId),
-  'channel.pairing_ended': (sql, { body }) => void sql.dropPairing.run(body.pairingId),
+  'channel.pairing_offered': (sql, { body }) =>
+    void sql.run(statements.offer, body.pairingId, body.channel, body.codeHash, body.expiresAtMs),
+  'channel.pairing_claimed': (sql, { body }) => void sql.run(statements.claim, body.userId, body.chatId, body.name, body.pairingId),
+  'channel.pairing_ended': (sql, { body }) => void sql.run(statements.dropPairing, body.pairingId),
   'channel.paired': (sql, { body, atMs }) => {
-    sql.dropPairing.run(body.pairingId);
-    sql.putPerson.run(body.channel, body.userId, body.chatId, body.name, atMs);
+    sql.run(statements.dropPairing, body.pairingId);
+    sql.run(statements.putPerson, body.channel, body.userId, body.chatId, body.name, atMs);
   },
-  'channel.revoked': (sql, { body }) => void sql.dropPerson.run(body.channel, body.userId),
-  'channel.paused': (sql, { body }) => void sql.pause.run(body.channel),
-  'channel.resumed': (sql, { body }) => void sql.resume.run(body.channel),
+  'channel.revoked': (sql, { body }) => void sql.run(statements.dropPerson, body.channel, body.userId),
+  'channel.paused': (sql, { body }) => void sql.run('INSERT OR REPLACE INTO channel_pauses (channel) VALUES (?)', body.channel),
+  'channel.resumed': (sql, { body }) => void sql.run('DELETE FROM channel_pauses WHERE channel = ?', body.channel),
   'channel.message_taken': (sql, { body, atMs }) => {
-    sql.take.run(body.channel, body.key, atMs, body.command === undefined ? null : JSON.stringify(body.command));
-    sql.forget.run(body.channel, atMs - TAKEN_KEPT_MS);
+    sql.run(statements.take, body.channel, body.key, atMs, body.command === undefined ? null : JSON.stringify(body.command));
+    sql.run('DELETE FROM channel_taken WHERE channel = ? AND at_ms < ? AND command IS NULL', body.channel, atMs - TAKEN_KEPT_MS);
   },
-  'channel.command_answered': (sql, { body }) => void sql.answered.run(body.channel, body.key),
+  'channel.command_answered': (sql, { body }) => void sql.run(statements.answered, body.channel, body.key),
   'channel.asked': (sql, { body, atMs }) => {
-    sql.ask.run(body.channel, body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);
+    sql.run(statements.ask, body.channel, body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);
   },
-  'channel.preview_sent': (sql, { body }) => void sql.putPreview.run(body.channel, body.turnId, body.chatId, body.messageId),
-  'channel.noted': (sql, { body }) => void sql.putNote.run(body.channel, body.note, body.value),
-  'outbound.part_sent': (sql, { body }) => void (body.part === 0 && sql.askedIn.run(body.messageId, body.outboundId)),
-  'outbound.uncertain': (sql, { body }) => void sql.lose.run(body.outboundId),
-  'channel.question_closed': (sql, { body }) => void sql.close.run(body.channel, body.approvalId, body.userId),
+  'channel.preview_sent': (sql, { body }) => void sql.run(statements.putPreview, body.channel, body.turnId, body.chatId, body.messageId),
+  'channel.noted': (sql, { body }) => void sql.run(statements.putNote, body.channel, body.note, body.value),
+  'outbound.part_sent': (sql, { body }) => void (body.part === 0 && sql.run(statements.askedIn, body.messageId, body.outboundId)),
+  'outbound.uncertain': (sql, { body }) => void sql.run('UPDATE channel_questions SET lost = 1 WHERE outbound_id = ?', body.outboundId),
+  'channel.question_closed': (sql, { body }) => void sql.run(statements.close, body.channel, body.approvalId, body.userId),
 };

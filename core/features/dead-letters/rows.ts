@@ -2,8 +2,9 @@
 
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const deadLetterMigrations: readonly Migration[] = [
   {
@@ -50,109 +51,92 @@ const columns = `letter_id AS letterId, state, coalesce(by_turn_id, turn_id) AS 
   session_id AS sessionId, channel, nature, attempt, retry_at_ms AS retryAtMs, why_left AS "left", reason, first_at_ms AS firstAtMs,
   last_at_ms AS lastAtMs`;
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    put: db.prepare(
-      `INSERT INTO dead_letters (letter_id, state, turn_id, session_id, channel, nature, attempt, retry_at_ms, why_left, reason, first_at_ms, last_at_ms)
-       VALUES (@letterId, @state, @turnId, @sessionId, @channel, @nature, @attempt, @retryAtMs, @left, @reason, @atMs, @atMs)
-       ON CONFLICT (letter_id) DO UPDATE SET state = excluded.state, turn_id = excluded.turn_id, by_turn_id = NULL, nature = excluded.nature,
-         attempt = excluded.attempt, retry_at_ms = excluded.retry_at_ms, why_left = excluded.why_left, reason = excluded.reason,
-         last_at_ms = excluded.last_at_ms`,
-    ),
-    tried: db.prepare("UPDATE dead_letters SET state = 'retrying', by_turn_id = ?, retry_at_ms = NULL, why_left = '' WHERE turn_id = ?"),
-    left: db.prepare(
-      "UPDATE dead_letters SET state = 'left', retry_at_ms = NULL, why_left = ?, turn_id = coalesce(by_turn_id, turn_id), by_turn_id = NULL WHERE letter_id = ?",
-    ),
-    drop: db.prepare('DELETE FROM dead_letters WHERE letter_id = ?'),
-    dropSession: db.prepare('DELETE FROM dead_letters WHERE session_id = ?'),
-    one: db.prepare(`SELECT ${columns} FROM dead_letters WHERE letter_id = ?`),
-    list: db.prepare(`SELECT ${columns} FROM dead_letters ORDER BY last_at_ms DESC, letter_id DESC LIMIT ?`),
-    ofSession: db.prepare(`SELECT ${columns} FROM dead_letters WHERE session_id = ? ORDER BY first_at_ms, letter_id`),
-    due: db.prepare(`SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND retry_at_ms <= ? ORDER BY retry_at_ms LIMIT ?`),
-    nextDue: db.prepare('SELECT min(retry_at_ms) AS atMs FROM dead_letters WHERE retry_at_ms IS NOT NULL'),
-    count: db.prepare('SELECT count(*) AS n FROM dead_letters'),
-    oldest: db.prepare(`SELECT ${columns} FROM dead_letters WHERE state = 'left' ORDER BY last_at_ms, letter_id LIMIT 1`),
-    cursor: db.prepare('SELECT seq FROM projection_cursors WHERE name = ?'),
-    putCursor: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
-  };
-}
+const statements = {
+  retry: "UPDATE dead_letters SET state = 'retrying', by_turn_id = ?, retry_at_ms = NULL, why_left = '' WHERE turn_id = ?",
+  put: `INSERT INTO dead_letters (letter_id, state, turn_id, session_id, channel, nature, attempt, retry_at_ms, why_left, reason, first_at_ms, last_at_ms)
+     VALUES (@letterId, @state, @turnId, @sessionId, @channel, @nature, @attempt, @retryAtMs, @left, @reason, @atMs, @atMs)
+     ON CONFLICT (letter_id) DO UPDATE SET state = excluded.state, turn_id = excluded.turn_id, by_turn_id = NULL, nature = excluded.nature,
+       attempt = excluded.attempt, retry_at_ms = excluded.retry_at_ms, why_left = excluded.why_left, reason = excluded.reason,
+       last_at_ms = excluded.last_at_ms`,
+  left: "UPDATE dead_letters SET state = 'left', retry_at_ms = NULL, why_left = ?, turn_id = coalesce(by_turn_id, turn_id), by_turn_id = NULL WHERE letter_id = ?",
+  ofSession: `SELECT ${columns} FROM dead_letters WHERE session_id = ? ORDER BY first_at_ms, letter_id`,
+  due: `SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND retry_at_ms <= ? ORDER BY retry_at_ms LIMIT ?`,
+  nextDue: 'SELECT min(retry_at_ms) AS atMs FROM dead_letters WHERE retry_at_ms IS NOT NULL',
+  putCursor: 'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq',
+};
 
 export class DeadLetterRows {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
+
+  readonly #changes: Changes = {
+    'dead_letter.captured': ({ body, atMs }) => this.#put(body, atMs),
+    // In the transaction that begins the retry: no crash can start it twice.
+    'turn.superseded': ({ body, turnId }) => turnId !== null && this.#retry(turnId, body.byTurnId),
+    'dead_letter.retried': ({ body }) => this.#retry(body.turnId, body.byTurnId),
+    'dead_letter.left': ({ body }) => void this.#sql.run(statements.left, body.why, body.letterId),
+    'dead_letter.settled': ({ body }) => this.#drop(body.letterId),
+    'dead_letter.cleared': ({ body }) => this.#drop(body.letterId),
+    'session.deleted': ({ body }) => void this.#sql.run('DELETE FROM dead_letters WHERE session_id = ?', body.sessionId),
+  };
 
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'dead_letter.captured':
-        this.#put(event.body, event.atMs);
-        return;
-      case 'turn.superseded':
-        // In the transaction that begins the retry: no crash can start it twice.
-        if (event.turnId !== null) this.#sql.tried.run(event.body.byTurnId, event.turnId);
-        return;
-      case 'dead_letter.retried':
-        this.#sql.tried.run(event.body.byTurnId, event.body.turnId);
-        return;
-      case 'dead_letter.left':
-        this.#sql.left.run(event.body.why, event.body.letterId);
-        return;
-      case 'dead_letter.settled':
-      case 'dead_letter.cleared':
-        this.#sql.drop.run(event.body.letterId);
-        return;
-      case 'session.deleted':
-        this.#sql.dropSession.run(event.body.sessionId);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   letter(letterId: string): KeptLetter | null {
-    return readRow(this.#sql.one.get(letterId));
+    return readRow(this.#sql.row(`SELECT ${columns} FROM dead_letters WHERE letter_id = ?`, letterId));
   }
 
   /** Newest first. */
   list(limit: number): KeptLetter[] {
-    return this.#sql.list.all(limit).flatMap(readRows);
+    return this.#sql.rows(`SELECT ${columns} FROM dead_letters ORDER BY last_at_ms DESC, letter_id DESC LIMIT ?`, limit).flatMap(readRows);
   }
 
   ofSession(sessionId: string): KeptLetter[] {
-    return this.#sql.ofSession.all(sessionId).flatMap(readRows);
+    return this.#sql.rows(statements.ofSession, sessionId).flatMap(readRows);
   }
 
   due(nowMs: number, limit: number): KeptLetter[] {
-    return this.#sql.due.all(nowMs, limit).flatMap(readRows);
+    return this.#sql.rows(statements.due, nowMs, limit).flatMap(readRows);
   }
 
   nextDueMs(): number | null {
-    return (this.#sql.nextDue.get() as { atMs: number | null }).atMs;
+    return (this.#sql.row(statements.nextDue) as { atMs: number | null }).atMs;
   }
 
   count(): number {
-    return (this.#sql.count.get() as { n: number }).n;
+    return (this.#sql.row('SELECT count(*) AS n FROM dead_letters') as { n: number }).n;
   }
 
   /** The one that has waited longest for a person. */
   oldestLeft(): KeptLetter | null {
-    return readRow(this.#sql.oldest.get());
+    return readRow(this.#sql.row(`SELECT ${columns} FROM dead_letters WHERE state = 'left' ORDER BY last_at_ms, letter_id LIMIT 1`));
   }
 
   cursor(): number {
-    return (this.#sql.cursor.get(CURSOR) as { seq: number } | undefined)?.seq ?? 0;
+    return this.#sql.row<{ seq: number }>('SELECT seq FROM projection_cursors WHERE name = ?', CURSOR)?.seq ?? 0;
   }
 
   putCursor(seq: number): void {
-    this.#sql.putCursor.run(CURSOR, seq);
+    this.#sql.run(statements.putCursor, CURSOR, seq);
+  }
+
+  #retry(turnId: string, byTurnId: string): void {
+    this.#sql.run(statements.retry, byTurnId, turnId);
+  }
+
+  #drop(letterId: string): void {
+    this.#sql.run('DELETE FROM dead_letters WHERE letter_id = ?', letterId);
   }
 
   #put(body: EventBodies['dead_letter.captured'], atMs: number): void {
     const state = body.retryAtMs === null ? 'left' : 'waiting';
-    this.#sql.put.run({ ...body, state, reason: JSON.stringify(body.reason), atMs });
+    this.#sql.run(statements.put, { ...body, state, reason: JSON.stringify(body.reason), atMs });
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { doorTokenSchema, type DoorToken, type DoorTokenView } from '../../contracts/features/doors.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const doorMigrations: readonly Migration[] = [
   {
@@ -31,68 +31,52 @@ export interface TokenRow {
   readonly spentUsd: number;
 }
 
-function prepareAll(db: SqlDatabase) {
-  const columns = 'body, digest, created_at_ms AS createdAtMs, last_used_ms AS lastUsedAtMs, day, spent_usd AS spentUsd FROM door_tokens';
-  return {
-    put: db.prepare(
-      `INSERT INTO door_tokens (token_id, door, name, digest, body, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (token_id) DO UPDATE SET digest = excluded.digest, body = excluded.body`,
-    ),
-    drop: db.prepare('DELETE FROM door_tokens WHERE token_id = ?'),
-    all: db.prepare(`SELECT ${columns} ORDER BY created_at_ms, token_id`),
-    use: db.prepare('UPDATE door_tokens SET last_used_ms = ? WHERE token_id = ?'),
-    spend: db.prepare(
-      'UPDATE door_tokens SET spent_usd = CASE day WHEN @day THEN spent_usd ELSE 0 END + @usd, day = @day WHERE token_id = @tokenId',
-    ),
-    own: db.prepare('INSERT OR REPLACE INTO door_sessions (session_id, token_id) VALUES (?, ?)'),
-    ownerOf: db.prepare('SELECT token_id FROM door_sessions WHERE session_id = ?').pluck(),
-    forget: db.prepare('DELETE FROM door_sessions WHERE session_id = ?'),
-  };
-}
+const columns = 'body, digest, created_at_ms AS createdAtMs, last_used_ms AS lastUsedAtMs, day, spent_usd AS spentUsd FROM door_tokens';
+
+const statements = {
+  put: `INSERT INTO door_tokens (token_id, door, name, digest, body, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (token_id) DO UPDATE SET digest = excluded.digest, body = excluded.body`,
+  all: `SELECT ${columns} ORDER BY created_at_ms, token_id`,
+  spend: 'UPDATE door_tokens SET spent_usd = CASE day WHEN @day THEN spent_usd ELSE 0 END + @usd, day = @day WHERE token_id = @tokenId',
+};
 
 export class DoorRows {
-  readonly #db: SqlDatabase;
-  // Prepared when first used: most starts touch no door.
-  #sql: ReturnType<typeof prepareAll> | null = null;
+  readonly #sql: Statements;
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'door.token_created') {
       const { digest, by: _by, ...token } = event.body;
-      this.#all.put.run(token.tokenId, token.door, token.name, digest, JSON.stringify(token), event.atMs);
+      this.#sql.run(statements.put, token.tokenId, token.door, token.name, digest, JSON.stringify(token), event.atMs);
     }
-    if (event.type === 'door.token_revoked') this.#all.drop.run(event.body.tokenId);
-    if (event.type === 'session.deleted') this.#all.forget.run(event.body.sessionId);
+    if (event.type === 'door.token_revoked') this.#sql.run('DELETE FROM door_tokens WHERE token_id = ?', event.body.tokenId);
+    if (event.type === 'session.deleted') this.#sql.run('DELETE FROM door_sessions WHERE session_id = ?', event.body.sessionId);
   }
 
   tokens(): TokenRow[] {
-    const rows = this.#all.all.all() as (Omit<TokenRow, 'token'> & { readonly body: string })[];
+    const rows = this.#sql.rows(statements.all) as (Omit<TokenRow, 'token'> & { readonly body: string })[];
     return rows.map(({ body, ...row }) => ({ ...row, token: doorTokenSchema.parse(JSON.parse(body)) }));
   }
 
   noteUse(tokenId: string, atMs: number): void {
-    this.#all.use.run(atMs, tokenId);
+    this.#sql.run('UPDATE door_tokens SET last_used_ms = ? WHERE token_id = ?', atMs, tokenId);
   }
 
   addSpent(tokenId: string, day: string, usd: number): void {
-    this.#all.spend.run({ tokenId, day, usd });
+    this.#sql.run(statements.spend, { tokenId, day, usd });
   }
 
   /** To be called in the transaction of the session's first event. */
   own(sessionId: string, tokenId: string): void {
-    this.#all.own.run(sessionId, tokenId);
+    this.#sql.run('INSERT OR REPLACE INTO door_sessions (session_id, token_id) VALUES (?, ?)', sessionId, tokenId);
   }
 
   ownerOf(sessionId: string): string | null {
-    return (this.#all.ownerOf.get(sessionId) as string | undefined) ?? null;
-  }
-
-  get #all(): ReturnType<typeof prepareAll> {
-    return (this.#sql ??= prepareAll(this.#db));
+    return this.#sql.value<string>('SELECT token_id FROM door_sessions WHERE session_id = ?', sessionId) ?? null;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../store/artifact/artifact.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -202,8 +203,4 @@ function namesIn(folder: string): string[] {
     // A folder that is not there holds nothing.
     return [];
   }
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,10 +1,11 @@
 // Subagent calls as rows kept in step with their events: waiting, running and finished ones, and which turn pays for which. The events are
 // the truth; starts nothing.
 
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
-import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const helperMigrations: readonly Migration[] = [
   {
@@ -78,170 +79,132 @@ const columns =
   'cancelled_by AS cancelledBy, status, text, usage, cost_usd AS costUsd, finished_at_ms AS finishedAtMs';
 const listMax = 1_000;
 
-function prepareAll(db: SqlDatabase) {
-  const select = (rest: string) => db.prepare(`SELECT ${columns} FROM a2a_jobs WHERE ${rest}`);
-  return {
-    put: db.prepare(
-      `INSERT OR IGNORE INTO a2a_jobs (job_id, idempotency_key, state, session_id, turn_id, depth, mode, created_at_ms, deadline_ms, called)
-       VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    start: db.prepare("UPDATE a2a_jobs SET state = 'running', helper_session_id = ?, helper_turn_id = ?, attempt = ? WHERE job_id = ?"),
-    putTurn: db.prepare(
-      'INSERT OR IGNORE INTO a2a_turns (turn_id, job_id, parent_turn_id) SELECT ?, job_id, turn_id FROM a2a_jobs WHERE job_id = ?',
-    ),
-    retry: db.prepare("UPDATE a2a_jobs SET state = 'retrying' WHERE job_id = ?"),
-    cancel: db.prepare('UPDATE a2a_jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE job_id = ?'),
-    finish: db.prepare(
-      "UPDATE a2a_jobs SET state = 'finished', status = ?, text = ?, usage = ?, cost_usd = ?, finished_at_ms = ? WHERE job_id = ?",
-    ),
-    deliver: db.prepare('UPDATE a2a_jobs SET delivered = 1 WHERE job_id = ?'),
-    dropTurns: db.prepare(
-      'DELETE FROM a2a_turns WHERE job_id IN (SELECT job_id FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?)',
-    ),
-    drop: db.prepare('DELETE FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?'),
-    job: select('job_id = ?'),
-    byKey: select('idempotency_key = ?'),
-    byHelperTurn: select('job_id = (SELECT job_id FROM a2a_turns WHERE turn_id = ?)'),
-    open: select("state <> 'finished' ORDER BY created_at_ms, job_id"),
-    queued: select("state = 'queued' ORDER BY created_at_ms, job_id"),
-    openOfTurn: select("turn_id = ? AND state <> 'finished' ORDER BY created_at_ms, job_id"),
-    ofSession: select(`session_id = ? ORDER BY created_at_ms DESC, job_id LIMIT ${listMax}`),
-    all: select(`1 ORDER BY created_at_ms DESC, job_id LIMIT ${listMax}`),
-    undelivered: select(
-      "state = 'finished' AND mode = 'background' AND delivered = 0 AND status NOT IN ('cancelled', 'stopped') ORDER BY finished_at_ms",
-    ),
-    working: db.prepare(
-      `SELECT count(*) AS n, coalesce(sum(depth = @depth), 0) AS level, coalesce(sum(turn_id = @turnId), 0) AS ofTurn
-       FROM a2a_jobs WHERE state IN ('running', 'retrying')`,
-    ),
-    waiting: db.prepare("SELECT count(*) AS n FROM a2a_jobs WHERE state = 'queued'"),
-    nextDeadline: db.prepare("SELECT min(deadline_ms) AS atMs FROM a2a_jobs WHERE state <> 'finished' AND cancelled_by IS NULL"),
-    turnsOf: db.prepare('SELECT turn_id AS turnId FROM a2a_turns WHERE job_id = ? ORDER BY turn_id'),
-    turnsBelow: db.prepare(
-      `WITH RECURSIVE below (turn_id) AS (
-         SELECT turn_id FROM a2a_turns WHERE parent_turn_id = ? UNION SELECT t.turn_id FROM a2a_turns t JOIN below b ON t.parent_turn_id = b.turn_id
-       ) SELECT turn_id AS turnId FROM below`,
-    ),
-    sessionsBelow: db.prepare(
-      `WITH RECURSIVE below (session_id) AS (
-         SELECT helper_session_id FROM a2a_jobs WHERE session_id = ? AND helper_session_id IS NOT NULL
-         UNION SELECT j.helper_session_id FROM a2a_jobs j JOIN below b ON j.session_id = b.session_id WHERE j.helper_session_id IS NOT NULL
-       ) SELECT session_id AS sessionId FROM below`,
-    ),
-  };
-}
+const statements = {
+  cancel: 'UPDATE a2a_jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE job_id = ?',
+  put: `INSERT OR IGNORE INTO a2a_jobs (job_id, idempotency_key, state, session_id, turn_id, depth, mode, created_at_ms, deadline_ms, called)
+     VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
+  start: "UPDATE a2a_jobs SET state = 'running', helper_session_id = ?, helper_turn_id = ?, attempt = ? WHERE job_id = ?",
+  putTurn: 'INSERT OR IGNORE INTO a2a_turns (turn_id, job_id, parent_turn_id) SELECT ?, job_id, turn_id FROM a2a_jobs WHERE job_id = ?',
+  finish: "UPDATE a2a_jobs SET state = 'finished', status = ?, text = ?, usage = ?, cost_usd = ?, finished_at_ms = ? WHERE job_id = ?",
+  dropTurns: 'DELETE FROM a2a_turns WHERE job_id IN (SELECT job_id FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?)',
+  byHelperTurn: `SELECT ${columns} FROM a2a_jobs WHERE job_id = (SELECT job_id FROM a2a_turns WHERE turn_id = ?)`,
+  openOfTurn: `SELECT ${columns} FROM a2a_jobs WHERE turn_id = ? AND state <> 'finished' ORDER BY created_at_ms, job_id`,
+  ofSession: `SELECT ${columns} FROM a2a_jobs WHERE session_id = ? ORDER BY created_at_ms DESC, job_id LIMIT ${listMax}`,
+  all: `SELECT ${columns} FROM a2a_jobs WHERE 1 ORDER BY created_at_ms DESC, job_id LIMIT ${listMax}`,
+  undelivered: `SELECT ${columns} FROM a2a_jobs WHERE state = 'finished' AND mode = 'background' AND delivered = 0 AND status NOT IN ('cancelled', 'stopped') ORDER BY finished_at_ms`,
+  working: `SELECT count(*) AS n, coalesce(sum(depth = @depth), 0) AS level, coalesce(sum(turn_id = @turnId), 0) AS ofTurn
+     FROM a2a_jobs WHERE state IN ('running', 'retrying')`,
+  nextDeadline: "SELECT min(deadline_ms) AS atMs FROM a2a_jobs WHERE state <> 'finished' AND cancelled_by IS NULL",
+  turnsOf: 'SELECT turn_id AS turnId FROM a2a_turns WHERE job_id = ? ORDER BY turn_id',
+  turnsBelow: `WITH RECURSIVE below (turn_id) AS (
+       SELECT turn_id FROM a2a_turns WHERE parent_turn_id = ? UNION SELECT t.turn_id FROM a2a_turns t JOIN below b ON t.parent_turn_id = b.turn_id
+     ) SELECT turn_id AS turnId FROM below`,
+  sessionsBelow: `WITH RECURSIVE below (session_id) AS (
+       SELECT helper_session_id FROM a2a_jobs WHERE session_id = ? AND helper_session_id IS NOT NULL
+       UNION SELECT j.helper_session_id FROM a2a_jobs j JOIN below b ON j.session_id = b.session_id WHERE j.helper_session_id IS NOT NULL
+     ) SELECT session_id AS sessionId FROM below`,
+};
 
 export class HelperRows {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #jobs: HeldRows;
 
+  readonly #changes: Changes = {
+    'a2a.called': (event) => this.#put(event),
+    'a2a.started': ({ body: { jobId, sessionId, turnId, attempt } }) => {
+      this.#sql.run(statements.start, sessionId, turnId, attempt, jobId);
+      this.#sql.run(statements.putTurn, turnId, jobId);
+    },
+    'a2a.retried': ({ body }) => void this.#sql.run("UPDATE a2a_jobs SET state = 'retrying' WHERE job_id = ?", body.jobId),
+    'a2a.cancel_requested': ({ body }) => void this.#sql.run(statements.cancel, body.by, body.jobId),
+    'a2a.finished': ({ body: { jobId, status, text, usage, costUsd }, atMs }) =>
+      void this.#sql.run(statements.finish, status, text, JSON.stringify(usage), costUsd, atMs, jobId),
+    'user.message': ({ body: { channel, dedupeKey } }) => {
+      if (channel === helperChannel && dedupeKey?.startsWith(deliveredPrefix) === true)
+        this.#sql.run('UPDATE a2a_jobs SET delivered = 1 WHERE job_id = ?', dedupeKey.slice(deliveredPrefix.length));
+    },
+    'session.deleted': ({ body: { sessionId } }) => {
+      this.#sql.run(statements.dropTurns, sessionId, sessionId);
+      this.#sql.run('DELETE FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?', sessionId, sessionId);
+    },
+  };
+
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#jobs = new HeldRows(db, 'a2a_jobs');
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'a2a.called':
-        this.#put(event);
-        return;
-      case 'a2a.started':
-        this.#sql.start.run(event.body.sessionId, event.body.turnId, event.body.attempt, event.body.jobId);
-        this.#sql.putTurn.run(event.body.turnId, event.body.jobId);
-        return;
-      case 'a2a.retried':
-        this.#sql.retry.run(event.body.jobId);
-        return;
-      case 'a2a.cancel_requested':
-        this.#sql.cancel.run(event.body.by, event.body.jobId);
-        return;
-      case 'a2a.finished': {
-        const { jobId, status, text, usage, costUsd } = event.body;
-        this.#sql.finish.run(status, text, JSON.stringify(usage), costUsd, event.atMs, jobId);
-        return;
-      }
-      case 'user.message': {
-        const { channel, dedupeKey } = event.body;
-        if (channel === helperChannel && dedupeKey?.startsWith(deliveredPrefix) === true)
-          this.#sql.deliver.run(dedupeKey.slice(deliveredPrefix.length));
-        return;
-      }
-      case 'session.deleted':
-        this.#sql.dropTurns.run(event.body.sessionId, event.body.sessionId);
-        this.#sql.drop.run(event.body.sessionId, event.body.sessionId);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   job(jobId: string): HelperJob | null {
-    return one(this.#sql.job.get(jobId));
+    return one(this.#sql.row(`SELECT ${columns} FROM a2a_jobs WHERE job_id = ?`, jobId));
   }
 
   byKey(idempotencyKey: string): HelperJob | null {
-    return one(this.#sql.byKey.get(idempotencyKey));
+    return one(this.#sql.row(`SELECT ${columns} FROM a2a_jobs WHERE idempotency_key = ?`, idempotencyKey));
   }
 
   byHelperTurn(turnId: string): HelperJob | null {
-    return this.#jobs.any ? one(this.#sql.byHelperTurn.get(turnId)) : null;
+    return this.#jobs.any ? one(this.#sql.row(statements.byHelperTurn, turnId)) : null;
   }
 
   /** Everything that has not ended, oldest first. */
   open(): HelperJob[] {
-    return many(this.#sql.open.all());
+    return many(this.#sql.rows(`SELECT ${columns} FROM a2a_jobs WHERE state <> 'finished' ORDER BY created_at_ms, job_id`));
   }
 
   queued(): HelperJob[] {
-    return many(this.#sql.queued.all());
+    return many(this.#sql.rows(`SELECT ${columns} FROM a2a_jobs WHERE state = 'queued' ORDER BY created_at_ms, job_id`));
   }
 
   openOfTurn(turnId: string): HelperJob[] {
-    return this.#jobs.any ? many(this.#sql.openOfTurn.all(turnId)) : [];
+    return this.#jobs.any ? many(this.#sql.rows(statements.openOfTurn, turnId)) : [];
   }
 
   /** The newest first, at most 1,000. */
   list(sessionId: string | null): HelperJob[] {
-    return many(sessionId === null ? this.#sql.all.all() : this.#sql.ofSession.all(sessionId));
+    return many(sessionId === null ? this.#sql.rows(statements.all) : this.#sql.rows(statements.ofSession, sessionId));
   }
 
   /** Ended in the background, and the calling session does not have the result yet. */
   undelivered(): HelperJob[] {
-    return many(this.#sql.undelivered.all());
+    return many(this.#sql.rows(statements.undelivered));
   }
 
   /** How many are running on a level, and for one turn. */
   working(depth: number, turnId: string): { readonly level: number; readonly ofTurn: number } {
-    return this.#sql.working.get({ depth, turnId }) as { level: number; ofTurn: number };
+    return this.#sql.row(statements.working, { depth, turnId }) as { level: number; ofTurn: number };
   }
 
   waiting(): number {
-    return (this.#sql.waiting.get() as { n: number }).n;
+    return (this.#sql.row("SELECT count(*) AS n FROM a2a_jobs WHERE state = 'queued'") as { n: number }).n;
   }
 
   nextDeadlineMs(): number | null {
-    return (this.#sql.nextDeadline.get() as { atMs: number | null }).atMs;
+    return (this.#sql.row(statements.nextDeadline) as { atMs: number | null }).atMs;
   }
 
   /** The turns of all attempts. */
   turnsOf(jobId: string): string[] {
-    return (this.#sql.turnsOf.all(jobId) as { turnId: string }[]).map(({ turnId }) => turnId);
+    return this.#sql.rows<{ turnId: string }>(statements.turnsOf, jobId).map(({ turnId }) => turnId);
   }
 
   /** Turns of helpers that a turn pays for, through all levels. */
   turnsBelow(turnId: string): string[] {
-    return (this.#sql.turnsBelow.all(turnId) as { turnId: string }[]).map((row) => row.turnId);
+    return this.#sql.rows<{ turnId: string }>(statements.turnsBelow, turnId).map((row) => row.turnId);
   }
 
   sessionsBelow(sessionId: string): string[] {
-    return (this.#sql.sessionsBelow.all(sessionId) as { sessionId: string }[]).map((row) => row.sessionId);
+    return this.#sql.rows<{ sessionId: string }>(statements.sessionsBelow, sessionId).map((row) => row.sessionId);
   }
 
   #put({ body, atMs }: EventOf<'a2a.called'>): void {
     const { jobId, idempotencyKey, from, depth, mode, deadlineMs } = body;
     this.#jobs.put();
-    this.#sql.put.run(jobId, idempotencyKey, from.sessionId, from.turnId, depth, mode, atMs, deadlineMs, JSON.stringify(body));
+    this.#sql.run(statements.put, jobId, idempotencyKey, from.sessionId, from.turnId, depth, mode, atMs, deadlineMs, JSON.stringify(body));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { capsuleVersionSchema, type CapsuleVersion } from '../../contracts/features/identity.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const identityMigrations: readonly Migration[] = [
   {
@@ -19,41 +19,38 @@ export const identityMigrations: readonly Migration[] = [
 ];
 
 export class IdentityRows {
-  readonly #put;
-  readonly #newest;
-  readonly #one;
-  readonly #versions;
+  readonly #sql: Statements;
   /** Asked at the start of each turn. */
   readonly #known = new Map<string, CapsuleVersion | null>();
 
   constructor(db: SqlDatabase) {
-    this.#put = db.prepare('INSERT OR REPLACE INTO identity_versions (agent_id, version, body) VALUES (?, ?, ?)');
-    this.#newest = db.prepare('SELECT body FROM identity_versions WHERE agent_id = ? ORDER BY version DESC LIMIT 1').pluck();
-    this.#one = db.prepare('SELECT body FROM identity_versions WHERE agent_id = ? AND version = ?').pluck();
-    this.#versions = db.prepare('SELECT body FROM identity_versions WHERE agent_id = ? ORDER BY version DESC LIMIT ?').pluck();
+    this.#sql = new Statements(db);
   }
 
   apply(event: AnyEvent): void {
     if (event.type !== 'identity.changed') return;
     const { agentId, version } = event.body;
-    this.#put.run(agentId, version, JSON.stringify({ ...event.body, atMs: event.atMs }));
+    const body = JSON.stringify({ ...event.body, atMs: event.atMs });
+    this.#sql.run('INSERT OR REPLACE INTO identity_versions (agent_id, version, body) VALUES (?, ?, ?)', agentId, version, body);
     this.#known.delete(agentId);
   }
 
   newest(agentId: string): CapsuleVersion | null {
     const known = this.#known.get(agentId);
     if (known !== undefined) return known;
-    const found = read(this.#newest.get(agentId));
+    const found = read(this.#sql.value('SELECT body FROM identity_versions WHERE agent_id = ? ORDER BY version DESC LIMIT 1', agentId));
     this.#known.set(agentId, found);
     return found;
   }
 
   one(agentId: string, version: number): CapsuleVersion | null {
-    return read(this.#one.get(agentId, version));
+    return read(this.#sql.value('SELECT body FROM identity_versions WHERE agent_id = ? AND version = ?', agentId, version));
   }
 
   versions(agentId: string, limit: number): CapsuleVersion[] {
-    return this.#versions.all(agentId, limit).flatMap((body) => read(body) ?? []);
+    return this.#sql
+      .values('SELECT body FROM identity_versions WHERE agent_id = ? ORDER BY version DESC LIMIT ?', agentId, limit)
+      .flatMap((body) => read(body) ?? []);
   }
 }
 

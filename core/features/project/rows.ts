@@ -1,7 +1,7 @@
 // The project files whose text a person accepted as instructions, kept in step with the log. Decides nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const projectMigrations: readonly Migration[] = [
   {
@@ -13,34 +13,24 @@ export const projectMigrations: readonly Migration[] = [
   },
 ];
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    put: db.prepare('INSERT OR REPLACE INTO project_accepted (path, sha256) VALUES (?, ?)'),
-    drop: db.prepare('DELETE FROM project_accepted WHERE path = ?'),
-    of: db.prepare('SELECT sha256 FROM project_accepted WHERE path = ?').pluck(),
-  };
-}
+const statements = {
+  put: 'INSERT OR REPLACE INTO project_accepted (path, sha256) VALUES (?, ?)',
+};
 
 export class ProjectRows {
-  readonly #db: SqlDatabase;
-  // Prepared when first used: most starts touch no project.
-  #sql: ReturnType<typeof prepareAll> | null = null;
+  readonly #sql: Statements;
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    if (event.type === 'project.accepted') this.#all.put.run(event.body.path, event.body.sha256);
-    if (event.type === 'project.withdrawn') this.#all.drop.run(event.body.path);
+    if (event.type === 'project.accepted') this.#sql.run(statements.put, event.body.path, event.body.sha256);
+    if (event.type === 'project.withdrawn') this.#sql.run('DELETE FROM project_accepted WHERE path = ?', event.body.path);
   }
 
   accepted(path: string): string | null {
-    return (this.#all.of.get(path) as string | undefined) ?? null;
-  }
-
-  get #all(): ReturnType<typeof prepareAll> {
-    return (this.#sql ??= prepareAll(this.#db));
+    return this.#sql.value<string>('SELECT sha256 FROM project_accepted WHERE path = ?', path) ?? null;
   }
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { SavedPrompt } from '../../contracts/features/saved.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 
 const PROMPTS_MAX = 200;
@@ -21,35 +21,25 @@ const migrations: readonly Migration[] = [
   },
 ];
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    put: db.prepare('INSERT OR REPLACE INTO saved_prompts (name, text, saved_at_ms) VALUES (?, ?, ?)'),
-    drop: db.prepare('DELETE FROM saved_prompts WHERE name = ?'),
-    all: db.prepare('SELECT name, text, saved_at_ms AS savedAtMs FROM saved_prompts ORDER BY name'),
-  };
-}
+const statements = {
+  put: 'INSERT OR REPLACE INTO saved_prompts (name, text, saved_at_ms) VALUES (?, ?, ?)',
+};
 
 class SavedRows {
-  readonly #db: SqlDatabase;
-  // Prepared when first used: most starts touch none.
-  #sql: ReturnType<typeof prepareAll> | null = null;
+  readonly #sql: Statements;
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    if (event.type === 'saved.written') this.#all.put.run(event.body.name, event.body.text, event.atMs);
-    if (event.type === 'saved.removed') this.#all.drop.run(event.body.name);
+    if (event.type === 'saved.written') this.#sql.run(statements.put, event.body.name, event.body.text, event.atMs);
+    if (event.type === 'saved.removed') this.#sql.run('DELETE FROM saved_prompts WHERE name = ?', event.body.name);
   }
 
   list(): SavedPrompt[] {
-    return this.#all.all.all() as SavedPrompt[];
-  }
-
-  get #all(): ReturnType<typeof prepareAll> {
-    return (this.#sql ??= prepareAll(this.#db));
+    return this.#sql.rows<SavedPrompt>('SELECT name, text, saved_at_ms AS savedAtMs FROM saved_prompts ORDER BY name');
   }
 }
 

@@ -1,8 +1,9 @@
 // Earlier signals, for deduplication, and signals that wait for the next turn of their session: rows kept in step with the log.
 
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';
-import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const signalMigrations: readonly Migration[] = [
   {
@@ -30,26 +31,16 @@ const SIGNALS_KEPT = 10_000;
 
 const columns = 'body, seq, at_ms AS atMs FROM signals';
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    put: db.prepare('INSERT OR IGNORE INTO signals (source, name, dedupe_key, seq, at_ms, body) VALUES (?, ?, ?, ?, ?, ?)'),
-    prune: db.prepare('DELETE FROM signals WHERE seq <= (SELECT seq FROM signals ORDER BY seq DESC LIMIT 1 OFFSET ?)'),
-    find: db.prepare(`SELECT ${columns} WHERE source = ? AND name = ? AND dedupe_key = ?`),
-    page: db.prepare(`SELECT ${columns} WHERE seq < ? ORDER BY seq DESC LIMIT ?`),
-    pageOf: db.prepare(`SELECT ${columns} WHERE source = ? AND seq < ? ORDER BY seq DESC LIMIT ?`),
-    runsSince: db
-      .prepare(
-        `SELECT count(*) FROM (SELECT body, at_ms FROM signals ORDER BY seq DESC LIMIT ${SIGNALS_KEPT})
-       WHERE at_ms > ? AND json_extract(body, '$.disposition') = 'run' AND json_extract(body, '$.source') NOT IN ('schedule', 'heartbeat')`,
-      )
-      .pluck(),
-    putWaiting: db.prepare('INSERT OR IGNORE INTO signals_waiting (session_id, seq, signal_id, body) VALUES (?, ?, ?, ?)'),
-    waiting: db.prepare('SELECT body FROM signals_waiting WHERE session_id = ? ORDER BY seq LIMIT 100').pluck(),
-    countWaiting: db.prepare('SELECT count(*) FROM signals_waiting WHERE session_id = ?').pluck(),
-    dropWaiting: db.prepare('DELETE FROM signals_waiting WHERE session_id = ? AND signal_id = ?'),
-    dropSession: db.prepare('DELETE FROM signals_waiting WHERE session_id = ?'),
-  };
-}
+const statements = {
+  put: 'INSERT OR IGNORE INTO signals (source, name, dedupe_key, seq, at_ms, body) VALUES (?, ?, ?, ?, ?, ?)',
+  page: `SELECT ${columns} WHERE seq < ? ORDER BY seq DESC LIMIT ?`,
+  pageOf: `SELECT ${columns} WHERE source = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  runsSince: `SELECT count(*) FROM (SELECT body, at_ms FROM signals ORDER BY seq DESC LIMIT ${SIGNALS_KEPT})
+     WHERE at_ms > ? AND json_extract(body, '$.disposition') = 'run' AND json_extract(body, '$.source') NOT IN ('schedule', 'heartbeat')`,
+  putWaiting: 'INSERT OR IGNORE INTO signals_waiting (session_id, seq, signal_id, body) VALUES (?, ?, ?, ?)',
+  waiting: 'SELECT body FROM signals_waiting WHERE session_id = ? ORDER BY seq LIMIT 100',
+  dropWaiting: 'DELETE FROM signals_waiting WHERE session_id = ? AND signal_id = ?',
+};
 
 interface StoredSignal {
   readonly body: string;
@@ -58,65 +49,62 @@ interface StoredSignal {
 }
 
 export class SignalBook {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #held: HeldRows;
 
+  readonly #changes: Changes = {
+    'signal.received': (event) => this.#take(event),
+    'signal.delivered': ({ body: { signalIds, sessionId } }) => {
+      for (const signalId of signalIds) this.#sql.run(statements.dropWaiting, sessionId, signalId);
+    },
+    'session.deleted': ({ body }) => void this.#sql.run('DELETE FROM signals_waiting WHERE session_id = ?', body.sessionId),
+  };
+
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#held = new HeldRows(db, 'signals_waiting');
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'signal.received':
-        this.#take(event);
-        return;
-      case 'signal.delivered':
-        for (const signalId of event.body.signalIds) this.#sql.dropWaiting.run(event.body.sessionId, signalId);
-        return;
-      case 'session.deleted':
-        this.#sql.dropSession.run(event.body.sessionId);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   find(source: SignalSource, name: string, dedupeKey: string): SignalRow | null {
-    const row = this.#sql.find.get(source, name, dedupeKey) as StoredSignal | undefined;
+    const row = this.#sql.row<StoredSignal>(`SELECT ${columns} WHERE source = ? AND name = ? AND dedupe_key = ?`, source, name, dedupeKey);
     return row === undefined ? null : readSignal(row);
   }
 
   /** Newest first. */
   page(query: { readonly source?: SignalSource | undefined; readonly before: number; readonly limit: number }): SignalRow[] {
     const { source, before, limit } = query;
-    const rows = source === undefined ? this.#sql.page.all(before, limit) : this.#sql.pageOf.all(source, before, limit);
+    const rows =
+      source === undefined ? this.#sql.rows(statements.page, before, limit) : this.#sql.rows(statements.pageOf, source, before, limit);
     return (rows as StoredSignal[]).map(readSignal);
   }
 
   /** Turns that signals from outside started. */
   runsSince(ms: number): number {
-    return this.#sql.runsSince.get(ms) as number;
+    return this.#sql.value(statements.runsSince, ms) as number;
   }
 
   /** Oldest first. */
   waiting(sessionId: string): SignalReceived[] {
     if (!this.#held.any) return [];
-    return (this.#sql.waiting.all(sessionId) as string[]).map((body) => signalReceivedSchema.parse(JSON.parse(body)));
+    return this.#sql.values<string>(statements.waiting, sessionId).map((body) => signalReceivedSchema.parse(JSON.parse(body)));
   }
 
   countWaiting(sessionId: string): number {
-    return this.#sql.countWaiting.get(sessionId) as number;
+    return this.#sql.value('SELECT count(*) FROM signals_waiting WHERE session_id = ?', sessionId) as number;
   }
 
   #take({ body, seq, atMs }: EventOf<'signal.received'>): void {
     const text = JSON.stringify(body);
-    this.#sql.put.run(body.source, body.name, body.dedupeKey, seq, atMs, text);
-    this.#sql.prune.run(SIGNALS_KEPT);
+    this.#sql.run(statements.put, body.source, body.name, body.dedupeKey, seq, atMs, text);
+    this.#sql.run('DELETE FROM signals WHERE seq <= (SELECT seq FROM signals ORDER BY seq DESC LIMIT 1 OFFSET ?)', SIGNALS_KEPT);
     if (body.disposition !== 'queued' || body.sessionId === null) return;
     this.#held.put();
-    this.#sql.putWaiting.run(body.sessionId, seq, body.signalId, text);
+    this.#sql.run(statements.putWaiting, body.sessionId, seq, body.signalId, text);
   }
 }
 

@@ -2,9 +2,10 @@
 // nothing.
 
 import * as z from 'zod';
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { lockEntrySchema, type LockEntry, type SkillMove } from '../../contracts/features/skill-store.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const skillStoreMigrations: readonly Migration[] = [
   {
@@ -28,49 +29,49 @@ const entryRow = z.string().transform((text) => lockEntrySchema.parse(JSON.parse
 const openRow = z.object({ installId: z.string(), moves: z.string() });
 
 export class SkillStoreRows {
-  readonly #db: SqlDatabase;
+  readonly #sql: Statements;
+
+  readonly #changes: Changes = {
+    'skill.installing': ({ body }) => {
+      this.#sql.run(
+        'INSERT OR REPLACE INTO skill_installing (install_id, moves) VALUES (?, ?)',
+        body.installId,
+        JSON.stringify(body.moves),
+      );
+    },
+    'skill.installed': ({ body }) => {
+      for (const entry of body.skills) this.#put(entry);
+      this.#end(body.installId);
+    },
+    'skill.install_undone': ({ body }) => this.#end(body.installId),
+    'skill.pinned': ({ body }) => {
+      const entry = this.entry(body.name);
+      if (entry !== null) this.#put({ ...entry, isPinned: body.isPinned });
+    },
+  };
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
+    this.#sql = new Statements(db);
   }
 
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'skill.installing':
-        this.#db
-          .prepare('INSERT OR REPLACE INTO skill_installing (install_id, moves) VALUES (?, ?)')
-          .run(event.body.installId, JSON.stringify(event.body.moves));
-        return;
-      case 'skill.installed':
-        for (const entry of event.body.skills) this.#put(entry);
-        this.#end(event.body.installId);
-        return;
-      case 'skill.install_undone':
-        this.#end(event.body.installId);
-        return;
-      case 'skill.pinned': {
-        const entry = this.entry(event.body.name);
-        if (entry !== null) this.#put({ ...entry, isPinned: event.body.isPinned });
-        return;
-      }
-      default:
-    }
+    applyChange(this.#changes, event);
   }
 
   entry(name: string): LockEntry | null {
-    const text = this.#db.prepare('SELECT entry FROM skill_lock WHERE name = ?').pluck().get(name);
+    const text = this.#sql.value('SELECT entry FROM skill_lock WHERE name = ?', name);
     return text === undefined ? null : entryRow.parse(text);
   }
 
   /** In the order of their names, those whose folder is gone among them. */
   entries(): LockEntry[] {
-    const rows = this.#db.prepare('SELECT entry FROM skill_lock ORDER BY name').pluck().all();
+    const rows = this.#sql.values('SELECT entry FROM skill_lock ORDER BY name');
     return rows.map((text) => entryRow.parse(text));
   }
 
   /** Begun and not ended: the process was ended in between. */
   open(): OpenInstall[] {
-    const rows = this.#db.prepare('SELECT install_id AS installId, moves FROM skill_installing').all();
+    const rows = this.#sql.rows('SELECT install_id AS installId, moves FROM skill_installing');
     return rows.map((row) => {
       const { installId, moves } = openRow.parse(row);
       return { installId, moves: JSON.parse(moves) as SkillMove[] };
@@ -78,10 +79,10 @@ export class SkillStoreRows {
   }
 
   #put(entry: LockEntry): void {
-    this.#db.prepare('INSERT OR REPLACE INTO skill_lock (name, entry) VALUES (?, ?)').run(entry.name, JSON.stringify(entry));
+    this.#sql.run('INSERT OR REPLACE INTO skill_lock (name, entry) VALUES (?, ?)', entry.name, JSON.stringify(entry));
   }
 
   #end(installId: string): void {
-    this.#db.prepare('DELETE FROM skill_installing WHERE install_id = ?').run(installId);
+    this.#sql.run('DELETE FROM skill_installing WHERE install_id = ?', installId);
   }
 }

@@ -16,16 +16,25 @@ import type { DeskDeps, StoreDesk } from './store-desk.ts';
 
 type Taken = Omit<DeskDeps, 'rows' | 'fs'> & {
   readonly shelf: Shelf;
+  readonly installs: SkillStoreRows;
   /** Runs the eval cases in a folder with a skill at hand and trusted. */
   readonly runCases: (...what: [...Parameters<AuthoringDeps['runCases']>, Caller]) => ReturnType<AuthoringDeps['runCases']>;
 };
 
-export const skillStore = defineBuiltInFeature({
-  name: 'skill-store',
+/** The rows of installed skills. The feature of the skills, whose shelf the store takes, needs them before the store is made. */
+export const installs = defineBuiltInFeature({
+  name: 'skill-installs',
   migrations: skillStoreMigrations,
   rows: ({ db }) => new SkillStoreRows(db),
-  create: (spine: Taken & Pick<Spine, 'facts'>, rows: SkillStoreRows) => {
-    const { shelf, runCases } = spine;
+  create: (_spine: Pick<Spine, 'log'>, rows: SkillStoreRows) => ({
+    gives: { installs: rows, unneeded: (there: Parameters<typeof unneededOf>[1]) => unneededOf(rows, there) },
+  }),
+});
+
+export const skillStore = defineBuiltInFeature({
+  name: 'skill-store',
+  create: (spine: Taken & Pick<Spine, 'facts'>) => {
+    const { shelf, runCases, installs: rows } = spine;
     let opened: Promise<StoreDesk> | null = null;
     const desk = (): Promise<StoreDesk> =>
       (opened ??= import('./store-desk.ts').then(({ StoreDesk: Desk }) => new Desk({ ...spine, rows })));
@@ -62,7 +71,7 @@ export const skillStore = defineBuiltInFeature({
 });
 
 /** Installed only for skills that are gone. */
-export function unneededOf(rows: SkillStoreRows, shelf: Pick<Shelf, 'standing' | 'usersOf'>): string[] {
+function unneededOf(rows: SkillStoreRows, shelf: Pick<Shelf, 'standing' | 'usersOf'>): string[] {
   const there = new Set(shelf.standing().flatMap(({ name, isOwn }) => (isOwn ? [name] : [])));
   const entries = rows.entries().filter(({ name, isWanted }) => !isWanted && there.has(name));
   return entries.map(({ name }) => name).filter((name) => shelf.usersOf(name).length === 0);

@@ -1,8 +1,9 @@
 // The person's decisions about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
 
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const skillMigrations: readonly Migration[] = [
   {
@@ -46,25 +47,13 @@ export interface OpenedSkill {
   readonly callId: string | null;
 }
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    trust: db.prepare(
-      'INSERT INTO skill_trust (path, kind, sha256) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET kind = excluded.kind, sha256 = excluded.sha256',
-    ),
-    distrust: db.prepare('DELETE FROM skill_trust WHERE path = ?'),
-    trusted: db.prepare('SELECT path, kind, sha256 FROM skill_trust ORDER BY path'),
-    disable: db.prepare('INSERT OR IGNORE INTO skill_disabled (name) VALUES (?)'),
-    enable: db.prepare('DELETE FROM skill_disabled WHERE name = ?'),
-    disabled: db.prepare('SELECT name FROM skill_disabled').pluck(),
-    open: db.prepare('INSERT OR IGNORE INTO skill_opened (turn_id, name, session_id, depth, call_id) VALUES (?, ?, ?, ?, ?)'),
-    opened: db.prepare('SELECT name, depth, call_id AS callId FROM skill_opened WHERE turn_id = ? ORDER BY depth, name'),
-    turns: db.prepare('SELECT turn_id FROM skill_opened WHERE name = ? ORDER BY turn_id DESC LIMIT 100').pluck(),
-    reads: db.prepare('SELECT folder, seen, read, sha256 FROM skill_reads'),
-    keep: db.prepare('INSERT OR REPLACE INTO skill_reads (folder, seen, read, sha256) VALUES (?, ?, ?, ?)'),
-    drop: db.prepare('DELETE FROM skill_reads WHERE folder = ?'),
-    forget: db.prepare('DELETE FROM skill_opened WHERE session_id = ?'),
-  };
-}
+const statements = {
+  trust:
+    'INSERT INTO skill_trust (path, kind, sha256) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET kind = excluded.kind, sha256 = excluded.sha256',
+  open: 'INSERT OR IGNORE INTO skill_opened (turn_id, name, session_id, depth, call_id) VALUES (?, ?, ?, ?, ?)',
+  opened: 'SELECT name, depth, call_id AS callId FROM skill_opened WHERE turn_id = ? ORDER BY depth, name',
+  keep: 'INSERT OR REPLACE INTO skill_reads (folder, seen, read, sha256) VALUES (?, ?, ?, ?)',
+};
 
 export interface Trusts {
   /** The hash of the trusted content, by folder of a skill. */
@@ -74,46 +63,41 @@ export interface Trusts {
 
 export class SkillRows {
   readonly #db: SqlDatabase;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   /** Trust decisions, checked at each use; reread after a change. */
   #trusted: readonly SkillTrustTarget[] | null = null;
   #trusts: Trusts | null = null;
   #disabled: ReadonlySet<string> | null = null;
 
+  readonly #changes: Changes = {
+    'skill.trusted': ({ body: { target, trusted } }) => {
+      if (trusted) this.#sql.run(statements.trust, target.path, target.kind, target.kind === 'content' ? target.sha256 : null);
+      else this.#sql.run('DELETE FROM skill_trust WHERE path = ?', target.path);
+      this.#trusted = null;
+      this.#trusts = null;
+    },
+    'skill.configured': ({ body: { name, enabled } }) => {
+      if (enabled) this.#sql.run('DELETE FROM skill_disabled WHERE name = ?', name);
+      else this.#sql.run('INSERT OR IGNORE INTO skill_disabled (name) VALUES (?)', name);
+      this.#disabled = null;
+    },
+    'skill.expanded': ({ body: { name, depth, callId, file }, sessionId, turnId }) => {
+      if (turnId !== null && file === null) this.#sql.run(statements.open, turnId, name, sessionId, depth, callId);
+    },
+    'session.deleted': ({ body }) => void this.#sql.run('DELETE FROM skill_opened WHERE session_id = ?', body.sessionId),
+  };
+
   constructor(db: SqlDatabase) {
     this.#db = db;
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
   }
 
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'skill.trusted': {
-        const { target, trusted } = event.body;
-        if (trusted) this.#sql.trust.run(target.path, target.kind, target.kind === 'content' ? target.sha256 : null);
-        else this.#sql.distrust.run(target.path);
-        this.#trusted = null;
-        this.#trusts = null;
-        return;
-      }
-      case 'skill.configured':
-        (event.body.enabled ? this.#sql.enable : this.#sql.disable).run(event.body.name);
-        this.#disabled = null;
-        return;
-      case 'skill.expanded':
-        if (event.turnId !== null && event.body.file === null) {
-          const { name, depth, callId } = event.body;
-          this.#sql.open.run(event.turnId, name, event.sessionId, depth, callId);
-        }
-        return;
-      case 'session.deleted':
-        this.#sql.forget.run(event.body.sessionId);
-        return;
-      default:
-    }
+    applyChange(this.#changes, event);
   }
 
   get trusted(): readonly SkillTrustTarget[] {
-    this.#trusted ??= this.#sql.trusted.all() as SkillTrustTarget[];
+    this.#trusted ??= this.#sql.rows<SkillTrustTarget>('SELECT path, kind, sha256 FROM skill_trust ORDER BY path');
     return this.#trusted;
   }
 
@@ -126,27 +110,27 @@ export class SkillRows {
   }
 
   reads(): readonly KeptRead[] {
-    return this.#sql.reads.all() as KeptRead[];
+    return this.#sql.rows<KeptRead>('SELECT folder, seen, read, sha256 FROM skill_reads');
   }
 
   keepReads(put: readonly KeptRead[], dropped: readonly string[]): void {
     this.#db.transaction(() => {
-      for (const folder of dropped) this.#sql.drop.run(folder);
-      for (const { folder, seen, read, sha256 } of put) this.#sql.keep.run(folder, seen, read, sha256);
+      for (const folder of dropped) this.#sql.run('DELETE FROM skill_reads WHERE folder = ?', folder);
+      for (const { folder, seen, read, sha256 } of put) this.#sql.run(statements.keep, folder, seen, read, sha256);
     })();
   }
 
   get disabled(): ReadonlySet<string> {
-    this.#disabled ??= new Set(this.#sql.disabled.all() as string[]);
+    this.#disabled ??= new Set(this.#sql.values<string>('SELECT name FROM skill_disabled'));
     return this.#disabled;
   }
 
   openedIn(turnId: string): readonly OpenedSkill[] {
-    return this.#sql.opened.all(turnId) as OpenedSkill[];
+    return this.#sql.rows<OpenedSkill>(statements.opened, turnId);
   }
 
   /** Turns that opened it, the newest first. */
   turnsWith(name: string): readonly string[] {
-    return this.#sql.turns.all(name) as string[];
+    return this.#sql.values<string>('SELECT turn_id FROM skill_opened WHERE name = ? ORDER BY turn_id DESC LIMIT 100', name);
   }
 }

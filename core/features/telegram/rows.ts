@@ -4,7 +4,7 @@
 import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../contracts/events.ts';
 import { heldMessageSchema, type HeldMessage, type TelegramPerson } from '../../contracts/features/telegram.ts';
 import type { ChatRecords, PairingRow, QuestionRow } from '../../runtime/chats/chats.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const telegramMigrations: readonly Migration[] = [
   {
@@ -72,111 +72,94 @@ const personColumns = 'user_id AS userId, chat_id AS chatId, name, paired_at_ms 
 const pairingColumns =
   'pairing_id AS pairingId, code_hash AS codeHash, expires_at_ms AS expiresAtMs, user_id AS userId, chat_id AS chatId, name';
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    offset: db.prepare('SELECT next_offset AS offset, taken_at_ms AS takenAtMs FROM telegram_offsets WHERE bot_id = ?'),
-    // Never decreases, or handled updates would be handled again; but see RENUMBERED_MS.
-    putOffset: db.prepare(
-      `INSERT INTO telegram_offsets (bot_id, next_offset, taken_at_ms) VALUES (?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET
-       next_offset = iif(excluded.taken_at_ms - taken_at_ms > ${RENUMBERED_MS}, excluded.next_offset, max(next_offset, excluded.next_offset)),
-       taken_at_ms = excluded.taken_at_ms`,
-    ),
-    lease: db.prepare('SELECT holder, polled_at_ms AS polledAtMs FROM telegram_leases WHERE token_hash = ?'),
-    putLease: db.prepare('INSERT OR REPLACE INTO telegram_leases (token_hash, holder, polled_at_ms) VALUES (?, ?, ?)'),
-    people: db.prepare(`SELECT ${personColumns} FROM telegram_people ORDER BY paired_at_ms, user_id`),
-    person: db.prepare(`SELECT ${personColumns} FROM telegram_people WHERE user_id = ?`),
-    putPerson: db.prepare('INSERT OR REPLACE INTO telegram_people (user_id, chat_id, name, paired_at_ms) VALUES (?, ?, ?, ?)'),
-    dropPerson: db.prepare('DELETE FROM telegram_people WHERE user_id = ?'),
-    pairings: db.prepare(`SELECT ${pairingColumns} FROM telegram_pairings ORDER BY expires_at_ms, pairing_id`),
-    offerPairing: db.prepare('INSERT OR REPLACE INTO telegram_pairings (pairing_id, code_hash, expires_at_ms) VALUES (?, ?, ?)'),
-    claimPairing: db.prepare('UPDATE telegram_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?'),
-    dropPairing: db.prepare('DELETE FROM telegram_pairings WHERE pairing_id = ?'),
-    held: db.prepare('SELECT body FROM telegram_held ORDER BY bot_id, update_id'),
-    hold: db.prepare('INSERT OR REPLACE INTO telegram_held (bot_id, update_id, body) VALUES (?, ?, ?)'),
-    release: db.prepare('DELETE FROM telegram_held WHERE bot_id = ? AND update_id = ?'),
-    ask: db.prepare(
-      `INSERT INTO telegram_questions (approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms, closed) VALUES (?, ?, ?, ?, ?, ?, 0)
-       ON CONFLICT (approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
-       asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
-    ),
-    lose: db.prepare('UPDATE telegram_questions SET lost = 1 WHERE outbound_id = ?'),
-    askedIn: db.prepare('UPDATE telegram_questions SET message_id = ? WHERE outbound_id = ?'),
-    putPreview: db.prepare('INSERT OR REPLACE INTO telegram_previews (turn_id, chat_id, message_id) VALUES (?, ?, ?)'),
-    preview: db.prepare('SELECT chat_id AS chatId, message_id AS messageId FROM telegram_previews WHERE turn_id = ?'),
-    closeQuestion: db.prepare('UPDATE telegram_questions SET closed = 1 WHERE approval_id = ? AND user_id = ?'),
-    questionsOf: db.prepare(`SELECT ${questionColumns} FROM telegram_questions WHERE approval_id = ?`),
-    byNonce: db.prepare(`SELECT ${questionColumns} FROM telegram_questions WHERE nonce = ?`),
-    openQuestions: db.prepare(`SELECT ${questionColumns} FROM telegram_questions WHERE closed = 0 ORDER BY asked_at_ms`),
-    paused: db.prepare('SELECT paused FROM telegram_pause'),
-    setPaused: db.prepare('INSERT OR REPLACE INTO telegram_pause (only_row, paused) VALUES (1, ?)'),
-  };
-}
-
-type Sql = ReturnType<typeof prepareAll>;
+const statements = {
+  offset: 'SELECT next_offset AS offset, taken_at_ms AS takenAtMs FROM telegram_offsets WHERE bot_id = ?',
+  // Never decreases, or handled updates would be handled again; but see RENUMBERED_MS.
+  putOffset: `INSERT INTO telegram_offsets (bot_id, next_offset, taken_at_ms) VALUES (?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET
+     next_offset = iif(excluded.taken_at_ms - taken_at_ms > ${RENUMBERED_MS}, excluded.next_offset, max(next_offset, excluded.next_offset)),
+     taken_at_ms = excluded.taken_at_ms`,
+  lease: 'SELECT holder, polled_at_ms AS polledAtMs FROM telegram_leases WHERE token_hash = ?',
+  putLease: 'INSERT OR REPLACE INTO telegram_leases (token_hash, holder, polled_at_ms) VALUES (?, ?, ?)',
+  putPerson: 'INSERT OR REPLACE INTO telegram_people (user_id, chat_id, name, paired_at_ms) VALUES (?, ?, ?, ?)',
+  offerPairing: 'INSERT OR REPLACE INTO telegram_pairings (pairing_id, code_hash, expires_at_ms) VALUES (?, ?, ?)',
+  claimPairing: 'UPDATE telegram_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?',
+  dropPairing: 'DELETE FROM telegram_pairings WHERE pairing_id = ?',
+  held: 'SELECT body FROM telegram_held ORDER BY bot_id, update_id',
+  hold: 'INSERT OR REPLACE INTO telegram_held (bot_id, update_id, body) VALUES (?, ?, ?)',
+  release: 'DELETE FROM telegram_held WHERE bot_id = ? AND update_id = ?',
+  ask: `INSERT INTO telegram_questions (approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms, closed) VALUES (?, ?, ?, ?, ?, ?, 0)
+     ON CONFLICT (approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
+     asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
+  askedIn: 'UPDATE telegram_questions SET message_id = ? WHERE outbound_id = ?',
+  putPreview: 'INSERT OR REPLACE INTO telegram_previews (turn_id, chat_id, message_id) VALUES (?, ?, ?)',
+  preview: 'SELECT chat_id AS chatId, message_id AS messageId FROM telegram_previews WHERE turn_id = ?',
+  closeQuestion: 'UPDATE telegram_questions SET closed = 1 WHERE approval_id = ? AND user_id = ?',
+  setPaused: 'INSERT OR REPLACE INTO telegram_pause (only_row, paused) VALUES (1, ?)',
+};
 
 export class TelegramStore {
-  readonly #sql: Sql;
+  readonly #sql: Statements;
 
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    const change = changes[event.type] as ((sql: Sql, event: AnyEvent) => void) | undefined;
+    const change = changes[event.type] as ((sql: Statements, event: AnyEvent) => void) | undefined;
     change?.(this.#sql, event);
   }
 
   /** The first unconfirmed update; 0 for a bot without updates, or without any for so long that they are renumbered. */
   askFrom(botId: string, nowMs: number): number {
-    const row = this.#sql.offset.get(botId) as { offset: number; takenAtMs: number } | undefined;
+    const row = this.#sql.row(statements.offset, botId) as { offset: number; takenAtMs: number } | undefined;
     return row === undefined || nowMs - row.takenAtMs > RENUMBERED_MS ? 0 : row.offset;
   }
 
   lease(tokenHash: string): { readonly holder: string; readonly polledAtMs: number } | null {
-    return (this.#sql.lease.get(tokenHash) as { holder: string; polledAtMs: number } | undefined) ?? null;
+    return (this.#sql.row(statements.lease, tokenHash) as { holder: string; polledAtMs: number } | undefined) ?? null;
   }
 
   holdLease(tokenHash: string, holder: string, polledAtMs: number): void {
-    this.#sql.putLease.run(tokenHash, holder, polledAtMs);
+    this.#sql.run(statements.putLease, tokenHash, holder, polledAtMs);
   }
 
   people(): TelegramPerson[] {
-    return this.#sql.people.all() as TelegramPerson[];
+    return this.#sql.rows<TelegramPerson>(`SELECT ${personColumns} FROM telegram_people ORDER BY paired_at_ms, user_id`);
   }
 
   person(userId: string): TelegramPerson | null {
-    return (this.#sql.person.get(userId) as TelegramPerson | undefined) ?? null;
+    return this.#sql.row<TelegramPerson>(`SELECT ${personColumns} FROM telegram_people WHERE user_id = ?`, userId) ?? null;
   }
 
   pairings(): PairingRow[] {
-    return this.#sql.pairings.all() as PairingRow[];
+    return this.#sql.rows<PairingRow>(`SELECT ${pairingColumns} FROM telegram_pairings ORDER BY expires_at_ms, pairing_id`);
   }
 
   held(): HeldMessage[] {
-    return (this.#sql.held.all() as { body: string }[]).map(({ body }) => heldMessageSchema.parse(JSON.parse(body)));
+    return this.#sql.rows<{ body: string }>(statements.held).map(({ body }) => heldMessageSchema.parse(JSON.parse(body)));
   }
 
   questionsOf(approvalId: string): QuestionRow[] {
-    return this.#sql.questionsOf.all(approvalId).map(toQuestion);
+    return this.#sql.rows(`SELECT ${questionColumns} FROM telegram_questions WHERE approval_id = ?`, approvalId).map(toQuestion);
   }
 
   questionByNonce(nonce: string): QuestionRow | null {
-    const row = this.#sql.byNonce.get(nonce);
+    const row = this.#sql.row(`SELECT ${questionColumns} FROM telegram_questions WHERE nonce = ?`, nonce);
     return row === undefined ? null : toQuestion(row);
   }
 
   openQuestions(): QuestionRow[] {
-    return this.#sql.openQuestions.all().map(toQuestion);
+    return this.#sql.rows(`SELECT ${questionColumns} FROM telegram_questions WHERE closed = 0 ORDER BY asked_at_ms`).map(toQuestion);
   }
 
   /** The message with the turn's live text; null if there is none. */
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
-    return (this.#sql.preview.get(turnId) as { chatId: string; messageId: string } | undefined) ?? null;
+    return (this.#sql.row(statements.preview, turnId) as { chatId: string; messageId: string } | undefined) ?? null;
   }
 
   get isPaused(): boolean {
-    return (this.#sql.paused.get() as { paused: number } | undefined)?.paused === 1;
+    return this.#sql.row<{ paused: number }>('SELECT paused FROM telegram_pause')?.paused === 1;
   }
 }
 
@@ -186,28 +169,29 @@ function toQuestion(row: unknown): QuestionRow {
 }
 
 type Changes = {
-  readonly [T in EventType]?: (sql: Sql, event: EventOf<T>) => void;
+  readonly [T in EventType]?: (sql: Statements, event: EventOf<T>) => void;
 };
 
 const changes: Changes = {
-  'telegram.updates_taken': (sql, { body, atMs }) => void sql.putOffset.run(body.botId, body.offset, atMs),
-  'telegram.message_held': (sql, { body: { message } }) => void sql.hold.run(message.botId, message.updateId, JSON.stringify(message)),
-  'telegram.message_passed': (sql, { body }) => void sql.release.run(body.botId, body.updateId),
-  'telegram.pairing_offered': (sql, { body }) => void sql.offerPairing.run(body.pairingId, body.codeHash, body.expiresAtMs),
-  'telegram.pairing_claimed': (sql, { body }) => void sql.claimPairing.run(body.userId, body.chatId, body.name, body.pairingId),
-  'telegram.pairing_ended': (sql, { body }) => void sql.dropPairing.run(body.pairingId),
+  'telegram.updates_taken': (sql, { body, atMs }) => void sql.run(statements.putOffset, body.botId, body.offset, atMs),
+  'telegram.message_held': (sql, { body: { message } }) =>
+    void sql.run(statements.hold, message.botId, message.updateId, JSON.stringify(message)),
+  'telegram.message_passed': (sql, { body }) => void sql.run(statements.release, body.botId, body.updateId),
+  'telegram.pairing_offered': (sql, { body }) => void sql.run(statements.offerPairing, body.pairingId, body.codeHash, body.expiresAtMs),
+  'telegram.pairing_claimed': (sql, { body }) => void sql.run(statements.claimPairing, body.userId, body.chatId, body.name, body.pairingId),
+  'telegram.pairing_ended': (sql, { body }) => void sql.run(statements.dropPairing, body.pairingId),
   'telegram.paired': (sql, { body, atMs }) => {
-    sql.dropPairing.run(body.pairingId);
-    sql.putPerson.run(body.userId, body.chatId, body.name, atMs);
+    sql.run(statements.dropPairing, body.pairingId);
+    sql.run(statements.putPerson, body.userId, body.chatId, body.name, atMs);
   },
-  'telegram.revoked': (sql, { body }) => void sql.dropPerson.run(body.userId),
-  'telegram.paused': (sql) => void sql.setPaused.run(1),
-  'telegram.resumed': (sql) => void sql.setPaused.run(0),
+  'telegram.revoked': (sql, { body }) => void sql.run('DELETE FROM telegram_people WHERE user_id = ?', body.userId),
+  'telegram.paused': (sql) => void sql.run(statements.setPaused, 1),
+  'telegram.resumed': (sql) => void sql.run(statements.setPaused, 0),
   'telegram.asked': (sql, { body, atMs }) => {
-    sql.ask.run(body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);
+    sql.run(statements.ask, body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);
   },
-  'telegram.preview_sent': (sql, { body }) => void sql.putPreview.run(body.turnId, body.chatId, body.messageId),
-  'outbound.part_sent': (sql, { body }) => void (body.part === 0 && sql.askedIn.run(body.messageId, body.outboundId)),
-  'outbound.uncertain': (sql, { body }) => void sql.lose.run(body.outboundId),
-  'telegram.question_closed': (sql, { body }) => void sql.closeQuestion.run(body.approvalId, body.userId),
+  'telegram.preview_sent': (sql, { body }) => void sql.run(statements.putPreview, body.turnId, body.chatId, body.messageId),
+  'outbound.part_sent': (sql, { body }) => void (body.part === 0 && sql.run(statements.askedIn, body.messageId, body.outboundId)),
+  'outbound.uncertain': (sql, { body }) => void sql.run('UPDATE telegram_questions SET lost = 1 WHERE outbound_id = ?', body.outboundId),
+  'telegram.question_closed': (sql, { body }) => void sql.run(statements.closeQuestion, body.approvalId, body.userId),
 };

@@ -7,7 +7,7 @@ import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import type { ReadEvents } from './rows.ts';
 
 export interface LineFileOptions {
@@ -34,37 +34,29 @@ const turnSql = `
     model_calls AS modelCalls, tool_calls AS toolCalls, input_tokens AS inputTokens, output_tokens AS outputTokens,
     cached_input_tokens AS cachedInputTokens, cost_usd AS costUsd
   FROM telemetry_turns WHERE turn_id = ? AND seq = ?`;
+const packSql = 'SELECT 1 FROM telemetry_packs WHERE pack_id = ? AND seq = ?';
+const putCursorSql = 'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq';
 
 export class PackLog {
   readonly #file: LineFile;
-  readonly #call;
-  readonly #turn;
-  readonly #pack;
-  readonly #cursor;
-  readonly #putCursor;
+  readonly #sql: Statements;
 
   constructor(db: SqlDatabase, options: LineFileOptions) {
     this.#file = new LineFile(options);
-    this.#call = db.prepare(callSql);
-    this.#turn = db.prepare(turnSql);
-    this.#pack = db.prepare('SELECT 1 FROM telemetry_packs WHERE pack_id = ? AND seq = ?');
-    this.#cursor = db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').pluck();
-    this.#putCursor = db.prepare(
-      'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq',
-    );
+    this.#sql = new Statements(db);
   }
 
   /** From now on, unless it followed before. */
   begin(lastSeq: number): void {
-    if (this.#cursor.get(CURSOR) === undefined) this.#putCursor.run(CURSOR, lastSeq);
+    if (this.#cursor === undefined) this.#sql.run(putCursorSql, CURSOR, lastSeq);
   }
 
   /** True while there is more. A crash between its two steps loses lines of a diagnostic file, and never doubles them. */
   catchUp(read: ReadEvents): boolean {
-    const events = read(this.#cursor.get(CURSOR) as number, EVENTS_READ);
+    const events = read(this.#cursor ?? 0, EVENTS_READ);
     const last = events.at(-1);
     if (last === undefined) return false;
-    this.#putCursor.run(CURSOR, last.seq);
+    this.#sql.run(putCursorSql, CURSOR, last.seq);
     this.#file.write(events.flatMap((event) => this.#rowOf(event) ?? []));
     return events.length === EVENTS_READ;
   }
@@ -73,7 +65,7 @@ export class PackLog {
   #rowOf(event: AnyEvent): object | null {
     switch (event.type) {
       case 'pack.built': {
-        if (this.#pack.get(event.body.packId, event.seq) === undefined) return null;
+        if (this.#sql.row(packSql, event.body.packId, event.seq) === undefined) return null;
         const { dropped: leftOut, truncated: shortened, fromSessionSeq: _, ...pack } = event.body;
         const { seq, sessionId, turnId, atMs } = event;
         const counts = { dropped: leftOut.length, truncated: shortened.length };
@@ -88,7 +80,7 @@ export class PackLog {
       case 'embedding.used':
         return this.#callRow(`embedding-${event.seq}`, event.seq);
       case 'turn.finished': {
-        const row = this.#turn.get(event.turnId, event.seq) as object | undefined;
+        const row = this.#sql.row<object>(turnSql, event.turnId, event.seq);
         return row === undefined ? null : { kind: 'turn.outcome', ...row };
       }
       default:
@@ -96,8 +88,12 @@ export class PackLog {
     }
   }
 
+  get #cursor(): number | undefined {
+    return this.#sql.value('SELECT seq FROM projection_cursors WHERE name = ?', CURSOR);
+  }
+
   #callRow(requestId: string, seq: number): object | null {
-    const row = this.#call.get(requestId, seq) as { readonly usageReported: number } | undefined;
+    const row = this.#sql.row<{ readonly usageReported: number }>(callSql, requestId, seq);
     return row === undefined ? null : { kind: 'llm.usage', ...row, usageReported: row.usageReported === 1 };
   }
 }

@@ -4,7 +4,7 @@
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { HistorySum as Spent } from '../../guard/budget/budget.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 
 type UsageRow = OpResult<'usage.get'>['today'];
 type Latencies = Pick<UsageRow, 'tookMs' | 'firstTokenMs'>;
@@ -28,42 +28,33 @@ const sums = (where: string, more = ''): string => `SELECT key, ${figures} FROM 
 /** Of the given keys, or of all. */
 const latencies = (where: string): string => `SELECT key, what, bucket, calls FROM usage_latencies WHERE by = @by AND day >= @day ${where}`;
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    since: db.prepare(`${spent} WHERE at_ms >= ?`),
-    inSession: db.prepare(`${spent} WHERE session_id = ?`),
-    inTurn: db.prepare(`${spent} WHERE turn_id = ?`),
-    newestCall: db.prepare(
-      `SELECT status = 'finished' AS ok, at_ms AS atMs FROM telemetry_model_calls
-       WHERE model = ? AND turn_id IS NOT NULL AND status IN ('finished', 'failed') ORDER BY at_ms DESC, seq DESC LIMIT 1`,
-    ),
-    packs: db.prepare(
-      `SELECT p.pack_id AS packId, p.session_id AS sessionId, p.turn_id AS turnId, p.at_ms AS atMs, p.tokens, p.budget_tokens AS budgetTokens,
-              p.dropped, p.truncated, c.model, iif(c.usage_reported, c.input_tokens, NULL) AS inputTokens,
-              iif(c.usage_reported, c.cached_input_tokens, NULL) AS cachedInputTokens
-       FROM (SELECT * FROM telemetry_packs WHERE @session IS NULL OR session_id = @session ORDER BY seq DESC LIMIT @limit) p
-       LEFT JOIN telemetry_model_calls c ON c.turn_id = p.turn_id AND c.pack_id = p.pack_id
-       GROUP BY p.pack_id ORDER BY p.seq DESC`,
-    ),
-    rows: db.prepare(sums('', `GROUP BY key HAVING sum(turns) + sum(calls) > 0 ORDER BY ${order} LIMIT @limit`)),
-    total: db.prepare(sums('')),
-    latenciesOf: db.prepare(latencies('AND key IN (SELECT value FROM json_each(@keys))')).raw(),
-    latencies: db.prepare(latencies('')).raw(),
-  };
-}
+const statements = {
+  newestCall: `SELECT status = 'finished' AS ok, at_ms AS atMs FROM telemetry_model_calls
+   WHERE model = ? AND turn_id IS NOT NULL AND status IN ('finished', 'failed') ORDER BY at_ms DESC, seq DESC LIMIT 1`,
+  packs: `SELECT p.pack_id AS packId, p.session_id AS sessionId, p.turn_id AS turnId, p.at_ms AS atMs, p.tokens, p.budget_tokens AS budgetTokens,
+          p.dropped, p.truncated, c.model, iif(c.usage_reported, c.input_tokens, NULL) AS inputTokens,
+          iif(c.usage_reported, c.cached_input_tokens, NULL) AS cachedInputTokens
+   FROM (SELECT * FROM telemetry_packs WHERE @session IS NULL OR session_id = @session ORDER BY seq DESC LIMIT @limit) p
+   LEFT JOIN telemetry_model_calls c ON c.turn_id = p.turn_id AND c.pack_id = p.pack_id
+   GROUP BY p.pack_id ORDER BY p.seq DESC`,
+  rows: sums('', `GROUP BY key HAVING sum(turns) + sum(calls) > 0 ORDER BY ${order} LIMIT @limit`),
+  total: sums(''),
+  latenciesOf: latencies('AND key IN (SELECT value FROM json_each(@keys))'),
+  latencies: latencies(''),
+};
 
 export class UsageReport {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #rows: { settle(): void };
   readonly #dayOf: (atMs: number) => string;
 
   constructor(db: SqlDatabase, rows: { settle(): void }, dayOf: (atMs: number) => string = localDay) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#rows = rows;
     this.#dayOf = dayOf;
   }
 
-  get #settled(): ReturnType<typeof prepareAll> {
+  get #settled(): Statements {
     this.#rows.settle();
     return this.#sql;
   }
@@ -71,9 +62,9 @@ export class UsageReport {
   /** `rows` cover the last `days` local days, 30 unless told; `today` is the current one. Days and sessions without a model call are there too. */
   usage({ by = 'day', days = 30, limit = -1 }: OpParsed<'usage.get'>, nowMs: number): Pick<OpResult<'usage.get'>, 'rows' | 'today'> {
     const day = this.#dayOf(localDayStartMs(nowMs, days - 1));
-    const rows = this.#settled.rows.all({ by, day, limit }) as Summed[];
+    const rows = this.#settled.rows<Summed>(statements.rows, { by, day, limit });
     const keys = JSON.stringify(rows.map(({ key }) => key));
-    const counted = Map.groupBy(this.#sql.latenciesOf.all({ by, day, keys }) as Counted[], ([key]) => key);
+    const counted = Map.groupBy(this.#counted(statements.latenciesOf, { by, day, keys }), ([key]) => key);
     return {
       rows: rows.map((row) => ({ ...row, ...percentilesOf(counted.get(row.key) ?? []) })),
       today: this.#today(this.#dayOf(nowMs)),
@@ -81,33 +72,38 @@ export class UsageReport {
   }
 
   spentSince({ sinceMs }: { readonly sinceMs: number }): Spent {
-    return this.#settled.since.get(sinceMs) as Spent;
+    return this.#settled.row(`${spent} WHERE at_ms >= ?`, sinceMs) as Spent;
   }
 
   spentInSession(sessionId: string): Spent {
-    return this.#settled.inSession.get(sessionId) as Spent;
+    return this.#settled.row(`${spent} WHERE session_id = ?`, sessionId) as Spent;
   }
 
   spentInTurn(turnId: string): Spent {
-    return this.#settled.inTurn.get(turnId) as Spent;
+    return this.#settled.row(`${spent} WHERE turn_id = ?`, turnId) as Spent;
   }
 
   /** How the newest request of a turn to the model ended; null where there was none. */
   newestCall(model: string): { readonly ok: boolean; readonly atMs: number } | null {
-    const row = this.#settled.newestCall.get(model) as { ok: number; atMs: number } | undefined;
+    const row = this.#settled.row<{ ok: number; atMs: number }>(statements.newestCall, model);
     return row === undefined ? null : { ok: row.ok === 1, atMs: row.atMs };
   }
 
   /** Newest first. */
   packs(sessionId: string | undefined, limit: number): OpResult<'pack.list'>['packs'] {
-    return this.#settled.packs.all({ session: sessionId ?? null, limit }) as OpResult<'pack.list'>['packs'];
+    return this.#settled.rows<OpResult<'pack.list'>['packs'][number]>(statements.packs, { session: sessionId ?? null, limit });
+  }
+
+  /** As rows without names: there are many. */
+  #counted(sql: string, values: object): Counted[] {
+    return this.#sql.prepare(sql).raw().all(values) as Counted[];
   }
 
   /** After the clock was set back or the time zone changed, later days count as today. */
   #today(day: string): UsageRow {
-    const summed = this.#sql.total.get({ by: 'day', day }) as Summed & { readonly turns: number | null };
+    const summed = this.#sql.row(statements.total, { by: 'day', day }) as Summed & { readonly turns: number | null };
     const known = summed.turns === null ? nothingSummed : summed;
-    return { ...known, key: day, ...percentilesOf(this.#sql.latencies.all({ by: 'day', day }) as Counted[]) };
+    return { ...known, key: day, ...percentilesOf(this.#counted(statements.latencies, { by: 'day', day })) };
   }
 }
 

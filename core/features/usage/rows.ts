@@ -3,7 +3,7 @@
 
 import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import { isCounted, UsageBatch } from './usage-batch.ts';
 import { sumAgain } from './usage-schema.ts';
 
@@ -17,14 +17,11 @@ const EVENTS_READ = 500;
 /** So many waiting events are counted at once. */
 const WAITING_MAX = 250;
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    cursor: db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').pluck(),
-    putCursor: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
-    earliestCursor: db.prepare('SELECT projected_seq FROM telemetry_cursor').pluck(),
-    lastSeq: db.prepare('SELECT coalesce(max(seq), 0) FROM events').pluck(),
-  };
-}
+const statements = {
+  cursor: 'SELECT seq FROM projection_cursors WHERE name = ?',
+  putCursor: 'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq',
+  earliestCursor: 'SELECT projected_seq FROM telemetry_cursor',
+};
 
 interface UsageRowsOptions {
   /** The day an instant is counted under; the local calendar day unless told. */
@@ -34,7 +31,7 @@ interface UsageRowsOptions {
 
 export class UsageRows {
   readonly #db: SqlDatabase;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #batch: UsageBatch;
   readonly #transact: (work: () => void) => void;
   #waiting: AnyEvent[] = [];
@@ -44,7 +41,7 @@ export class UsageRows {
 
   constructor(db: SqlDatabase, { dayOf = localDay, transact = (work) => db.transaction(work)() }: UsageRowsOptions = {}) {
     this.#db = db;
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#batch = new UsageBatch(db, dayOf);
     this.#transact = transact;
   }
@@ -85,15 +82,16 @@ export class UsageRows {
 
   /** A copy costs nothing, also after a crash. */
   applyCopied({ seq }: AnyEvent): void {
-    this.#sql.putCursor.run(CURSOR, seq);
+    this.#sql.run(statements.putCursor, CURSOR, seq);
   }
 
   /** At the start: counts the events that an earlier run, or an earlier version of the program, left uncounted. */
   takeOver(read: ReadEvents): void {
-    const counted = this.#sql.cursor.get(CURSOR) as number | undefined;
+    const counted = this.#sql.value<number>(statements.cursor, CURSOR);
     if (counted !== undefined) this.#applyAfter(counted, read);
-    else if (this.#sql.cursor.get(EARLIER_CURSOR) === undefined) this.#applyAfter(this.#sql.earliestCursor.get() as number, read);
-    else this.#sql.putCursor.run(CURSOR, this.#sql.lastSeq.get());
+    else if (this.#sql.value(statements.cursor, EARLIER_CURSOR) === undefined)
+      this.#applyAfter(this.#sql.value(statements.earliestCursor) as number, read);
+    else this.#sql.run(statements.putCursor, CURSOR, this.#sql.value('SELECT coalesce(max(seq), 0) FROM events'));
   }
 
   /** Again from the log. What deleted sessions spent stays: their events are gone, and what was spent is spent. */
@@ -118,6 +116,6 @@ export class UsageRows {
 
   #apply(events: readonly AnyEvent[], seq: number): void {
     this.#batch.apply(events);
-    this.#sql.putCursor.run(CURSOR, seq);
+    this.#sql.run(statements.putCursor, CURSOR, seq);
   }
 }

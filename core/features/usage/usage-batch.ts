@@ -3,7 +3,7 @@
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { noUsage, type Usage } from '../../contracts/llm.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import { addLatency, addUp } from './usage-schema.ts';
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
@@ -47,41 +47,26 @@ const noTokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
 const notEnded = { status: 'requested', ...noTokens, usageReported: 0, billed: 0, costUsd: null, tookMs: null, firstTokenMs: null };
 const notFinished = { finishedAtMs: null, modelCalls: 0, toolCalls: 0, ...noTokens, costUsd: null };
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    putPack: db.prepare(
-      `INSERT OR IGNORE INTO telemetry_packs
-       VALUES (@packId, @seq, @sessionId, @turnId, @atMs, @tokens, @budgetTokens, @dropped, @truncated)`,
-    ),
-    putCall: db.prepare(
-      `INSERT OR IGNORE INTO telemetry_model_calls
-       VALUES (@requestId, @seq, @sessionId, @turnId, @packId, @model, @status, @atMs, @day, @retries, @inputTokens, @outputTokens,
-         @cachedInputTokens, @usageReported, @billed, @costUsd, @tookMs, @firstTokenMs)`,
-    ),
-    countRetry: db.prepare('UPDATE telemetry_model_calls SET retries = max(retries, @attempt) WHERE request_id = @requestId'),
-    isCounted: db.prepare("SELECT status <> 'requested' FROM telemetry_model_calls WHERE request_id = ? AND session_id = ?").pluck(),
-    endCall: db.prepare(
-      `UPDATE telemetry_model_calls SET seq = @seq, status = @status, at_ms = @atMs, day = @day, input_tokens = @inputTokens,
-         output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens, usage_reported = @usageReported, billed = @billed,
-         cost_usd = @costUsd, took_ms = @tookMs, first_token_ms = @firstTokenMs
-       WHERE request_id = @requestId AND session_id = @sessionId`,
-    ),
-    putTurn: db.prepare(
-      `INSERT OR IGNORE INTO telemetry_turns VALUES (@turnId, @seq, @sessionId, @status, @startedAtMs, @day, @finishedAtMs, @modelCalls,
-         @toolCalls, @inputTokens, @outputTokens, @cachedInputTokens, @costUsd)`,
-    ),
-    setStatus: db.prepare('UPDATE telemetry_turns SET status = @status WHERE turn_id = @turnId AND finished_at_ms IS NULL'),
-    endTurn: db.prepare(
-      `UPDATE telemetry_turns SET seq = @seq, status = @status, finished_at_ms = @finishedAtMs, model_calls = @modelCalls,
-         tool_calls = @toolCalls, input_tokens = @inputTokens, output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens,
-         cost_usd = @costUsd
-       WHERE turn_id = @turnId AND session_id = @sessionId`,
-    ),
-    sumCalls: db.prepare(addUp('usage_calls', 'request_id')),
-    sumTurns: db.prepare(addUp('usage_turns', 'turn_id')),
-    latencies: [db.prepare(addLatency('took')), db.prepare(addLatency('first_token'))],
-  };
-}
+const statements = {
+  putPack: `INSERT OR IGNORE INTO telemetry_packs
+     VALUES (@packId, @seq, @sessionId, @turnId, @atMs, @tokens, @budgetTokens, @dropped, @truncated)`,
+  putCall: `INSERT OR IGNORE INTO telemetry_model_calls
+     VALUES (@requestId, @seq, @sessionId, @turnId, @packId, @model, @status, @atMs, @day, @retries, @inputTokens, @outputTokens,
+       @cachedInputTokens, @usageReported, @billed, @costUsd, @tookMs, @firstTokenMs)`,
+  countRetry: 'UPDATE telemetry_model_calls SET retries = max(retries, @attempt) WHERE request_id = @requestId',
+  isCounted: "SELECT status <> 'requested' FROM telemetry_model_calls WHERE request_id = ? AND session_id = ?",
+  endCall: `UPDATE telemetry_model_calls SET seq = @seq, status = @status, at_ms = @atMs, day = @day, input_tokens = @inputTokens,
+       output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens, usage_reported = @usageReported, billed = @billed,
+       cost_usd = @costUsd, took_ms = @tookMs, first_token_ms = @firstTokenMs
+     WHERE request_id = @requestId AND session_id = @sessionId`,
+  putTurn: `INSERT OR IGNORE INTO telemetry_turns VALUES (@turnId, @seq, @sessionId, @status, @startedAtMs, @day, @finishedAtMs, @modelCalls,
+       @toolCalls, @inputTokens, @outputTokens, @cachedInputTokens, @costUsd)`,
+  setStatus: 'UPDATE telemetry_turns SET status = @status WHERE turn_id = @turnId AND finished_at_ms IS NULL',
+  endTurn: `UPDATE telemetry_turns SET seq = @seq, status = @status, finished_at_ms = @finishedAtMs, model_calls = @modelCalls,
+       tool_calls = @toolCalls, input_tokens = @inputTokens, output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens,
+       cost_usd = @costUsd
+     WHERE turn_id = @turnId AND session_id = @sessionId`,
+};
 
 /** Models that were asked outside the conversation of a turn. */
 const besideTypes = [
@@ -121,7 +106,7 @@ function isBeside(event: AnyEvent): event is Beside {
 }
 
 export class UsageBatch {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #dayOf: (atMs: number) => string;
   readonly #openCalls = new Map<string, OpenCall>();
   readonly #openTurns = new Map<string, OpenTurn>();
@@ -130,7 +115,7 @@ export class UsageBatch {
   #begun: string[] = [];
 
   constructor(db: SqlDatabase, dayOf: (atMs: number) => string) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#dayOf = dayOf;
   }
 
@@ -138,10 +123,10 @@ export class UsageBatch {
   apply(events: readonly AnyEvent[]): void {
     try {
       for (const event of events) this.#apply(event);
-      for (const call of this.#openCalls.values()) this.#sql.putCall.run({ ...call, ...notEnded });
+      for (const call of this.#openCalls.values()) this.#sql.run(statements.putCall, { ...call, ...notEnded });
       for (const turn of this.#openTurns.values()) {
         // The start may be counted already, and not what followed it.
-        if (!this.#putTurn({ ...turn, ...notFinished }) && turn.isTold) this.#sql.setStatus.run(turn);
+        if (!this.#putTurn({ ...turn, ...notFinished }) && turn.isTold) this.#sql.run(statements.setStatus, turn);
       }
       this.#sum();
     } finally {
@@ -156,7 +141,8 @@ export class UsageBatch {
     switch (event.type) {
       case 'pack.built': {
         const { packId, tokens, budgetTokens, dropped, truncated } = event.body;
-        this.#sql.putPack.run({ packId, tokens, budgetTokens, ...placeOf(event), dropped: dropped.length, truncated: truncated.length });
+        const counts = { dropped: dropped.length, truncated: truncated.length };
+        this.#sql.run(statements.putPack, { packId, tokens, budgetTokens, ...placeOf(event), ...counts });
         return;
       }
       case 'model.requested': {
@@ -195,7 +181,7 @@ export class UsageBatch {
       case 'turn.waiting':
       case 'turn.resumed': {
         const status = event.type === 'turn.waiting' ? 'waiting' : 'running';
-        if (open === undefined) this.#sql.setStatus.run({ turnId, status });
+        if (open === undefined) this.#sql.run(statements.setStatus, { turnId, status });
         else this.#openTurns.set(turnId, { ...open, status, isTold: true });
         return;
       }
@@ -221,18 +207,18 @@ export class UsageBatch {
       this.#openTurns.delete(turnId);
       if (this.#putTurn({ ...open, ...end })) return;
     }
-    this.#sql.endTurn.run(end);
+    this.#sql.run(statements.endTurn, end);
   }
 
   #putTurn(row: { readonly turnId: string }): boolean {
-    const isNew = this.#sql.putTurn.run(row).changes > 0;
+    const isNew = this.#sql.run(statements.putTurn, row).changes > 0;
     if (isNew) this.#begun.push(row.turnId);
     return isNew;
   }
 
   #retried({ requestId, attempt }: { readonly requestId: string; readonly attempt: number }): void {
     const open = this.#openCalls.get(requestId);
-    if (open === undefined) this.#sql.countRetry.run({ requestId, attempt });
+    if (open === undefined) this.#sql.run(statements.countRetry, { requestId, attempt });
     else this.#openCalls.set(requestId, { ...open, retries: Math.max(open.retries, attempt) });
   }
 
@@ -279,34 +265,34 @@ export class UsageBatch {
     const open = this.#openCalls.get(id);
     if (open !== undefined && open.sessionId === sessionId) {
       this.#openCalls.delete(id);
-      if (this.#sql.putCall.run({ ...open, ...row }).changes > 0) {
+      if (this.#sql.run(statements.putCall, { ...open, ...row }).changes > 0) {
         this.#ended.push(id);
         return;
       }
-      if (open.retries > 0) this.#sql.countRetry.run({ requestId: id, attempt: open.retries });
+      if (open.retries > 0) this.#sql.run(statements.countRetry, { requestId: id, attempt: open.retries });
     }
     this.#endedAgain(id, row);
   }
 
   /** Of a call whose row is there: asked for in an earlier run of events, or ended before. */
   #endedAgain(id: string, row: { readonly sessionId: string }): void {
-    const wasCounted = this.#sql.isCounted.get(id, row.sessionId) as number | undefined;
+    const wasCounted = this.#sql.value<number>(statements.isCounted, id, row.sessionId);
     // A copy of what another session asked.
     if (wasCounted === undefined) return;
     if (wasCounted === 0) {
-      this.#sql.endCall.run(row);
+      this.#sql.run(statements.endCall, row);
       this.#ended.push(id);
       return;
     }
     this.#sum();
     this.#count([id], { sign: -1, turns: 0 });
-    this.#sql.endCall.run(row);
+    this.#sql.run(statements.endCall, row);
     this.#count([id], { sign: 1, turns: 0 });
   }
 
   #sum(): void {
     if (this.#ended.length > 0) this.#count(this.#ended, { sign: 1, turns: 1 });
-    if (this.#begun.length > 0) this.#sql.sumTurns.run({ ids: JSON.stringify(this.#begun), sign: 1, turns: 1 });
+    if (this.#begun.length > 0) this.#sql.run(addUp('usage_turns', 'turn_id'), { ids: JSON.stringify(this.#begun), sign: 1, turns: 1 });
     this.#ended = [];
     this.#begun = [];
   }
@@ -314,8 +300,9 @@ export class UsageBatch {
   /** `turns` is 0 for a call whose turn is counted already. */
   #count(ids: readonly string[], how: { readonly sign: 1 | -1; readonly turns: 0 | 1 }): void {
     const json = JSON.stringify(ids);
-    this.#sql.sumCalls.run({ ids: json, ...how });
-    for (const statement of this.#sql.latencies) statement.run({ ids: json, sign: how.sign });
+    this.#sql.run(addUp('usage_calls', 'request_id'), { ids: json, ...how });
+    this.#sql.run(addLatency('took'), { ids: json, sign: how.sign });
+    this.#sql.run(addLatency('first_token'), { ids: json, sign: how.sign });
   }
 }
 

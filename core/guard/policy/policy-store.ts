@@ -1,13 +1,14 @@
 // Approvals and grants as rows kept in step with their events, and the live grants in memory.
 
 import { answerOf } from '../../contracts/approval-answer.ts';
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { approvalSchema, configApprovalId, grantSchema, type Approval, type Grant, type GrantListing } from '../../contracts/policy.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { unseenSources } from './call-taint.ts';
 import { isLive, matches, matchesButChanged, type GrantableCall } from './grant-match.ts';
 import { isOfConfig } from './pre-approved.ts';
-import { HeldRows, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const policyMigrations: readonly Migration[] = [
   {
@@ -66,104 +67,82 @@ export interface GrantMoment {
   readonly onlyOnce: boolean;
 }
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    putApproval: db.prepare(
-      'INSERT OR REPLACE INTO approvals (approval_id, state, session_id, call_id, created_at_ms, body) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    approval: db.prepare('SELECT body FROM approvals WHERE approval_id = ?'),
-    pending: db.prepare("SELECT body FROM approvals WHERE state = 'pending' ORDER BY created_at_ms, approval_id"),
-    recent: db.prepare('SELECT body FROM approvals ORDER BY created_at_ms DESC LIMIT ?'),
-    putGrant: db.prepare('INSERT OR REPLACE INTO grants (grant_id, live, created_at_ms, body) VALUES (?, ?, ?, ?)'),
-    grant: db.prepare('SELECT body FROM grants WHERE grant_id = ?'),
-    liveGrants: db.prepare('SELECT body FROM grants WHERE live = 1 ORDER BY created_at_ms, grant_id'),
-    allGrants: db.prepare('SELECT body FROM grants ORDER BY created_at_ms DESC LIMIT ?'),
-    configGrants: db.prepare("SELECT body FROM grants WHERE json_extract(body, '$.approvalId') = ? ORDER BY created_at_ms, grant_id"),
-    putUse: db.prepare(
-      `INSERT INTO grant_uses (grant_id, uses, last_at_ms) VALUES (?, 1, ?)
-       ON CONFLICT (grant_id) DO UPDATE SET uses = uses + 1, last_at_ms = excluded.last_at_ms`,
-    ),
-    putWritten: db.prepare(
-      'INSERT INTO written_files (path, at_ms) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)',
-    ),
-    written: db.prepare('SELECT at_ms FROM written_files WHERE path = ?').pluck(),
-    lastWritten: db.prepare('SELECT max(at_ms) FROM written_files').pluck(),
-    use: db.prepare('SELECT uses, last_at_ms AS lastAtMs FROM grant_uses WHERE grant_id = ?'),
-  };
-}
+const statements = {
+  putApproval: 'INSERT OR REPLACE INTO approvals (approval_id, state, session_id, call_id, created_at_ms, body) VALUES (?, ?, ?, ?, ?, ?)',
+  pending: "SELECT body FROM approvals WHERE state = 'pending' ORDER BY created_at_ms, approval_id",
+  recent: 'SELECT body FROM approvals ORDER BY created_at_ms DESC LIMIT ?',
+  putGrant: 'INSERT OR REPLACE INTO grants (grant_id, live, created_at_ms, body) VALUES (?, ?, ?, ?)',
+  liveGrants: 'SELECT body FROM grants WHERE live = 1 ORDER BY created_at_ms, grant_id',
+  allGrants: 'SELECT body FROM grants ORDER BY created_at_ms DESC LIMIT ?',
+  configGrants: "SELECT body FROM grants WHERE json_extract(body, '$.approvalId') = ? ORDER BY created_at_ms, grant_id",
+  putUse: `INSERT INTO grant_uses (grant_id, uses, last_at_ms) VALUES (?, 1, ?)
+     ON CONFLICT (grant_id) DO UPDATE SET uses = uses + 1, last_at_ms = excluded.last_at_ms`,
+  putWritten: 'INSERT INTO written_files (path, at_ms) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)',
+  use: 'SELECT uses, last_at_ms AS lastAtMs FROM grant_uses WHERE grant_id = ?',
+};
 
 export class PolicyStore {
   readonly #db: SqlDatabase;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #asked: HeldRows;
   #live: Grant[] | null = null;
   #config: readonly Grant[] | null = null;
 
+  readonly #changes: Changes = {
+    'approval.requested': ({ body }) => this.#writeApproval(body.approval),
+    'approval.decided': (event) => this.#decide(event.body.approvalId, answerOf(event)),
+    'grant.created': ({ body }) => this.#writeGrant(body.grant),
+    'grant.spent': ({ body, atMs }) => this.#changeGrant(body.grantId, { spentAtMs: atMs }),
+    'grant.revoked': ({ body, atMs }) => this.#changeGrant(body.grantId, { revokedAtMs: atMs }),
+    'checkpoint.taken': ({ body, atMs }) => {
+      for (const { path } of body.files) this.#sql.run(statements.putWritten, path, atMs);
+    },
+    'tool.requested': ({ body, atMs }) => {
+      if (body.grantId !== null) this.#sql.run(statements.putUse, body.grantId, atMs);
+    },
+  };
+
   constructor(db: SqlDatabase) {
     this.#db = db;
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#asked = new HeldRows(db, 'approvals');
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'approval.requested':
-        this.#writeApproval(event.body.approval);
-        return;
-      case 'approval.decided':
-        this.#decide(event.body.approvalId, answerOf(event));
-        return;
-      case 'grant.created':
-        this.#writeGrant(event.body.grant);
-        return;
-      case 'grant.spent':
-        this.#changeGrant(event.body.grantId, { spentAtMs: event.atMs });
-        return;
-      case 'grant.revoked':
-        this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
-        return;
-      case 'checkpoint.taken':
-        for (const { path } of event.body.files) this.#sql.putWritten.run(path, event.atMs);
-        return;
-      case 'tool.requested':
-        if (event.body.grantId !== null) this.#sql.putUse.run(event.body.grantId, event.atMs);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   approval(approvalId: string): Approval | null {
-    const row = this.#sql.approval.get(approvalId) as { body: string } | undefined;
+    const row = this.#sql.row<{ body: string }>('SELECT body FROM approvals WHERE approval_id = ?', approvalId);
     return row === undefined ? null : approvalSchema.parse(JSON.parse(row.body));
   }
 
   pendingApprovals(): Approval[] {
     if (!this.#asked.any) return [];
-    return (this.#sql.pending.all() as { body: string }[]).map((row) => approvalSchema.parse(JSON.parse(row.body)));
+    return this.#sql.rows<{ body: string }>(statements.pending).map((row) => approvalSchema.parse(JSON.parse(row.body)));
   }
 
   recentApprovals(): Approval[] {
-    return (this.#sql.recent.all(RECENT_MAX) as { body: string }[]).map((row) => approvalSchema.parse(JSON.parse(row.body)));
+    return this.#sql.rows<{ body: string }>(statements.recent, RECENT_MAX).map((row) => approvalSchema.parse(JSON.parse(row.body)));
   }
 
   grant(grantId: string): Grant | null {
     const live = this.#live?.find((grant) => grant.grantId === grantId);
     if (live !== undefined) return live;
-    const row = this.#sql.grant.get(grantId) as { body: string } | undefined;
+    const row = this.#sql.row<{ body: string }>('SELECT body FROM grants WHERE grant_id = ?', grantId);
     return row === undefined ? null : grantSchema.parse(JSON.parse(row.body));
   }
 
   grants(all: boolean, nowMs: number): Grant[] {
     if (!all) return this.#liveGrants().filter((grant) => isLive(grant, nowMs));
-    return (this.#sql.allGrants.all(RECENT_MAX) as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
+    return this.#sql.rows<{ body: string }>(statements.allGrants, RECENT_MAX).map((row) => grantSchema.parse(JSON.parse(row.body)));
   }
 
   /** With how often each was used, and when last. */
   listGrants(all: boolean, nowMs: number): GrantListing[] {
     return this.grants(all, nowMs).map((grant) => {
-      const use = this.#sql.use.get(grant.grantId) as { uses: number; lastAtMs: number } | undefined;
+      const use = this.#sql.row(statements.use, grant.grantId) as { uses: number; lastAtMs: number } | undefined;
       return { ...grant, uses: use?.uses ?? 0, lastUsedAtMs: use?.lastAtMs ?? null };
     });
   }
@@ -185,9 +164,9 @@ export class PolicyStore {
   /** The bindings of commands that config.yaml allows, from their first runs; including revoked ones. */
   configGrants(): readonly Grant[] {
     if (this.#config !== null) return this.#config;
-    const grants = (this.#sql.configGrants.all(configApprovalId) as { body: string }[]).map((row) =>
-      grantSchema.parse(JSON.parse(row.body)),
-    );
+    const grants = this.#sql
+      .rows<{ body: string }>(statements.configGrants, configApprovalId)
+      .map((row) => grantSchema.parse(JSON.parse(row.body)));
     if (!this.#db.inTransaction) this.#config = grants;
     return grants;
   }
@@ -199,12 +178,12 @@ export class PolicyStore {
 
   /** When the agent last wrote this file, in any session; null if never. Writes by commands are not known here. */
   writtenAtMs(path: string): number | null {
-    return (this.#sql.written.get(path) as number | undefined) ?? null;
+    return this.#sql.value<number>('SELECT at_ms FROM written_files WHERE path = ?', path) ?? null;
   }
 
   /** When the agent last wrote any file. */
   lastWrittenAtMs(): number | null {
-    return this.#sql.lastWritten.get() as number | null;
+    return this.#sql.value('SELECT max(at_ms) FROM written_files') as number | null;
   }
 
   #reaching({ sessionId, nowMs, only, onlyOnce }: GrantMoment): Grant[] {
@@ -217,7 +196,7 @@ export class PolicyStore {
 
   #liveGrants(): Grant[] {
     if (this.#live !== null) return this.#live;
-    const live = (this.#sql.liveGrants.all() as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
+    const live = this.#sql.rows<{ body: string }>(statements.liveGrants).map((row) => grantSchema.parse(JSON.parse(row.body)));
     // A transaction may be rolled back: only committed rows are cached.
     if (!this.#db.inTransaction) this.#live = live;
     return live;
@@ -225,7 +204,8 @@ export class PolicyStore {
 
   #writeApproval(approval: Approval): void {
     this.#asked.put();
-    this.#sql.putApproval.run(
+    this.#sql.run(
+      statements.putApproval,
       approval.approvalId,
       approval.state,
       approval.sessionId,
@@ -242,7 +222,7 @@ export class PolicyStore {
 
   #writeGrant(grant: Grant): void {
     const live = grant.revokedAtMs === null && grant.spentAtMs === null;
-    this.#sql.putGrant.run(grant.grantId, live ? 1 : 0, grant.createdAtMs, JSON.stringify(grant));
+    this.#sql.run(statements.putGrant, grant.grantId, live ? 1 : 0, grant.createdAtMs, JSON.stringify(grant));
     this.#live = null;
     this.#config = null;
   }

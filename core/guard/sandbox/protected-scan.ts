@@ -3,6 +3,7 @@
 
 import { lstatSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { findGitPlaces, pointersBelow, type GitFinding } from './git-scan.ts';
 import { protectionOfName, type ProtectedKind, type ProtectedName } from './protected-names.ts';
 
@@ -158,10 +159,4 @@ function entriesOf(folder: string): Dirent[] | null {
     // Not readable, or missing: the caller finds out which.
     return null;
   }
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -1,6 +1,7 @@
 // The text of one session by author, within limits: the person's messages, earlier trusted results, and untrusted content with its sources.
 // Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
 
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SliceQuery } from '../../store/session/session.ts';
@@ -49,6 +50,23 @@ export class SessionWords {
   readonly #forwardedTurns = new Map<string, readonly TaintSource[]>();
   readonly #callSources = new Map<string, TaintSource[]>();
 
+  readonly #changes: Changes = {
+    'user.message': ({ body, turnId }) => this.#hear(body.text, turnId === null ? undefined : this.#forwardedTurns.get(turnId)),
+    'turn.steered': ({ body }) => this.#hear(body.text, body.untrusted),
+    'turn.started': ({ body }) => {
+      for (const call of body.calls) this.#takeOwnCall(call);
+    },
+    'taint.marked': (event) => this.#takeMark(event),
+    'model.finished': (event) => {
+      if (this.#isBefore(event)) for (const call of event.body.calls) this.#ownCalls.add(call.callId);
+    },
+    'tool.requested': (event) => {
+      if (this.#isBefore(event)) this.#earlierCalls.add(`${event.body.tool} ${event.body.argsHash}`);
+    },
+    'policy.decided': ({ body }) => this.#addSources(body.callId, shownSources(body.facts)),
+    'tool.finished': (event) => this.#takeResult(event, this.#isBefore(event)),
+  };
+
   constructor(reads: LogSlices, sessionId: string, taint: SessionTaint) {
     this.#reads = reads;
     this.#sessionId = sessionId;
@@ -61,7 +79,7 @@ export class SessionWords {
     if (head <= this.#readTo) return;
     const events = this.#readTo === 0 ? this.#lookBack(head) : this.#newest(head);
     this.#readTo = head;
-    for (const event of events) this.#apply(event);
+    for (const event of events) applyChange(this.#changes, event);
   }
 
   readonly person: Said = {
@@ -122,42 +140,9 @@ export class SessionWords {
     return this.#reads.slice(this.#sessionId, query);
   }
 
-  #apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'user.message':
-        this.#hear(event.body.text, event.turnId === null ? undefined : this.#forwardedTurns.get(event.turnId));
-        return;
-      case 'turn.steered':
-        this.#hear(event.body.text, event.body.untrusted);
-        return;
-      case 'turn.started':
-        for (const call of event.body.calls) this.#takeOwnCall(call);
-        return;
-      case 'taint.marked':
-        this.#takeMark(event);
-        return;
-      default:
-        this.#applyCall(event, event.sessionSeq < this.firstSeq);
-    }
-  }
-
-  #applyCall(event: AnyEvent, isBefore: boolean): void {
-    switch (event.type) {
-      case 'model.finished':
-        if (isBefore) for (const call of event.body.calls) this.#ownCalls.add(call.callId);
-        return;
-      case 'tool.requested':
-        if (isBefore) this.#earlierCalls.add(`${event.body.tool} ${event.body.argsHash}`);
-        return;
-      case 'policy.decided':
-        this.#addSources(event.body.callId, shownSources(event.body.facts));
-        return;
-      case 'tool.finished':
-        this.#takeResult(event, isBefore);
-        return;
-      default:
-        return;
-    }
+  /** Before the session read untrusted content. */
+  #isBefore({ sessionSeq }: AnyEvent): boolean {
+    return sessionSeq < this.firstSeq;
   }
 
   #takeOwnCall(call: { readonly callId: string; readonly args: string }): void {

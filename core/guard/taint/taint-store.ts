@@ -3,7 +3,7 @@
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const taintMigrations: readonly Migration[] = [
   {
@@ -55,35 +55,23 @@ const privateBefore: ReadonlySet<string> = new Set([
   'knowledge_search',
 ]);
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    putSource: db.prepare('INSERT OR IGNORE INTO session_taint (session_id, source_key, kind, source, session_seq) VALUES (?, ?, ?, ?, ?)'),
-    sources: db.prepare(
-      'SELECT kind, source AS "where", session_seq AS seq FROM session_taint WHERE session_id = ? ORDER BY session_seq, source_key',
-    ),
-    putPrivate: db.prepare('INSERT OR IGNORE INTO session_private_reads (session_id) VALUES (?)'),
-    isPrivate: db.prepare('SELECT 1 FROM session_private_reads WHERE session_id = ?'),
-    putFile: db.prepare(
-      'INSERT INTO tainted_files (path, session_id, seq) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, seq = excluded.seq, cleaned = 0',
-    ),
-    putCleaned: db.prepare(
-      'INSERT INTO tainted_files (path, session_id, seq, cleaned) VALUES (?, ?, ?, 1) ON CONFLICT (path) DO UPDATE SET seq = excluded.seq, cleaned = 1',
-    ),
-    setMarked: db.prepare('UPDATE tainted_files SET cleaned = 0 WHERE path = ?'),
-    filesBelow: db
-      .prepare('SELECT path FROM tainted_files WHERE path >= ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?')
-      .pluck(),
-    file: db.prepare('SELECT path, session_id AS sessionId, seq, cleaned FROM tainted_files WHERE path = ?'),
-    anyFile: db.prepare('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1').pluck(),
-    anyFolder: db.prepare("SELECT 1 FROM tainted_files WHERE cleaned = 0 AND substr(path, -1) IN ('/', '\\') LIMIT 1").pluck(),
-    dropSources: db.prepare('DELETE FROM session_taint WHERE session_id = ?'),
-    dropPrivate: db.prepare('DELETE FROM session_private_reads WHERE session_id = ?'),
-  };
-}
+const statements = {
+  putSource: 'INSERT OR IGNORE INTO session_taint (session_id, source_key, kind, source, session_seq) VALUES (?, ?, ?, ?, ?)',
+  sources: 'SELECT kind, source AS "where", session_seq AS seq FROM session_taint WHERE session_id = ? ORDER BY session_seq, source_key',
+  putPrivate: 'INSERT OR IGNORE INTO session_private_reads (session_id) VALUES (?)',
+  putFile:
+    'INSERT INTO tainted_files (path, session_id, seq) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, seq = excluded.seq, cleaned = 0',
+  putCleaned:
+    'INSERT INTO tainted_files (path, session_id, seq, cleaned) VALUES (?, ?, ?, 1) ON CONFLICT (path) DO UPDATE SET seq = excluded.seq, cleaned = 1',
+  setMarked: 'UPDATE tainted_files SET cleaned = 0 WHERE path = ?',
+  filesBelow: 'SELECT path FROM tainted_files WHERE path >= ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?',
+  file: 'SELECT path, session_id AS sessionId, seq, cleaned FROM tainted_files WHERE path = ?',
+  anyFolder: "SELECT 1 FROM tainted_files WHERE cleaned = 0 AND substr(path, -1) IN ('/', '\\') LIMIT 1",
+};
 
 export class TaintStore {
   readonly #db: SqlDatabase;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   /** Sessions looked up before; null for one without a mark. */
   readonly #known = new Map<string, SessionTaint | null>();
 
@@ -93,9 +81,9 @@ export class TaintStore {
 
   constructor(db: SqlDatabase) {
     this.#db = db;
-    this.#sql = prepareAll(db);
-    this.#hasFiles = this.#sql.anyFile.get() !== undefined;
-    this.#hasFolders = this.#sql.anyFolder.get() !== undefined;
+    this.#sql = new Statements(db);
+    this.#hasFiles = this.#sql.value('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1') !== undefined;
+    this.#hasFolders = this.#sql.value(statements.anyFolder) !== undefined;
   }
 
   get hasFiles(): boolean {
@@ -108,8 +96,8 @@ export class TaintStore {
     // A new session is clean: marking it later reloads it, and a rolled-back one is never queried.
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
     // Its task may tell what its caller has read.
-    if (event.type === 'session.created' && event.body.channel === 'helper') this.#sql.putPrivate.run(event.sessionId);
-    if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setMarked.run(path);
+    if (event.type === 'session.created' && event.body.channel === 'helper') this.#sql.run(statements.putPrivate, event.sessionId);
+    if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.run(statements.setMarked, path);
     this.applyCopied(event);
   }
 
@@ -118,19 +106,19 @@ export class TaintStore {
     switch (event.type) {
       case 'taint.marked':
         for (const source of event.body.sources)
-          this.#sql.putSource.run(event.sessionId, taintKey(source), source.kind, source.where, event.sessionSeq);
+          this.#sql.run(statements.putSource, event.sessionId, taintKey(source), source.kind, source.where, event.sessionSeq);
         this.#known.delete(event.sessionId);
         return;
       case 'policy.decided':
         // A pending approval counts as well: its answer is not known here, and the flag only ever causes more approvals.
         if (event.body.decision === 'deny' || !showsPrivateData(event.body)) return;
         // Recorded only for a session with untrusted content: a clean one stays cached as clean.
-        if (this.#sql.putPrivate.run(event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
+        if (this.#sql.run(statements.putPrivate, event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
           this.#known.delete(event.sessionId);
         return;
       case 'session.deleted':
-        this.#sql.dropSources.run(event.body.sessionId);
-        this.#sql.dropPrivate.run(event.body.sessionId);
+        this.#sql.run('DELETE FROM session_taint WHERE session_id = ?', event.body.sessionId);
+        this.#sql.run('DELETE FROM session_private_reads WHERE session_id = ?', event.body.sessionId);
         this.#known.delete(event.body.sessionId);
         return;
       default:
@@ -150,7 +138,7 @@ export class TaintStore {
 
   /** The session that last wrote untrusted content into the file; null for a clean file. */
   writerOf(path: string): string | null {
-    const own = this.#sql.file.get(path) as MarkedFile | undefined;
+    const own = this.#sql.row<MarkedFile>(statements.file, path);
     const over = this.#folderOver(path);
     const last = own === undefined || (over !== null && over.seq > own.seq) ? over : own;
     return last === null || last.cleaned === 1 ? null : last.sessionId;
@@ -160,7 +148,13 @@ export class TaintStore {
   filesBelow(folder: string, besides: string, limit: number): string[] {
     const root = folder.replace(/[/\\]+$/, '');
     const sign = folder.includes('\\') && !folder.includes('/') ? '\\' : '/';
-    const below = this.#sql.filesBelow.all(root + sign, root + String.fromCharCode(sign.charCodeAt(0) + 1), besides, limit) as string[];
+    const below = this.#sql.values<string>(
+      statements.filesBelow,
+      root + sign,
+      root + String.fromCharCode(sign.charCodeAt(0) + 1),
+      besides,
+      limit,
+    );
     const over = this.#folderOver(root);
     return over === null || over.sessionId === besides ? below : [over.path, ...below].slice(0, limit);
   }
@@ -186,7 +180,7 @@ export class TaintStore {
   #folderOver(path: string): MarkedFile | null {
     if (!this.#hasFolders) return null;
     const parts = path.split(/(?<=[/\\])/).slice(0, -1);
-    const above = parts.map((_, at) => this.#sql.file.get(parts.slice(0, at + 1).join('')) as MarkedFile | undefined);
+    const above = parts.map((_, at) => this.#sql.row<MarkedFile>(statements.file, parts.slice(0, at + 1).join('')));
     const marked = above.filter((one) => one?.cleaned === 0);
     return marked.reduce<MarkedFile | null>((last, one) => (one !== undefined && one.seq > (last?.seq ?? -1) ? one : last), null);
   }
@@ -202,15 +196,15 @@ export class TaintStore {
   }
 
   #applyFiles(event: EventOf<'taint.marked'>): void {
-    for (const path of event.body.cleaned ?? []) this.#sql.putCleaned.run(path, event.sessionId, event.seq);
+    for (const path of event.body.cleaned ?? []) this.#sql.run(statements.putCleaned, path, event.sessionId, event.seq);
     for (const path of event.body.paths) {
-      this.#sql.putFile.run(path, event.sessionId, event.seq);
+      this.#sql.run(statements.putFile, path, event.sessionId, event.seq);
       this.#noteFile(path);
     }
   }
 
   #read(sessionId: string): SessionTaint | null {
-    const rows = this.#sql.sources.all(sessionId) as (TaintSource & { seq: number })[];
+    const rows = this.#sql.rows(statements.sources, sessionId) as (TaintSource & { seq: number })[];
     const first = rows[0];
     if (first === undefined) return null;
     const sources = rows.map(({ kind, where }) => ({ kind, where }));
@@ -218,7 +212,7 @@ export class TaintStore {
       sources,
       keys: new Set(sources.map(taintKey)),
       firstSeq: first.seq,
-      sensitive: this.#sql.isPrivate.get(sessionId) !== undefined,
+      sensitive: this.#sql.row('SELECT 1 FROM session_private_reads WHERE session_id = ?', sessionId) !== undefined,
     };
   }
 }

@@ -10,6 +10,7 @@ import type { ArtifactRef } from '../../contracts/tools.ts';
 import { picturesOf, withFiles, type ReadAttachment } from './attached-files.ts';
 import { MessageRows, type HeldSummary, type Place } from './message-rows.ts';
 
+type TranscriptChanges = { readonly [T in AnyEvent['type']]?: (event: Extract<TranscriptEvent, { type: T }>) => void };
 export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
 
 interface OpenCall {
@@ -63,6 +64,30 @@ export class Transcript extends MessageRows {
   #lookedAt: number;
   readonly #readAttachment: ReadAttachment | undefined;
 
+  readonly #changes: TranscriptChanges = {
+    'user.message': ({ body, turnId }) => void this.#queuedUsers.set(turnId ?? '', { text: body.text, files: body.attachments ?? [] }),
+    'turn.started': (event) => this.#startTurn(event),
+    'turn.steered': (event) => this.#steer(event),
+    'reflection.recorded': (event) => this.#pushWhenClosed({ role: 'note', text: event.body.note }, event),
+    'model.finished': (event) => this.#pushReply(event.body, event),
+    'turn.finished': (event) => this.#endTurn(event),
+    'turn.superseded': ({ turnId }) => {
+      this.#queuedUsers.delete(turnId ?? '');
+      // The turn has ended: none of its calls is open. A person's direct calls during it stay.
+      if (turnId !== null) this.takeOut(turnId);
+    },
+    'summary.written': ({ body }) => this.sumUp(body, this.#redact),
+    'tool.finished': (event) => this.#pushResult(event.body, event.body.forModel, event.body.outcome !== 'ok', event),
+    'tool.rejected': (event) => {
+      const { message, hint } = event.body.error;
+      this.#pushResult(event.body, hint === undefined ? message : `${message} ${hint}`, true, event);
+    },
+    'policy.decided': (event) => {
+      if (event.body.decision === 'deny') this.#pushResult(event.body, `Not allowed: ${event.body.reason}`, true, event);
+    },
+    'approval.decided': (event) => this.#applyAnswer(event),
+  };
+
   constructor(deps: TranscriptDeps) {
     super({ id: 'estimate', count: deps.estimate });
     this.#redact = deps.redact ?? stillRedacted;
@@ -90,36 +115,8 @@ export class Transcript extends MessageRows {
   }
 
   apply(event: TranscriptEvent): void {
-    switch (event.type) {
-      case 'user.message':
-        this.#queuedUsers.set(event.turnId ?? '', { text: event.body.text, files: event.body.attachments ?? [] });
-        return;
-      case 'turn.started':
-        this.#startTurn(event);
-        return;
-      case 'turn.steered':
-        this.#steer(event);
-        return;
-      case 'reflection.recorded':
-        this.#pushWhenClosed({ role: 'note', text: event.body.note }, event);
-        return;
-      case 'model.finished':
-        this.#pushReply(event.body, event);
-        return;
-      case 'turn.finished':
-        this.#endTurn(event);
-        return;
-      case 'turn.superseded':
-        this.#queuedUsers.delete(event.turnId ?? '');
-        // The turn has ended: none of its calls is open. A person's direct calls during it stay.
-        if (event.turnId !== null) this.takeOut(event.turnId);
-        return;
-      case 'summary.written':
-        this.sumUp(event.body, this.#redact);
-        return;
-      default:
-        this.#applyResult(event);
-    }
+    // The table is typed by the same name.
+    (this.#changes[event.type] as ((event: TranscriptEvent) => void) | undefined)?.(event);
   }
 
   /** Text for a message that is still queued belongs to that message, not to the turn before it. */
@@ -163,30 +160,6 @@ export class Transcript extends MessageRows {
       place,
     );
     for (const call of body.calls) this.#open.set(call.callId, { id: call.providerCallId, tool: call.tool, turnId: place.turnId });
-  }
-
-  #applyResult(event: TranscriptEvent): void {
-    switch (event.type) {
-      case 'tool.finished':
-        this.#pushResult(event.body, event.body.forModel, event.body.outcome !== 'ok', event);
-        return;
-      case 'tool.rejected':
-        this.#pushResult(
-          event.body,
-          `${event.body.error.message}${event.body.error.hint === undefined ? '' : ` ${event.body.error.hint}`}`,
-          true,
-          event,
-        );
-        return;
-      case 'policy.decided':
-        if (event.body.decision === 'deny') this.#pushResult(event.body, `Not allowed: ${event.body.reason}`, true, event);
-        return;
-      case 'approval.decided':
-        this.#applyAnswer(event);
-        return;
-      default:
-        return;
-    }
   }
 
   #applyAnswer(event: Extract<TranscriptEvent, { type: 'approval.decided' }>): void {

@@ -3,9 +3,10 @@
 
 import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
 import { isHere } from '../../contracts/doors.ts';
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatInfo } from '../../contracts/outbox-ops.ts';
-import { HeldRows, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export interface ChatTurn {
   readonly turnId: string;
@@ -19,73 +20,59 @@ const chatColumns =
 const turnColumns =
   'turn_id AS turnId, session_id AS sessionId, channel, chat_id AS chatId, thread_id AS threadId, message_id AS messageId';
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    bind: db.prepare(
-      `INSERT INTO chats (channel, chat_id, thread_id, kind, title, session_id, last_used_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (channel, chat_id, thread_id) DO UPDATE SET kind = excluded.kind, title = excluded.title, session_id = excluded.session_id`,
-    ),
-    bindSession: db.prepare('INSERT OR REPLACE INTO chat_sessions (session_id, channel, chat_id, thread_id) VALUES (?, ?, ?, ?)'),
-    use: db.prepare('UPDATE chats SET last_used_at_ms = ? WHERE channel = ? AND chat_id = ? AND thread_id = ?'),
-    chat: db.prepare(`SELECT ${chatColumns} FROM chats WHERE channel = ? AND chat_id = ? AND thread_id = ?`),
-    chats: db.prepare(`SELECT ${chatColumns} FROM chats ORDER BY last_used_at_ms DESC, channel, chat_id, thread_id LIMIT ?`),
-    chatsOf: db.prepare(`SELECT ${chatColumns} FROM chats WHERE channel = ? ORDER BY last_used_at_ms DESC, chat_id, thread_id LIMIT ?`),
-    ofSession: db.prepare('SELECT channel, chat_id AS chatId, thread_id AS threadId FROM chat_sessions WHERE session_id = ?'),
-    putTurn: db.prepare(
-      `INSERT OR IGNORE INTO chat_turns (turn_id, session_id, channel, chat_id, thread_id, message_id, state) VALUES (?, ?, ?, ?, ?, ?, 'open')`,
-    ),
-    endTurn: db.prepare("UPDATE chat_turns SET state = 'ended', ended_seq = ? WHERE turn_id = ? AND state = 'open'"),
-    tellTurn: db.prepare("UPDATE chat_turns SET state = 'told' WHERE turn_id = ?"),
-    turn: db.prepare(`SELECT ${turnColumns} FROM chat_turns WHERE turn_id = ?`),
-    ended: db.prepare(`SELECT ${turnColumns} FROM chat_turns WHERE state = 'ended' ORDER BY ended_seq LIMIT ?`),
-    dropTurns: db.prepare('DELETE FROM chat_turns WHERE session_id = ?'),
-    dropSession: db.prepare('DELETE FROM chat_sessions WHERE session_id = ?'),
-    unbind: db.prepare('UPDATE chats SET session_id = NULL WHERE session_id = ?'),
-  };
-}
+const statements = {
+  bind: `INSERT INTO chats (channel, chat_id, thread_id, kind, title, session_id, last_used_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (channel, chat_id, thread_id) DO UPDATE SET kind = excluded.kind, title = excluded.title, session_id = excluded.session_id`,
+  bindSession: 'INSERT OR REPLACE INTO chat_sessions (session_id, channel, chat_id, thread_id) VALUES (?, ?, ?, ?)',
+  use: 'UPDATE chats SET last_used_at_ms = ? WHERE channel = ? AND chat_id = ? AND thread_id = ?',
+  chat: `SELECT ${chatColumns} FROM chats WHERE channel = ? AND chat_id = ? AND thread_id = ?`,
+  chats: `SELECT ${chatColumns} FROM chats ORDER BY last_used_at_ms DESC, channel, chat_id, thread_id LIMIT ?`,
+  chatsOf: `SELECT ${chatColumns} FROM chats WHERE channel = ? ORDER BY last_used_at_ms DESC, chat_id, thread_id LIMIT ?`,
+  ofSession: 'SELECT channel, chat_id AS chatId, thread_id AS threadId FROM chat_sessions WHERE session_id = ?',
+  putTurn: `INSERT OR IGNORE INTO chat_turns (turn_id, session_id, channel, chat_id, thread_id, message_id, state) VALUES (?, ?, ?, ?, ?, ?, 'open')`,
+  endTurn: "UPDATE chat_turns SET state = 'ended', ended_seq = ? WHERE turn_id = ? AND state = 'open'",
+  ended: `SELECT ${turnColumns} FROM chat_turns WHERE state = 'ended' ORDER BY ended_seq LIMIT ?`,
+};
 
 export class ChatRows {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #turns: HeldRows;
 
+  readonly #changes: Changes = {
+    'chat.bound': (event) => this.#bind(event),
+    'user.message': (event) => this.#heard(event),
+    'turn.started': (event) => this.#takenUp(event),
+    'turn.finished': ({ seq, turnId }) => {
+      if (turnId !== null && this.#turns.any) this.#sql.run(statements.endTurn, seq, turnId);
+    },
+    'session.deleted': ({ body: { sessionId } }) => {
+      this.#sql.run('DELETE FROM chat_turns WHERE session_id = ?', sessionId);
+      this.#sql.run('DELETE FROM chat_sessions WHERE session_id = ?', sessionId);
+      this.#sql.run('UPDATE chats SET session_id = NULL WHERE session_id = ?', sessionId);
+    },
+  };
+
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#turns = new HeldRows(db, 'chat_turns');
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'chat.bound':
-        this.#bind(event);
-        return;
-      case 'user.message':
-        this.#heard(event);
-        return;
-      case 'turn.started':
-        this.#takenUp(event);
-        return;
-      case 'turn.finished':
-        if (event.turnId !== null && this.#turns.any) this.#sql.endTurn.run(event.seq, event.turnId);
-        return;
-      case 'session.deleted':
-        this.#sql.dropTurns.run(event.body.sessionId);
-        this.#sql.dropSession.run(event.body.sessionId);
-        this.#sql.unbind.run(event.body.sessionId);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   chat({ channel, chatId, threadId }: ChatAddress): ChatInfo | null {
-    const row = this.#sql.chat.get(channel, chatId, threadId ?? '') as StoredChat | undefined;
+    const row = this.#sql.row<StoredChat>(statements.chat, channel, chatId, threadId ?? '');
     return row === undefined ? null : chatInfo(row);
   }
 
   /** The last used first. */
   chats(query: { readonly channel?: string | undefined; readonly limit: number }): ChatInfo[] {
-    const rows = query.channel === undefined ? this.#sql.chats.all(query.limit) : this.#sql.chatsOf.all(query.channel, query.limit);
+    const rows =
+      query.channel === undefined
+        ? this.#sql.rows(statements.chats, query.limit)
+        : this.#sql.rows(statements.chatsOf, query.channel, query.limit);
     return (rows as StoredChat[]).map(chatInfo);
   }
 
@@ -96,32 +83,32 @@ export class ChatRows {
 
   /** The chat of a session; null if it never had one. */
   ofSession(sessionId: string): ChatAddress | null {
-    const row = this.#sql.ofSession.get(sessionId) as StoredAddress | undefined;
+    const row = this.#sql.row<StoredAddress>(statements.ofSession, sessionId);
     return row === undefined ? null : addressOf(row);
   }
 
   /** The chat a turn came from and answers to; null if it did not come from a chat. */
   ofTurn(turnId: string): ChatTurn | null {
-    const row = this.#sql.turn.get(turnId) as StoredTurn | undefined;
+    const row = this.#sql.row<StoredTurn>(`SELECT ${turnColumns} FROM chat_turns WHERE turn_id = ?`, turnId);
     return row === undefined ? null : chatTurn(row);
   }
 
   /** Ended turns whose chat was not answered yet, oldest first. */
   ended(limit: number): ChatTurn[] {
     if (!this.#turns.any) return [];
-    return (this.#sql.ended.all(limit) as StoredTurn[]).map(chatTurn);
+    return this.#sql.rows<StoredTurn>(statements.ended, limit).map(chatTurn);
   }
 
   /** Marks the turn as answered. */
   told(turnId: string): void {
-    this.#sql.tellTurn.run(turnId);
+    this.#sql.run("UPDATE chat_turns SET state = 'told' WHERE turn_id = ?", turnId);
   }
 
   #bind({ body, atMs }: EventOf<'chat.bound'>): void {
     const { chat, kind, title, sessionId } = body;
     const place = [chat.channel, chat.chatId, chat.threadId ?? ''] as const;
-    this.#sql.bind.run(...place, kind, title, sessionId, atMs);
-    if (sessionId !== null) this.#sql.bindSession.run(sessionId, ...place);
+    this.#sql.run(statements.bind, ...place, kind, title, sessionId, atMs);
+    if (sessionId !== null) this.#sql.run(statements.bindSession, sessionId, ...place);
   }
 
   #heard({ turnId, sessionId, body, atMs }: EventOf<'user.message'>): void {
@@ -130,8 +117,8 @@ export class ChatRows {
     if (from === null) return;
     const place = [from.channel, from.chatId, from.threadId ?? ''] as const;
     this.#turns.put();
-    this.#sql.putTurn.run(turnId, sessionId, ...place, body.chat?.messageId ?? null);
-    if (body.chat !== undefined) this.#sql.use.run(atMs, ...place);
+    this.#sql.run(statements.putTurn, turnId, sessionId, ...place, body.chat?.messageId ?? null);
+    if (body.chat !== undefined) this.#sql.run(statements.use, atMs, ...place);
   }
 
   /** A turn that takes up the work of another also takes over its chat. */
@@ -142,7 +129,7 @@ export class ChatRows {
     if (known === null) return;
     const { chat, messageId } = known;
     this.#turns.put();
-    this.#sql.putTurn.run(turnId, sessionId, chat.channel, chat.chatId, chat.threadId ?? '', messageId);
+    this.#sql.run(statements.putTurn, turnId, sessionId, chat.channel, chat.chatId, chat.threadId ?? '', messageId);
   }
 }
 

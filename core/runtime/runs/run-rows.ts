@@ -1,7 +1,7 @@
 // Which runs of one kind there are and which are unfinished, kept in step with the log. The events are the truth; starts nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export interface RunTable {
   readonly name: string;
@@ -26,51 +26,44 @@ export function createRunTable(db: SqlDatabase, { name, key }: RunTable): void {
       `);
 }
 
-function prepareAll(db: SqlDatabase, { name, key }: RunTable) {
-  const columns = `${key} AS id, session_id AS sessionId FROM ${name}`;
-  return {
-    put: db.prepare(`INSERT OR IGNORE INTO ${name} (${key}, session_id, started_at_ms) VALUES (?, ?, ?)`),
-    close: db.prepare(`UPDATE ${name} SET is_open = 0 WHERE ${key} = ?`),
-    drop: db.prepare(`DELETE FROM ${name} WHERE session_id = ?`),
-    one: db.prepare(`SELECT ${columns} WHERE ${key} = ?`),
-    open: db.prepare(`SELECT ${columns} WHERE is_open = 1 ORDER BY started_at_ms, ${key}`),
-    newest: db.prepare(`SELECT ${columns} ORDER BY started_at_ms DESC, ${key} DESC LIMIT ?`),
-  };
-}
-
 export class RunRows {
-  readonly #db: SqlDatabase;
+  readonly #sql: Statements;
   readonly #table: RunTable;
   readonly #read: ReadRun;
-  // Prepared when first used: most starts know no run.
-  #sql: ReturnType<typeof prepareAll> | null = null;
 
   constructor(db: SqlDatabase, table: RunTable, read: ReadRun) {
-    this.#db = db;
+    this.#sql = new Statements(db);
     this.#table = table;
     this.#read = read;
   }
 
   apply(event: AnyEvent): void {
-    if (event.type === 'session.deleted') this.#statements.drop.run(event.body.sessionId);
+    const { name, key } = this.#table;
+    if (event.type === 'session.deleted') this.#sql.run(`DELETE FROM ${name} WHERE session_id = ?`, event.body.sessionId);
     const run = this.#read(event);
-    if (run?.at === 'start') this.#statements.put.run(run.id, event.sessionId, event.atMs);
-    else if (run?.at === 'end') this.#statements.close.run(run.id);
+    if (run?.at === 'start')
+      this.#sql.run(
+        `INSERT OR IGNORE INTO ${name} (${key}, session_id, started_at_ms) VALUES (?, ?, ?)`,
+        run.id,
+        event.sessionId,
+        event.atMs,
+      );
+    else if (run?.at === 'end') this.#sql.run(`UPDATE ${name} SET is_open = 0 WHERE ${key} = ?`, run.id);
   }
 
   get(id: string): RunRow | null {
-    return (this.#statements.one.get(id) as RunRow | undefined) ?? null;
+    return this.#select(`WHERE ${this.#table.key} = ?`, id)[0] ?? null;
   }
 
   open(): RunRow[] {
-    return this.#statements.open.all() as RunRow[];
+    return this.#select(`WHERE is_open = 1 ORDER BY started_at_ms, ${this.#table.key}`);
   }
 
   newest(limit: number): RunRow[] {
-    return this.#statements.newest.all(limit) as RunRow[];
+    return this.#select(`ORDER BY started_at_ms DESC, ${this.#table.key} DESC LIMIT ?`, limit);
   }
 
-  get #statements(): ReturnType<typeof prepareAll> {
-    return (this.#sql ??= prepareAll(this.#db, this.#table));
+  #select(rest: string, ...values: (string | number)[]): RunRow[] {
+    return this.#sql.rows<RunRow>(`SELECT ${this.#table.key} AS id, session_id AS sessionId FROM ${this.#table.name} ${rest}`, ...values);
   }
 }

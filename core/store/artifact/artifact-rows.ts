@@ -1,6 +1,7 @@
 // Artifacts in the database: one row per content, one per use of it, one per alias. Touches no file.
 
 import type Database from 'better-sqlite3';
+import { Statements } from '../storage/storage.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 
 /** Structurally the Migration of store/storage; modules of one floor do not import each other. */
@@ -74,127 +75,104 @@ interface InfoRow {
   callId: string;
 }
 
+type UnusedRow = Pick<InfoRow, 'sha256' | 'sizeBytes'> & { readonly lastUsedAtMs: number };
+
 const SELECT_INFO = `
   SELECT u.sha256, u.name, u.media_type AS mediaType, a.size_bytes AS sizeBytes, u.created_at_ms AS createdAtMs,
          u.session_id AS sessionId, u.call_id AS callId, MAX(u.use_id) AS newest
   FROM artifact_uses u JOIN artifacts a USING (sha256)`;
 
+const NEWEST_FIRST = 'GROUP BY u.sha256 ORDER BY newest DESC LIMIT ?';
+
+const statements = {
+  content: `INSERT INTO artifacts VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET last_used_at_ms = MAX(last_used_at_ms, excluded.last_used_at_ms)`,
+  insertUse: `INSERT OR REPLACE INTO artifact_uses (sha256, name, media_type, session_id, call_id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)`,
+  insertAlias: `INSERT OR REPLACE INTO artifact_aliases (session_id, alias, sha256) VALUES (?, ?, ?)`,
+  shareUses: `INSERT OR IGNORE INTO artifact_uses (sha256, name, media_type, session_id, call_id, created_at_ms)
+     SELECT sha256, name, media_type, ?, call_id, created_at_ms FROM artifact_uses WHERE session_id = ? ORDER BY use_id`,
+  shareAliases: `INSERT OR IGNORE INTO artifact_aliases (session_id, alias, sha256)
+     SELECT ?, alias, sha256 FROM artifact_aliases WHERE session_id = ? ORDER BY alias_id`,
+  byAlias: 'SELECT sha256 FROM artifact_aliases WHERE alias = ? ORDER BY alias_id DESC LIMIT 1',
+  bySessionAlias: 'SELECT sha256 FROM artifact_aliases WHERE session_id = ? AND alias = ?',
+  unusedSince: `SELECT sha256, size_bytes AS sizeBytes, last_used_at_ms AS lastUsedAtMs FROM artifacts
+     WHERE last_used_at_ms < ? AND (last_used_at_ms, sha256) > (?, ?) ORDER BY last_used_at_ms, sha256 LIMIT ?`,
+};
+
 export class ArtifactRows {
   readonly #db: Database.Database;
-  readonly #content;
-  readonly #insertUse;
-  readonly #insertAlias;
-  readonly #shares;
-  readonly #sizeOf;
-  readonly #byAlias;
-  readonly #bySessionAlias;
-  readonly #infoOf;
-  readonly #aliasesOf;
-  readonly #sessionsOf;
-  readonly #unusedSince;
-  readonly #list;
-  readonly #listOfSession;
-  readonly #deletes;
+  readonly #sql: Statements;
 
   constructor(db: Database.Database) {
     this.#db = db;
-    this.#content = db.prepare<[string, number, number]>(
-      `INSERT INTO artifacts VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_used_at_ms = MAX(last_used_at_ms, excluded.last_used_at_ms)`,
-    );
-    this.#insertUse = db.prepare<[string, string, string, string, string, number]>(
-      `INSERT OR REPLACE INTO artifact_uses (sha256, name, media_type, session_id, call_id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)`,
-    );
-    this.#insertAlias = db.prepare<[string, string, string]>(
-      `INSERT OR REPLACE INTO artifact_aliases (session_id, alias, sha256) VALUES (?, ?, ?)`,
-    );
-    this.#shares = [
-      `INSERT OR IGNORE INTO artifact_uses (sha256, name, media_type, session_id, call_id, created_at_ms)
-       SELECT sha256, name, media_type, ?, call_id, created_at_ms FROM artifact_uses WHERE session_id = ? ORDER BY use_id`,
-      `INSERT OR IGNORE INTO artifact_aliases (session_id, alias, sha256)
-       SELECT ?, alias, sha256 FROM artifact_aliases WHERE session_id = ? ORDER BY alias_id`,
-    ].map((sql) => db.prepare<[string, string]>(sql));
-    this.#sizeOf = db.prepare<[string], number>(`SELECT size_bytes FROM artifacts WHERE sha256 = ?`).pluck();
-    this.#byAlias = db
-      .prepare<[string], string>(`SELECT sha256 FROM artifact_aliases WHERE alias = ? ORDER BY alias_id DESC LIMIT 1`)
-      .pluck();
-    this.#bySessionAlias = db
-      .prepare<[string, string], string>(`SELECT sha256 FROM artifact_aliases WHERE session_id = ? AND alias = ?`)
-      .pluck();
-    this.#infoOf = db.prepare<[string], InfoRow>(`${SELECT_INFO} WHERE u.sha256 = ? GROUP BY u.sha256`);
-    this.#aliasesOf = db.prepare<[string], string>(`SELECT DISTINCT alias FROM artifact_aliases WHERE sha256 = ? ORDER BY alias`).pluck();
-    this.#sessionsOf = db.prepare<[string], string>(`SELECT DISTINCT session_id FROM artifact_uses WHERE sha256 = ? LIMIT 100`).pluck();
-    this.#unusedSince = db.prepare<[number, number, string, number], { sha256: string; sizeBytes: number; lastUsedAtMs: number }>(
-      `SELECT sha256, size_bytes AS sizeBytes, last_used_at_ms AS lastUsedAtMs FROM artifacts
-       WHERE last_used_at_ms < ? AND (last_used_at_ms, sha256) > (?, ?) ORDER BY last_used_at_ms, sha256 LIMIT ?`,
-    );
-    const order = 'GROUP BY u.sha256 ORDER BY newest DESC LIMIT ?';
-    this.#list = db.prepare<[number], InfoRow>(`${SELECT_INFO} ${order}`);
-    this.#listOfSession = db.prepare<[string, number], InfoRow>(`${SELECT_INFO} WHERE u.session_id = ? ${order}`);
-    this.#deletes = ['artifact_aliases', 'artifact_uses', 'artifacts'].map((table) =>
-      db.prepare<[string]>(`DELETE FROM ${table} WHERE sha256 = ?`),
-    );
+    this.#sql = new Statements(db);
   }
 
   recordUse(sha256: string, sizeBytes: number, use: ArtifactUse): void {
     this.#inTransaction(() => {
-      this.#content.run(sha256, sizeBytes, use.atMs);
-      this.#insertUse.run(sha256, use.name, use.mediaType, use.sessionId, use.callId, use.atMs);
-      this.#insertAlias.run(use.sessionId, use.name, sha256);
+      this.#sql.run(statements.content, sha256, sizeBytes, use.atMs);
+      this.#sql.run(statements.insertUse, sha256, use.name, use.mediaType, use.sessionId, use.callId, use.atMs);
+      this.#sql.run(statements.insertAlias, use.sessionId, use.name, sha256);
     });
   }
 
   /** All that one session uses is used by another as well, under the same names. */
   share(fromSessionId: string, toSessionId: string): void {
     this.#inTransaction(() => {
-      for (const statement of this.#shares) statement.run(toSessionId, fromSessionId);
+      this.#sql.run(statements.shareUses, toSessionId, fromSessionId);
+      this.#sql.run(statements.shareAliases, toSessionId, fromSessionId);
     });
   }
 
   /** Content that nothing names. */
   recordContent(sha256: string, sizeBytes: number, atMs: number): void {
-    this.#content.run(sha256, sizeBytes, atMs);
+    this.#sql.run(statements.content, sha256, sizeBytes, atMs);
   }
 
   recordAlias(sha256: string, sizeBytes: number, alias: { name: string; sessionId: string; atMs: number }): void {
     this.#inTransaction(() => {
-      this.#content.run(sha256, sizeBytes, alias.atMs);
-      this.#insertAlias.run(alias.sessionId, alias.name, sha256);
+      this.#sql.run(statements.content, sha256, sizeBytes, alias.atMs);
+      this.#sql.run(statements.insertAlias, alias.sessionId, alias.name, sha256);
     });
   }
 
   sizeBytes(sha256: string): number | null {
-    return this.#sizeOf.get(sha256) ?? null;
+    return this.#sql.value<number>('SELECT size_bytes FROM artifacts WHERE sha256 = ?', sha256) ?? null;
   }
 
   /** The session's own alias first, else the newest of that name anywhere. */
   resolveAlias(alias: string, sessionId: string | null): string | null {
-    const own = sessionId === null ? undefined : this.#bySessionAlias.get(sessionId, alias);
-    return own ?? this.#byAlias.get(alias) ?? null;
+    const own = sessionId === null ? undefined : this.#sql.value<string>(statements.bySessionAlias, sessionId, alias);
+    return own ?? this.#sql.value<string>(statements.byAlias, alias) ?? null;
   }
 
   info(sha256: string): ArtifactInfo | null {
-    const row = this.#infoOf.get(sha256);
+    const row = this.#sql.row<InfoRow>(`${SELECT_INFO} WHERE u.sha256 = ? GROUP BY u.sha256`, sha256);
     return row === undefined ? null : this.#toInfo(row);
   }
 
   sessionsOf(sha256: string): string[] {
-    return this.#sessionsOf.all(sha256);
+    return this.#sql.values<string>('SELECT DISTINCT session_id FROM artifact_uses WHERE sha256 = ? LIMIT 100', sha256);
   }
 
   list(sessionId: string | null, limit: number): ArtifactInfo[] {
-    const rows = sessionId === null ? this.#list.all(limit) : this.#listOfSession.all(sessionId, limit);
+    const rows =
+      sessionId === null
+        ? this.#sql.rows<InfoRow>(`${SELECT_INFO} ${NEWEST_FIRST}`, limit)
+        : this.#sql.rows<InfoRow>(`${SELECT_INFO} WHERE u.session_id = ? ${NEWEST_FIRST}`, sessionId, limit);
     return rows.map((row) => this.#toInfo(row));
   }
 
   /** A page of content not used since; pass the last row of a page to get the next. */
   unusedSince(beforeMs: number, after: { lastUsedAtMs: number; sha256: string }, limit: number) {
-    return this.#unusedSince.all(beforeMs, after.lastUsedAtMs, after.sha256, limit);
+    return this.#sql.rows<UnusedRow>(statements.unusedSince, beforeMs, after.lastUsedAtMs, after.sha256, limit);
   }
 
   remove(sha256s: readonly string[]): void {
     this.#inTransaction(() => {
-      for (const sha256 of sha256s) for (const statement of this.#deletes) statement.run(sha256);
+      for (const sha256 of sha256s)
+        for (const table of ['artifact_aliases', 'artifact_uses', 'artifacts'])
+          this.#sql.run(`DELETE FROM ${table} WHERE sha256 = ?`, sha256);
     });
   }
 
@@ -204,7 +182,7 @@ export class ArtifactRows {
       name: row.name,
       mediaType: row.mediaType,
       sizeBytes: row.sizeBytes,
-      aliases: this.#aliasesOf.all(row.sha256),
+      aliases: this.#sql.values<string>('SELECT DISTINCT alias FROM artifact_aliases WHERE sha256 = ? ORDER BY alias', row.sha256),
       createdAtMs: row.createdAtMs,
       sessionId: row.sessionId === '' ? null : row.sessionId,
       callId: row.callId === '' ? null : row.callId,

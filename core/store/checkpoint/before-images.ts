@@ -2,10 +2,11 @@
 // through its port; decides nothing about permission and restores nothing.
 
 import { dirname, join } from 'node:path';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
-import { giveWay, type FileLook, type Glance } from './file-look.ts';
+import { type FileLook, type Glance } from './file-look.ts';
 
 /** Stores content: on the disk when it returns. Fails with a `store_*` error. */
 export interface ImageStore {

@@ -1,9 +1,10 @@
 // Checkpoints as rows kept in step with their events: which call wrote which file, and its state before and after. The events are the
 // truth; touches no file.
 
+import { applyChange, type Changes } from '../../contracts/event-changes.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
-import type { Migration, SqlDatabase } from '../storage/storage.ts';
+import { Statements, type Migration, type SqlDatabase } from '../storage/storage.ts';
 
 export const checkpointMigrations: readonly Migration[] = [
   {
@@ -75,104 +76,93 @@ interface CheckpointRow extends Omit<Checkpoint, 'closed' | 'undoes' | 'files' |
 
 const columns = 'seq, call_id AS callId, session_id AS sessionId, turn_id AS turnId, at_ms AS atMs, closed, undoes';
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    put: db.prepare('INSERT INTO checkpoints (seq, call_id, session_id, turn_id, at_ms, undoes) VALUES (?, ?, ?, ?, ?, ?)'),
-    putFile: db.prepare('INSERT OR IGNORE INTO checkpoint_files (seq, path, before, sha256) VALUES (?, ?, ?, ?)'),
-    putFolder: db.prepare('INSERT OR IGNORE INTO checkpoint_folders (folder, seq, identity, mode) VALUES (?, ?, ?, ?)'),
-    close: db.prepare('UPDATE checkpoints SET closed = 1 WHERE seq = ?'),
-    setAfter: db.prepare('UPDATE checkpoint_files SET after = ? WHERE seq = ? AND path = ?'),
-    openOf: db.prepare('SELECT seq FROM checkpoints WHERE call_id = ? AND closed = 0 ORDER BY seq DESC LIMIT 1'),
-    ofCall: db.prepare(`SELECT ${columns} FROM checkpoints WHERE call_id = ? ORDER BY seq`),
-    ofTurn: db.prepare(`SELECT ${columns} FROM checkpoints WHERE turn_id = ? ORDER BY seq`),
-    ofSession: db.prepare(`SELECT ${columns} FROM checkpoints WHERE session_id = ? AND seq >= ? ORDER BY seq`),
-    newest: db.prepare(
-      `SELECT ${columns} FROM checkpoints WHERE session_id = coalesce(?, session_id) AND (? IS NULL OR turn_id = ?) ORDER BY seq DESC LIMIT ?`,
-    ),
-    files: db.prepare('SELECT path, before, after FROM checkpoint_files WHERE seq = ? ORDER BY path'),
-    made: db.prepare('SELECT folder AS path, mode FROM checkpoint_folders WHERE seq = ? ORDER BY folder'),
-    later: db.prepare(
-      `SELECT c.call_id AS callId, f.after FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.path = ? AND f.seq > ? ORDER BY f.seq DESC LIMIT 1`,
-    ),
-    laterCalls: db.prepare(
-      `SELECT call_id AS callId, before, after FROM (SELECT seq, before, after FROM checkpoint_files WHERE path = $path AND seq > $seq
-       UNION ALL SELECT seq, '{"kind":"absent"}', NULL FROM checkpoint_folders WHERE folder = $path AND seq > $seq) JOIN checkpoints USING (seq)
-       WHERE undoes = '[]' ORDER BY seq`,
-    ),
-    makers: db.prepare(
-      `SELECT call_id AS callId, identity = $identity AS isOwn FROM checkpoint_folders JOIN checkpoints USING (seq) WHERE folder = $folder AND (identity = $identity
-       OR seq = (SELECT max(seq) FROM checkpoint_folders f JOIN checkpoints USING (seq) WHERE f.folder = $folder AND undoes = '[]'))`,
-    ),
-    undos: db.prepare(`SELECT call_id AS callId, undoes FROM checkpoints WHERE seq > ? AND undoes <> '[]' ORDER BY seq DESC`),
-    wasMade: db.prepare(
-      `SELECT 1 FROM (SELECT max(seq) AS made FROM checkpoint_folders WHERE folder = $folder AND seq < $seq) WHERE made IS NOT NULL AND NOT EXISTS
-       (SELECT 1 FROM checkpoint_files WHERE path = $folder AND seq > made AND seq < $seq AND before = '{"kind":"absent"}')`,
-    ),
-    isLive: db.prepare('SELECT 1 FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.sha256 = ? AND c.at_ms >= ? LIMIT 1'),
-    removeFolders: db.prepare('DELETE FROM checkpoint_folders WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
-    removeFiles: db.prepare('DELETE FROM checkpoint_files WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
-    remove: db.prepare('DELETE FROM checkpoints WHERE session_id = ?'),
-  };
-}
+const statements = {
+  put: 'INSERT INTO checkpoints (seq, call_id, session_id, turn_id, at_ms, undoes) VALUES (?, ?, ?, ?, ?, ?)',
+  putFile: 'INSERT OR IGNORE INTO checkpoint_files (seq, path, before, sha256) VALUES (?, ?, ?, ?)',
+  putFolder: 'INSERT OR IGNORE INTO checkpoint_folders (folder, seq, identity, mode) VALUES (?, ?, ?, ?)',
+  setAfter: 'UPDATE checkpoint_files SET after = ? WHERE seq = ? AND path = ?',
+  openOf: 'SELECT seq FROM checkpoints WHERE call_id = ? AND closed = 0 ORDER BY seq DESC LIMIT 1',
+  ofCall: `SELECT ${columns} FROM checkpoints WHERE call_id = ? ORDER BY seq`,
+  ofTurn: `SELECT ${columns} FROM checkpoints WHERE turn_id = ? ORDER BY seq`,
+  ofSession: `SELECT ${columns} FROM checkpoints WHERE session_id = ? AND seq >= ? ORDER BY seq`,
+  newest: `SELECT ${columns} FROM checkpoints WHERE session_id = coalesce(?, session_id) AND (? IS NULL OR turn_id = ?) ORDER BY seq DESC LIMIT ?`,
+  files: 'SELECT path, before, after FROM checkpoint_files WHERE seq = ? ORDER BY path',
+  made: 'SELECT folder AS path, mode FROM checkpoint_folders WHERE seq = ? ORDER BY folder',
+  later: `SELECT c.call_id AS callId, f.after FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.path = ? AND f.seq > ? ORDER BY f.seq DESC LIMIT 1`,
+  laterCalls: `SELECT call_id AS callId, before, after FROM (SELECT seq, before, after FROM checkpoint_files WHERE path = $path AND seq > $seq
+     UNION ALL SELECT seq, '{"kind":"absent"}', NULL FROM checkpoint_folders WHERE folder = $path AND seq > $seq) JOIN checkpoints USING (seq)
+     WHERE undoes = '[]' ORDER BY seq`,
+  makers: `SELECT call_id AS callId, identity = $identity AS isOwn FROM checkpoint_folders JOIN checkpoints USING (seq) WHERE folder = $folder AND (identity = $identity
+     OR seq = (SELECT max(seq) FROM checkpoint_folders f JOIN checkpoints USING (seq) WHERE f.folder = $folder AND undoes = '[]'))`,
+  undos: `SELECT call_id AS callId, undoes FROM checkpoints WHERE seq > ? AND undoes <> '[]' ORDER BY seq DESC`,
+  wasMade: `SELECT 1 FROM (SELECT max(seq) AS made FROM checkpoint_folders WHERE folder = $folder AND seq < $seq) WHERE made IS NOT NULL AND NOT EXISTS
+     (SELECT 1 FROM checkpoint_files WHERE path = $folder AND seq > made AND seq < $seq AND before = '{"kind":"absent"}')`,
+  isLive: 'SELECT 1 FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.sha256 = ? AND c.at_ms >= ? LIMIT 1',
+  removeFolders: 'DELETE FROM checkpoint_folders WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)',
+};
 
 export class CheckpointRows {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
+
+  readonly #changes: Changes = {
+    'checkpoint.taken': ({ body: { callId, files, undoes }, seq, sessionId, turnId, atMs }) => {
+      this.#sql.run(statements.put, seq, callId, sessionId, turnId, atMs, JSON.stringify(undoes ?? []));
+      for (const file of files) this.#putFile(seq, file);
+    },
+    'checkpoint.closed': ({ body }) => this.#close(body.callId, body.files),
+    'session.deleted': ({ body: { sessionId } }) => {
+      this.#sql.run(statements.removeFolders, sessionId);
+      this.#sql.run('DELETE FROM checkpoint_files WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)', sessionId);
+      this.#sql.run('DELETE FROM checkpoints WHERE session_id = ?', sessionId);
+    },
+  };
 
   constructor(db: SqlDatabase) {
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'checkpoint.taken': {
-        const { callId, files, undoes } = event.body;
-        this.#sql.put.run(event.seq, callId, event.sessionId, event.turnId, event.atMs, JSON.stringify(undoes ?? []));
-        for (const file of files) this.#putFile(event.seq, file);
-        return;
-      }
-      case 'checkpoint.closed':
-        this.#close(event.body.callId, event.body.files);
-        return;
-      case 'session.deleted':
-        for (const statement of [this.#sql.removeFolders, this.#sql.removeFiles, this.#sql.remove]) statement.run(event.body.sessionId);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   /** In recording order; several if a call ran again after a crash. */
   ofCall(callId: string): Checkpoint[] {
-    return (this.#sql.ofCall.all(callId) as CheckpointRow[]).map((row) => this.#read(row));
+    return this.#sql.rows<CheckpointRow>(statements.ofCall, callId).map((row) => this.#read(row));
   }
 
   /** All that was done to files in a turn, undos among it, in order. */
   ofTurn(turnId: string): Checkpoint[] {
-    return (this.#sql.ofTurn.all(turnId) as CheckpointRow[]).map((row) => this.#read(row));
+    return this.#sql.rows<CheckpointRow>(statements.ofTurn, turnId).map((row) => this.#read(row));
   }
 
   /** All that was done to files in sessions from a position in the log on, undos among it, in order. */
   ofSessions(sessionIds: readonly string[], fromSeq: number): Checkpoint[] {
-    const rows = sessionIds.flatMap((sessionId) => this.#sql.ofSession.all(sessionId, fromSeq) as CheckpointRow[]);
+    const rows = sessionIds.flatMap((sessionId) => this.#sql.rows<CheckpointRow>(statements.ofSession, sessionId, fromSeq));
     return rows.sort((a, b) => a.seq - b.seq).map((row) => this.#read(row));
   }
 
   newest(query: { readonly sessionId?: string | undefined; readonly turnId?: string | undefined; readonly limit: number }): Checkpoint[] {
-    const rows = this.#sql.newest.all(query.sessionId ?? null, query.turnId ?? null, query.turnId ?? null, query.limit) as CheckpointRow[];
+    const rows = this.#sql.rows<CheckpointRow>(
+      statements.newest,
+      query.sessionId ?? null,
+      query.turnId ?? null,
+      query.turnId ?? null,
+      query.limit,
+    );
     return rows.map((row) => this.#read(row));
   }
 
   /** The last call that wrote a path after a position in the log, and the state it left. */
   laterWrite(path: string, seq: number): { readonly callId: string; readonly after: FileImage | null } | null {
-    const row = this.#sql.later.get(path, seq) as { callId: string; after: string | null } | undefined;
+    const row = this.#sql.row(statements.later, path, seq) as { callId: string; after: string | null } | undefined;
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
   }
 
   /** The calls, and undos, that were taken back after a position in the log and not done again. */
   undone(seq = 0): Set<string> {
     const holds = new Map<string, boolean>();
-    for (const { callId, undoes } of this.#sql.undos.all(seq) as { callId: string; undoes: string }[]) {
+    for (const { callId, undoes } of this.#sql.rows(statements.undos, seq) as { callId: string; undoes: string }[]) {
       const isHeld = holds.get(callId) ?? true;
       for (const id of JSON.parse(undoes) as string[]) if (!holds.has(id)) holds.set(id, !isHeld);
     }
@@ -181,7 +171,7 @@ export class CheckpointRows {
 
   /** The calls after a position in the log that wrote a path, or made it as a folder on the way, and are not taken back; in order. */
   laterCalls(path: string, seq: number): { readonly callId: string; readonly before: FileImage; readonly after: FileImage | null }[] {
-    const later = this.#sql.laterCalls.all({ path, seq }) as { callId: string; before: string; after: string | null }[];
+    const later = this.#sql.rows(statements.laterCalls, { path, seq }) as { callId: string; before: string; after: string | null }[];
     if (later.length === 0) return [];
     const undone = this.undone(seq);
     const held = later.filter(({ callId }) => !undone.has(callId));
@@ -194,46 +184,46 @@ export class CheckpointRows {
 
   /** Returns whether a checkpoint since then needs this content. */
   isLive(sha256: string, sinceMs: number): boolean {
-    return this.#sql.isLive.get(sha256, sinceMs) !== undefined;
+    return this.#sql.row(statements.isLive, sha256, sinceMs) !== undefined;
   }
 
   /** Returns whether a folder came to be because calls among `undone` wrote below it. */
   isLeftover(folder: string, identity: string, undone: ReadonlySet<string>): boolean {
     // An undo that made a folder again made it for the last call that had: that one counts as well.
-    const makers = this.#sql.makers.all({ folder, identity }) as { callId: string; isOwn: number }[];
+    const makers = this.#sql.rows(statements.makers, { folder, identity }) as { callId: string; isOwn: number }[];
     return makers.some(({ isOwn }) => isOwn === 1) && makers.some(({ callId }) => undone.has(callId));
   }
 
   /** Returns whether the folder of a path came to be on the way to a file and not by its own name, as far as it is known up to a position. */
   wasMade(folder: string, seq: number): boolean {
-    return this.#sql.wasMade.get({ folder, seq }) !== undefined;
+    return this.#sql.row(statements.wasMade, { folder, seq }) !== undefined;
   }
 
   #putFile(seq: number, file: BeforeFile): void {
     const { path, before } = file;
-    this.#sql.putFile.run(seq, path, JSON.stringify(before), before.kind === 'file' ? before.sha256 : null);
+    this.#sql.run(statements.putFile, seq, path, JSON.stringify(before), before.kind === 'file' ? before.sha256 : null);
   }
 
   #close(callId: string, files: readonly AfterFile[]): void {
-    const row = this.#sql.openOf.get(callId) as { seq: number } | undefined;
+    const row = this.#sql.row<{ seq: number }>(statements.openOf, callId);
     if (row === undefined) return;
-    this.#sql.close.run(row.seq);
+    this.#sql.run('UPDATE checkpoints SET closed = 1 WHERE seq = ?', row.seq);
     for (const { path, after, made } of files) {
-      for (const folder of made ?? []) this.#sql.putFolder.run(folder.path, row.seq, folder.identity, folder.mode);
+      for (const folder of made ?? []) this.#sql.run(statements.putFolder, folder.path, row.seq, folder.identity, folder.mode);
       const text = JSON.stringify(after);
-      if (this.#sql.setAfter.run(text, row.seq, path).changes > 0) continue;
+      if (this.#sql.run(statements.setAfter, text, row.seq, path).changes > 0) continue;
       this.#putFile(row.seq, { path, before: { kind: 'absent' } });
-      this.#sql.setAfter.run(text, row.seq, path);
+      this.#sql.run(statements.setAfter, text, row.seq, path);
     }
   }
 
   #read(row: CheckpointRow): Checkpoint {
-    const files = this.#sql.files.all(row.seq) as { path: string; before: string; after: string | null }[];
+    const files = this.#sql.rows(statements.files, row.seq) as { path: string; before: string; after: string | null }[];
     return {
       ...row,
       closed: row.closed === 1,
       undoes: JSON.parse(row.undoes) as string[],
-      made: this.#sql.made.all(row.seq) as { path: string; mode: number }[],
+      made: this.#sql.rows(statements.made, row.seq) as { path: string; mode: number }[],
       files: files.map(({ path, before, after }) => ({
         path,
         before: beforeFileSchema.shape.before.parse(JSON.parse(before)),

@@ -3,6 +3,7 @@
 import { createHash, hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { errnoOf } from '../../base/errno.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileImage } from '../../contracts/checkpoints.ts';
@@ -169,10 +170,4 @@ function describe(stat: Stats): Glance {
     identity: [stat.dev, stat.ino, stat.birthtimeMs].join(':'),
     stamp: [stat.dev, stat.ino, stat.mode, stat.size, stat.mtimeMs, stat.ctimeMs].join(':'),
   };
-}
-
-export function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -4,13 +4,14 @@
 import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { errnoOf } from '../../base/errno.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
 import type { ImageStore } from './before-images.ts';
 import { fileFailure, whyItFailed, type FileCalls } from './file-calls.ts';
-import { giveWay, type FileLook, type Glance } from './file-look.ts';
+import { type FileLook, type Glance } from './file-look.ts';
 
 export interface RestoreWork {
   readonly path: string;

@@ -5,7 +5,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { PlanMode } from '../../contracts/turn-bounds.ts';
-import type { SqlDatabase } from '../storage/storage.ts';
+import { Statements, type SqlDatabase } from '../storage/storage.ts';
 import { RowChanges, type SessionChange } from './row-changes.ts';
 
 export interface SessionRow {
@@ -85,67 +85,41 @@ const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_s
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    putSession: db.prepare(
-      `INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, workspace, created_at_ms, updated_at_ms, last_text, last_turn_id, unread, seen_seq)
-       VALUES (@sessionId, @title, @agentId, @channel, @workspace, @createdAtMs, @updatedAtMs, coalesce(@lastText, ''), @lastTurnId, @news, @seenSeq)`,
-    ),
-    rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
-    archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
-    pin: db.prepare('UPDATE sessions SET pinned = ? WHERE session_id = ?'),
-    configure: db.prepare(
-      "UPDATE sessions SET agent_id = @agentId, model = @model, plan_first = nullif(coalesce(@planFirst, plan_first), 'off') WHERE session_id = @sessionId",
-    ),
-    // Followers look from the end of the log: what came after the place is little.
-    see: db.prepare(
-      `UPDATE sessions SET seen_seq = max(seen_seq, @seq), unread = (
-         SELECT count(*) FROM events WHERE session_id = @sessionId AND type IN ('turn.finished', 'turn.waiting') AND session_seq > coalesce(
-           (SELECT session_seq FROM events WHERE session_id = @sessionId AND seq <= max(sessions.seen_seq, @seq) ORDER BY session_seq DESC LIMIT 1), 0)
-       ) WHERE session_id = @sessionId`,
-    ),
-    touch: db.prepare(
-      `UPDATE sessions SET last_text = coalesce(@lastText, last_text), updated_at_ms = coalesce(@updatedAtMs, updated_at_ms),
-         last_turn_id = coalesce(@lastTurnId, last_turn_id), unread = iif(@readSeq IS NULL, unread, 0) + @news,
-         seen_seq = max(seen_seq, coalesce(@readSeq, 0)) WHERE session_id = @sessionId`,
-    ),
-    putTurn: db.prepare(
-      'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
-    ),
-    setTurn: db.prepare('UPDATE turns SET status = ? WHERE turn_id = ?'),
-    putCall: db.prepare(
-      "INSERT INTO tool_calls (call_id, session_id, turn_id, tool, state, idempotency, requested_seq) VALUES (?, ?, ?, ?, 'requested', ?, ?) " +
-        "ON CONFLICT (call_id) DO UPDATE SET state = 'requested', requested_seq = excluded.requested_seq WHERE finished_seq IS NULL",
-    ),
-    spawned: db.prepare('UPDATE tool_calls SET pid = ?, start_time = ? WHERE call_id = ?'),
-    finishCall: db.prepare("UPDATE tool_calls SET state = 'finished', finished_seq = ? WHERE call_id = ? AND finished_seq IS NULL"),
-    turnOfCall: db.prepare('SELECT turn_id AS turnId FROM tool_calls WHERE call_id = ?'),
-    hasCall: db.prepare('SELECT finished_seq AS finishedSeq FROM tool_calls WHERE call_id = ?'),
-    unknown: db.prepare("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ? AND finished_seq IS NULL"),
-    settled: db.prepare("UPDATE tool_calls SET state = 'settled' WHERE call_id = ? AND finished_seq IS NULL"),
-    session: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE session_id = ?`),
-    listedSession: db.prepare(listed('session_id = ?')),
-    sessions: db.prepare(listed(`${notSystem} ${listOrder}`)),
-    sessionsAfter: db.prepare(listed(`${notSystem} AND (pinned, updated_at_ms, session_id) < (?, ?, ?) ${listOrder}`)),
-    turn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = ?`),
-    openTurns: db.prepare(`SELECT ${turnColumns} FROM turns WHERE status IN ('queued', 'running', 'waiting') ORDER BY first_seq`),
-    lastTurn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = (SELECT last_turn_id FROM sessions WHERE session_id = ?)`),
-    openCalls: db.prepare(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`),
-    findInbound: db.prepare('SELECT session_id AS sessionId, turn_id AS turnId FROM inbound WHERE channel = ? AND dedupe_key = ?'),
-    putInbound: db.prepare('INSERT INTO inbound (channel, dedupe_key, session_id, turn_id) VALUES (?, ?, ?, ?)'),
-    countEvents: db.prepare('SELECT count(*) AS n FROM events WHERE session_id = ?'),
-  };
-}
+const statements = {
+  putSession: `INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, workspace, created_at_ms, updated_at_ms, last_text, last_turn_id, unread, seen_seq)
+     VALUES (@sessionId, @title, @agentId, @channel, @workspace, @createdAtMs, @updatedAtMs, coalesce(@lastText, ''), @lastTurnId, @news, @seenSeq)`,
+  configure:
+    "UPDATE sessions SET agent_id = @agentId, model = @model, plan_first = nullif(coalesce(@planFirst, plan_first), 'off') WHERE session_id = @sessionId",
+  // Followers look from the end of the log: what came after the place is little.
+  see: `UPDATE sessions SET seen_seq = max(seen_seq, @seq), unread = (
+       SELECT count(*) FROM events WHERE session_id = @sessionId AND type IN ('turn.finished', 'turn.waiting') AND session_seq > coalesce(
+         (SELECT session_seq FROM events WHERE session_id = @sessionId AND seq <= max(sessions.seen_seq, @seq) ORDER BY session_seq DESC LIMIT 1), 0)
+     ) WHERE session_id = @sessionId`,
+  touch: `UPDATE sessions SET last_text = coalesce(@lastText, last_text), updated_at_ms = coalesce(@updatedAtMs, updated_at_ms),
+       last_turn_id = coalesce(@lastTurnId, last_turn_id), unread = iif(@readSeq IS NULL, unread, 0) + @news,
+       seen_seq = max(seen_seq, coalesce(@readSeq, 0)) WHERE session_id = @sessionId`,
+  putTurn:
+    'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
+  putCall:
+    "INSERT INTO tool_calls (call_id, session_id, turn_id, tool, state, idempotency, requested_seq) VALUES (?, ?, ?, ?, 'requested', ?, ?) " +
+    "ON CONFLICT (call_id) DO UPDATE SET state = 'requested', requested_seq = excluded.requested_seq WHERE finished_seq IS NULL",
+  spawned: 'UPDATE tool_calls SET pid = ?, start_time = ? WHERE call_id = ?',
+  hasCall: 'SELECT finished_seq AS finishedSeq FROM tool_calls WHERE call_id = ?',
+  sessionsAfter: listed(`${notSystem} AND (pinned, updated_at_ms, session_id) < (?, ?, ?) ${listOrder}`),
+  lastTurn: `SELECT ${turnColumns} FROM turns WHERE turn_id = (SELECT last_turn_id FROM sessions WHERE session_id = ?)`,
+  findInbound: 'SELECT session_id AS sessionId, turn_id AS turnId FROM inbound WHERE channel = ? AND dedupe_key = ?',
+  putInbound: 'INSERT INTO inbound (channel, dedupe_key, session_id, turn_id) VALUES (?, ?, ?, ?)',
+};
 
 export class SessionIndex {
   readonly #db: SqlDatabase;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   /** Rows of sessions in use, in step with what is written: the parts of a turn ask for its session again and again. */
   readonly #known = new Map<string, SessionRow>();
 
   constructor(db: SqlDatabase) {
     this.#db = db;
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
   }
 
   /** The events of one append to one session. A copied one belongs to a fork: its turns and calls stay those of the original. */
@@ -157,8 +131,8 @@ export class SessionIndex {
     }
     if (changes.session !== null) this.#writeSession(sessionId, changes.session);
     for (const [turnId, { status, first }] of changes.turns) {
-      if (first === null) this.#sql.setTurn.run(status, turnId);
-      else this.#sql.putTurn.run(turnId, sessionId, status, first.seq, first.atMs);
+      if (first === null) this.#sql.run('UPDATE turns SET status = ? WHERE turn_id = ?', status, turnId);
+      else this.#sql.run(statements.putTurn, turnId, sessionId, status, first.seq, first.atMs);
     }
     if (!copied) for (const event of events) this.#applyToCalls(event);
   }
@@ -166,7 +140,7 @@ export class SessionIndex {
   session(sessionId: string): SessionRow | null {
     const known = this.#known.get(sessionId);
     if (known !== undefined) return known;
-    const row = this.#sql.session.get(sessionId) as Stored<SessionRow> | undefined;
+    const row = this.#sql.row<Stored<SessionRow>>(`SELECT ${sessionColumns} FROM sessions WHERE session_id = ?`, sessionId);
     if (row === undefined) return null;
     return this.#keep({ ...row, archived: row.archived === 1, pinned: row.pinned === 1 });
   }
@@ -177,7 +151,7 @@ export class SessionIndex {
   }
 
   listedSession(sessionId: string): ListedSession | null {
-    const row = this.#sql.listedSession.get(sessionId) as Stored<ListedSession> | undefined;
+    const row = this.#sql.row<Stored<ListedSession>>(listed('session_id = ?'), sessionId);
     return row === undefined ? null : listedRow(row);
   }
 
@@ -186,35 +160,35 @@ export class SessionIndex {
     const wanted = [Number(archived), Number(helpers), Number(workspace === undefined), workspace ?? null] as const;
     const rows =
       after === undefined
-        ? this.#sql.sessions.all(...wanted, limit)
-        : this.#sql.sessionsAfter.all(...wanted, Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
+        ? this.#sql.rows(listed(`${notSystem} ${listOrder}`), ...wanted, limit)
+        : this.#sql.rows(statements.sessionsAfter, ...wanted, Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
     return (rows as Stored<ListedSession>[]).map(listedRow);
   }
 
   turn(turnId: string): TurnRow | null {
-    return (this.#sql.turn.get(turnId) as TurnRow | undefined) ?? null;
+    return this.#sql.row<TurnRow>(`SELECT ${turnColumns} FROM turns WHERE turn_id = ?`, turnId) ?? null;
   }
 
   /** Turns that are queued, running or waiting, oldest first. */
   openTurns(): TurnRow[] {
-    return this.#sql.openTurns.all() as TurnRow[];
+    return this.#sql.rows<TurnRow>(`SELECT ${turnColumns} FROM turns WHERE status IN ('queued', 'running', 'waiting') ORDER BY first_seq`);
   }
 
   lastTurn(sessionId: string): TurnRow | null {
-    return (this.#sql.lastTurn.get(sessionId) as TurnRow | undefined) ?? null;
+    return this.#sql.row<TurnRow>(statements.lastTurn, sessionId) ?? null;
   }
 
   turnOfCall(callId: string): string | null {
-    return (this.#sql.turnOfCall.get(callId) as { turnId: string | null } | undefined)?.turnId ?? null;
+    return this.#sql.row<{ turnId: string | null }>('SELECT turn_id AS turnId FROM tool_calls WHERE call_id = ?', callId)?.turnId ?? null;
   }
 
   /** Requested calls without a result: in flight, or of unknown outcome. */
   openCalls(): OpenCall[] {
-    return this.#sql.openCalls.all() as OpenCall[];
+    return this.#sql.rows<OpenCall>(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`);
   }
 
   countEvents(sessionId: string): number {
-    return (this.#sql.countEvents.get(sessionId) as { n: number }).n;
+    return (this.#sql.row('SELECT count(*) AS n FROM events WHERE session_id = ?', sessionId) as { n: number }).n;
   }
 
   /** Whether a tool was ever called. */
@@ -223,11 +197,11 @@ export class SessionIndex {
   }
 
   findInbound(channel: string, dedupeKey: string): { sessionId: string; turnId: string } | null {
-    return (this.#sql.findInbound.get(channel, dedupeKey) as { sessionId: string; turnId: string } | undefined) ?? null;
+    return (this.#sql.row(statements.findInbound, channel, dedupeKey) as { sessionId: string; turnId: string } | undefined) ?? null;
   }
 
   putInbound(channel: string, dedupeKey: string, sessionId: string, turnId: string): void {
-    this.#sql.putInbound.run(channel, dedupeKey, sessionId, turnId);
+    this.#sql.run(statements.putInbound, channel, dedupeKey, sessionId, turnId);
   }
 
   removeSession(sessionId: string): number {
@@ -243,13 +217,14 @@ export class SessionIndex {
   #writeSession(sessionId: string, change: SessionChange): void {
     const { created, title, archived, pinned, configured, lastText, lastTurnId, updatedAtMs, readSeq, news, seenSeq } = change;
     const isNew = created !== null && this.#putSession(created, change);
-    if (!isNew && (updatedAtMs !== null || news > 0)) this.#sql.touch.run({ sessionId, lastText, updatedAtMs, lastTurnId, readSeq, news });
-    if (title !== null) this.#sql.rename.run(title, sessionId);
-    if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
-    if (pinned !== null) this.#sql.pin.run(pinned ? 1 : 0, sessionId);
-    if (configured !== null) this.#sql.configure.run({ planFirst: null, ...configured, sessionId });
+    if (!isNew && (updatedAtMs !== null || news > 0))
+      this.#sql.run(statements.touch, { sessionId, lastText, updatedAtMs, lastTurnId, readSeq, news });
+    if (title !== null) this.#sql.run('UPDATE sessions SET title = ? WHERE session_id = ?', title, sessionId);
+    if (archived !== null) this.#sql.run('UPDATE sessions SET archived = ? WHERE session_id = ?', archived ? 1 : 0, sessionId);
+    if (pinned !== null) this.#sql.run('UPDATE sessions SET pinned = ? WHERE session_id = ?', pinned ? 1 : 0, sessionId);
+    if (configured !== null) this.#sql.run(statements.configure, { planFirst: null, ...configured, sessionId });
     // Recounts from that position, including this append.
-    if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
+    if (seenSeq !== null) this.#sql.run(statements.see, { sessionId, seq: seenSeq });
     this.#update(sessionId, change);
   }
 
@@ -259,7 +234,7 @@ export class SessionIndex {
     const { title, agentId, channel, workspace = null } = body;
     const begun = { sessionId, title, agentId, channel, workspace, createdAtMs: atMs };
     const said = { updatedAtMs: updatedAtMs ?? atMs, lastText, lastTurnId, news, seenSeq: readSeq ?? 0 };
-    const isNew = this.#sql.putSession.run({ ...begun, ...said }).changes > 0;
+    const isNew = this.#sql.run(statements.putSession, { ...begun, ...said }).changes > 0;
     if (isNew) this.#keep({ ...newRow, ...begun, updatedAtMs: atMs });
     return isNew;
   }
@@ -285,20 +260,20 @@ export class SessionIndex {
       case 'tool.requested': {
         // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
         const { callId, tool, idempotency } = event.body;
-        if (idempotency !== 'pure') this.#sql.putCall.run(callId, event.sessionId, event.turnId, tool, idempotency, event.seq);
+        if (idempotency !== 'pure') this.#sql.run(statements.putCall, callId, event.sessionId, event.turnId, tool, idempotency, event.seq);
         return;
       }
       case 'tool.spawned':
-        this.#sql.spawned.run(event.body.pid, event.body.startTime, event.body.callId);
+        this.#sql.run(statements.spawned, event.body.pid, event.body.startTime, event.body.callId);
         return;
       case 'tool.finished':
         this.#finishCall(event.body.callId, event.seq);
         return;
       case 'tool.outcome_unknown':
-        this.#sql.unknown.run(event.body.callId);
+        this.#sql.run("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ? AND finished_seq IS NULL", event.body.callId);
         return;
       case 'tool.outcome_settled':
-        this.#sql.settled.run(event.body.callId);
+        this.#sql.run("UPDATE tool_calls SET state = 'settled' WHERE call_id = ? AND finished_seq IS NULL", event.body.callId);
         return;
       default:
         return;
@@ -307,10 +282,10 @@ export class SessionIndex {
 
   /** One result per call id: a second one is refused in any case. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
-    const call = this.#sql.hasCall.get(callId) as { finishedSeq: number | null } | undefined;
+    const call = this.#sql.row<{ finishedSeq: number | null }>(statements.hasCall, callId);
     if (call === undefined) return;
     if (call.finishedSeq !== null) throw new AppError('conflict', `Call ${callId} already has a result.`);
-    this.#sql.finishCall.run(seq, callId);
+    this.#sql.run("UPDATE tool_calls SET state = 'finished', finished_seq = ? WHERE call_id = ? AND finished_seq IS NULL", seq, callId);
   }
 }
 

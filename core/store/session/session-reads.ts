@@ -4,7 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AnyEvent, EventOf, EventType, Phase } from '../../contracts/events.ts';
-import type { SqlDatabase, SqlStatement } from '../storage/storage.ts';
+import { Statements, type SqlDatabase } from '../storage/storage.ts';
 import { eventColumns, readEventRow, type EventRow } from './event-rows.ts';
 
 export interface SliceQuery {
@@ -35,27 +35,26 @@ export interface Envelope {
 const BATCH = 500;
 
 export class SessionReads {
-  readonly #db: SqlDatabase;
+  readonly #sql: Statements;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #statements = new Map<string, SqlStatement>();
 
   constructor(db: SqlDatabase, clock: Clock, logger: Logger) {
-    this.#db = db;
+    this.#sql = new Statements(db);
     this.#clock = clock;
     this.#logger = logger;
   }
 
   lastSeq(): number {
-    const row = this.#prepare('SELECT max(seq) AS seq FROM events').get() as { seq: number | null };
+    const row = this.#sql.prepare('SELECT max(seq) AS seq FROM events').get() as { seq: number | null };
     return row.seq ?? 0;
   }
 
   /** The last event of a session: its place and hash. */
   head(sessionId: string): { sessionSeq: number; hashHex: string } | null {
-    const row = this.#prepare(
-      'SELECT session_seq, lower(hex(hash)) AS hash FROM events WHERE session_id = ? ORDER BY session_seq DESC LIMIT 1',
-    ).get(sessionId) as { session_seq: number; hash: string } | undefined;
+    const row = this.#sql
+      .prepare('SELECT session_seq, lower(hex(hash)) AS hash FROM events WHERE session_id = ? ORDER BY session_seq DESC LIMIT 1')
+      .get(sessionId) as { session_seq: number; hash: string } | undefined;
     return row === undefined ? null : { sessionSeq: row.session_seq, hashHex: row.hash };
   }
 
@@ -78,7 +77,7 @@ export class SessionReads {
 
   /** Like `after`, filtered by type. `scannedTo` is the last position read. */
   afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number } {
-    const rows = this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
+    const rows = this.#sql.prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
     const wanted = rows.filter((row) => types.includes(row.type as EventType));
     return { events: this.#readable(wanted), scannedTo: rows.at(-1)?.seq ?? seq };
   }
@@ -94,9 +93,11 @@ export class SessionReads {
 
   /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not continue from a guess. */
   turn(sessionId: string, turnId: string, firstSeq: number): AnyEvent[] {
-    const rows = this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ? ORDER BY session_seq`,
-    ).all(sessionId, firstSeq, turnId) as EventRow[];
+    const rows = this.#sql
+      .prepare(
+        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ? ORDER BY session_seq`,
+      )
+      .all(sessionId, firstSeq, turnId) as EventRow[];
     return this.#strict(rows);
   }
 
@@ -106,18 +107,20 @@ export class SessionReads {
     after: number,
     limit: number,
   ): AnyEvent[] {
-    const rows = this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ?
+    const rows = this.#sql
+      .prepare(
+        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ?
          AND seq > ? ORDER BY session_seq LIMIT ?`,
-    ).all(turn.sessionId, turn.firstSeq, turn.turnId, after, limit) as EventRow[];
+      )
+      .all(turn.sessionId, turn.firstSeq, turn.turnId, after, limit) as EventRow[];
     return this.#readable(rows);
   }
 
   /** The events at these global places, for showing. */
   at(seqs: readonly number[]): AnyEvent[] {
-    const rows = this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq IN (SELECT value FROM json_each(?))`).all(
-      JSON.stringify(seqs),
-    ) as EventRow[];
+    const rows = this.#sql
+      .prepare(`SELECT ${eventColumns} FROM events WHERE seq IN (SELECT value FROM json_each(?))`)
+      .all(JSON.stringify(seqs)) as EventRow[];
     return this.#readable(rows);
   }
 
@@ -125,9 +128,11 @@ export class SessionReads {
   *iterateSession(sessionId: string, upTo = Number.MAX_SAFE_INTEGER, after = 0): Generator<AnyEvent> {
     let from = after;
     for (;;) {
-      const rows = this.#prepare(
-        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > ? AND session_seq <= ? ORDER BY session_seq LIMIT ${BATCH}`,
-      ).all(sessionId, from, upTo) as EventRow[];
+      const rows = this.#sql
+        .prepare(
+          `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > ? AND session_seq <= ? ORDER BY session_seq LIMIT ${BATCH}`,
+        )
+        .all(sessionId, from, upTo) as EventRow[];
       yield* this.#strict(rows);
       const last = rows.at(-1);
       if (last === undefined || rows.length < BATCH) return;
@@ -137,9 +142,11 @@ export class SessionReads {
 
   /** How a turn ended; null while it runs. */
   turnEnd(sessionId: string, turnId: string): EventOf<'turn.finished'>['body'] | null {
-    const rows = this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND turn_id = ? AND type = 'turn.finished' ORDER BY session_seq DESC LIMIT 1`,
-    ).all(sessionId, turnId) as EventRow[];
+    const rows = this.#sql
+      .prepare(
+        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND turn_id = ? AND type = 'turn.finished' ORDER BY session_seq DESC LIMIT 1`,
+      )
+      .all(sessionId, turnId) as EventRow[];
     const event = this.#strict(rows)[0];
     return event?.type === 'turn.finished' ? event.body : null;
   }
@@ -147,16 +154,18 @@ export class SessionReads {
   /** The turns of a session that ended at or before a position. */
   endedTurns(sessionId: string, upTo: number): Set<string> {
     const sql = "SELECT turn_id AS turnId FROM events WHERE session_id = ? AND session_seq <= ? AND type = 'turn.finished'";
-    const rows = this.#prepare(sql).all(sessionId, upTo) as { turnId: string | null }[];
+    const rows = this.#sql.prepare(sql).all(sessionId, upTo) as { turnId: string | null }[];
     return new Set(rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])));
   }
 
   /** The first position of the last `turns` turns that began before a position; 0 if there are no more than those. */
   turnsBegin(sessionId: string, turns: number, before = Number.MAX_SAFE_INTEGER): number {
-    const rows = this.#prepare(
-      `SELECT turn_id AS turnId, session_seq AS place FROM events WHERE session_id = ? AND session_seq < ?
+    const rows = this.#sql
+      .prepare(
+        `SELECT turn_id AS turnId, session_seq AS place FROM events WHERE session_id = ? AND session_seq < ?
          AND type IN ('user.message', 'turn.started') ORDER BY session_seq DESC LIMIT ?`,
-    ).all(sessionId, before, turns * 2 + 2) as { turnId: string | null; place: number }[];
+      )
+      .all(sessionId, before, turns * 2 + 2) as { turnId: string | null; place: number }[];
     const begun = new Map<string, number>();
     for (const { turnId, place } of rows) if (turnId !== null) begun.set(turnId, place);
     const places = [...begun.values()].sort((a, b) => b - a);
@@ -169,9 +178,11 @@ export class SessionReads {
     type: T,
     callId: string,
   ): EventOf<T> | null {
-    const rows = this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND type = ? AND CASE WHEN json_valid(body) THEN json_extract(body, '$.callId') END = ? ORDER BY session_seq DESC LIMIT 1`,
-    ).all(sessionId, type, callId) as EventRow[];
+    const rows = this.#sql
+      .prepare(
+        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND type = ? AND CASE WHEN json_valid(body) THEN json_extract(body, '$.callId') END = ? ORDER BY session_seq DESC LIMIT 1`,
+      )
+      .all(sessionId, type, callId) as EventRow[];
     return (this.#strict(rows)[0] as EventOf<T> | undefined) ?? null;
   }
 
@@ -179,21 +190,20 @@ export class SessionReads {
   newestBetween(types: readonly EventType[], fromSeq: number, toSeq: number): AnyEvent[] {
     const marks = types.map(() => '?').join(', ');
     const sql = `SELECT ${eventColumns} FROM events WHERE seq >= ? AND seq < ? AND type IN (${marks}) ORDER BY seq DESC`;
-    return this.#readable(this.#prepare(sql).all(fromSeq, toSeq, ...types) as EventRow[]);
+    return this.#readable(this.#sql.prepare(sql).all(fromSeq, toSeq, ...types) as EventRow[]);
   }
 
   /** The position in a session for a global one: its first event at or after it; one past its end when there is none. */
   placeOf(sessionId: string, seq: number): number {
-    const row = this.#prepare('SELECT session_seq AS place FROM events WHERE session_id = ? AND seq >= ? ORDER BY session_seq LIMIT 1').get(
-      sessionId,
-      seq,
-    ) as { place: number } | undefined;
+    const row = this.#sql
+      .prepare('SELECT session_seq AS place FROM events WHERE session_id = ? AND seq >= ? ORDER BY session_seq LIMIT 1')
+      .get(sessionId, seq) as { place: number } | undefined;
     return row?.place ?? (this.head(sessionId)?.sessionSeq ?? 0) + 1;
   }
 
   /** The position of the first event at or after a time; one past the end when there is none. Times ascend with the positions. */
   placeAtTime(sessionId: string, atMs: number): number {
-    const time = this.#prepare(
+    const time = this.#sql.prepare(
       'SELECT session_seq AS place, at_ms AS atMs FROM events WHERE session_id = ? AND session_seq >= ? ORDER BY session_seq LIMIT 1',
     );
     let [from, to] = [1, (this.head(sessionId)?.sessionSeq ?? 0) + 1];
@@ -207,18 +217,20 @@ export class SessionReads {
   }
 
   quarantined(): { seq: number; reason: string }[] {
-    return this.#prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
+    return this.#sql.prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
   }
 
   #rowsAfter(seq: number, limit: number, sessionId: string | undefined): EventRow[] {
     if (sessionId === undefined)
-      return this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
+      return this.#sql.prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
     // Searches the position in the session from its end, where followers of a log are: the cost does not grow with the session.
-    return this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(
+    return this.#sql
+      .prepare(
+        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(
          (SELECT session_seq FROM events WHERE session_id = ? AND seq <= ? ORDER BY session_seq DESC LIMIT 1), 0)
        ORDER BY session_seq LIMIT ?`,
-    ).all(sessionId, sessionId, seq, limit) as EventRow[];
+      )
+      .all(sessionId, sessionId, seq, limit) as EventRow[];
   }
 
   #sliceRows(sessionId: string, query: SliceQuery): EventRow[] {
@@ -235,7 +247,7 @@ export class SessionReads {
     values.push(query.limit);
     const order = query.newest === true ? 'DESC' : 'ASC';
     const sql = `SELECT ${eventColumns} FROM events WHERE ${where.join(' AND ')} ORDER BY session_seq ${order} LIMIT ?`;
-    const rows = this.#prepare(sql).all(...values) as EventRow[];
+    const rows = this.#sql.prepare(sql).all(...values) as EventRow[];
     return query.newest === true ? rows.reverse() : rows;
   }
 
@@ -285,19 +297,12 @@ export class SessionReads {
   #quarantine(seq: number, reason: string): void {
     this.#logger.log('error', 'an event cannot be read', { seq, reason });
     try {
-      this.#prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)').run(seq, reason, this.#clock.nowMs());
+      this.#sql
+        .prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)')
+        .run(seq, reason, this.#clock.nowMs());
     } catch (cause) {
       // A full or read-only disk must not hide the error from the reader.
       this.#logger.log('error', 'an unreadable event could not be put on the list', { seq, cause: String(cause) });
     }
-  }
-
-  #prepare(sql: string): SqlStatement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#db.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
   }
 }

@@ -122,7 +122,9 @@ test('a page of the list of sessions reads its own rows only', () => {
       },
     },
   }) as typeof db;
-  new SessionIndex(watched).sessions({ archived: false, limit: 2 });
+  const index = new SessionIndex(watched);
+  index.sessions({ archived: false, limit: 2 });
+  index.sessions({ archived: false, limit: 2, after: { pinned: false, updatedAtMs: 1, sessionId: 'a' } });
   const pages = prepared.filter((sql) => sql.includes('ORDER BY pinned'));
   expect(pages.length).toBe(2);
   for (const sql of pages) {

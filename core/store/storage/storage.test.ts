@@ -237,17 +237,6 @@ test('the data folder is for its owner alone, and what a checkpoint moves is in 
   db.close();
 });
 
-test('a statement is prepared with its first use, and then as always', () => {
-  const storage = open();
-  const wrong = storage.db.prepare('SELECT n FROM nowhere').pluck();
-  expect(() => wrong.get()).toThrow('no such table');
-  const later = storage.db.prepare('SELECT n FROM later ORDER BY n');
-  storage.db.exec('CREATE TABLE later (n INTEGER)');
-  storage.transact(() => [3, 1, 2].forEach((n) => storage.db.prepare('INSERT INTO later VALUES (?)').run(n)));
-  expect([later.get(), [...later.iterate()].length, later.pluck().all()]).toEqual([{ n: 1 }, 3, [1, 2, 3]]);
-  expect([later.raw().get(), storage.db.prepare('SELECT n FROM later ORDER BY n').raw().get()]).toEqual([[1], [1]]);
-});
-
 test('a throwaway folder waits for no disk and can be opened again', () => {
   const home = newHome();
   const storage = Storage.open({ home, migrations: [table], isThrowaway: true });

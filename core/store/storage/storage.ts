@@ -9,7 +9,6 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
-import { withLazyStatements } from './lazy-statements.ts';
 import { keepPrivate } from './private-files.ts';
 import { homeError, mapStorageError } from './storage-errors.ts';
 import { WalSync } from './wal-sync.ts';
@@ -19,6 +18,7 @@ export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
 export type { Migration } from './migrations.ts';
 export { mapSqliteError, mapStorageError } from './storage-errors.ts';
+export { Statements } from './statements.ts';
 export { searchedWords, WordIndex, wordIndexForm, type RankedRow } from './word-index.ts';
 
 export type SqlDatabase = Database.Database;
@@ -63,7 +63,7 @@ export class Storage {
   #doomed = false;
 
   private constructor(db: SqlDatabase, { home, isThrowaway = false }: StorageOptions, releaseLock: () => void) {
-    this.db = withLazyStatements(db);
+    this.db = db;
     this.home = home;
     this.isThrowaway = isThrowaway;
     this.#releaseLock = releaseLock;

@@ -3,6 +3,7 @@
 
 import type Database from 'better-sqlite3';
 import { HeldRows } from './held-rows.ts';
+import { Statements } from './statements.ts';
 
 /** The form every index of words has: stems of English words, accents folded, none of the text itself. */
 export const wordIndexForm = "content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'";
@@ -30,12 +31,9 @@ export interface RankedRow {
 }
 
 export class WordIndex {
-  readonly #count: Database.Statement;
-  readonly #find: Database.Statement;
-  readonly #holds: Database.Statement;
-  readonly #lastRow: Database.Statement;
-  readonly #put: Database.Statement;
-  readonly #remove: Database.Statement;
+  readonly #sql: Statements;
+  readonly #table: string;
+  readonly #findSql: string;
   /** Until it holds something, no word is counted. */
   readonly #held: HeldRows;
 
@@ -43,35 +41,29 @@ export class WordIndex {
    * `table` has the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title against one in the body.
    */
   constructor(db: Database.Database, table: string, titleWeight = 2) {
-    this.#count = db.prepare(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${COUNTED_MAX})`).pluck();
-    this.#find = db.prepare(
-      `SELECT row, score FROM (
+    this.#sql = new Statements(db);
+    this.#table = table;
+    this.#findSql = `SELECT row, score FROM (
          SELECT rowid AS row, -bm25(${table}, ${titleWeight}, 1) AS score FROM ${table} WHERE ${table} MATCH ?
          ORDER BY rowid DESC LIMIT ${SCORED_MAX})
-       ORDER BY score DESC, row DESC LIMIT ?`,
-    );
-    // Asked with a whole number only: compared with a floating one, FTS5 answers with the next row there is.
-    this.#holds = db.prepare(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid = ?`).pluck();
-    this.#lastRow = db.prepare(`SELECT max(rowid) FROM ${table}`).pluck();
-    this.#put = db.prepare(`INSERT OR REPLACE INTO ${table} (rowid, title, body) VALUES (?, ?, ?)`);
-    this.#remove = db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
+       ORDER BY score DESC, row DESC LIMIT ?`;
     this.#held = new HeldRows(db, table);
   }
 
   put(row: number, title: string, body: string): void {
-    this.#put.run(row, title, body);
+    this.#sql.run(`INSERT OR REPLACE INTO ${this.#table} (rowid, title, body) VALUES (?, ?, ?)`, row, title, body);
     this.#held.put();
   }
 
   remove(row: number): void {
-    this.#remove.run(row);
+    this.#sql.run(`DELETE FROM ${this.#table} WHERE rowid = ?`, row);
   }
 
   /** Best first. Nothing in a query is FTS5 syntax; a query of empty words alone finds nothing. */
   find(query: string, limit: number): RankedRow[] {
     if (!this.#held.any) return [];
     const counted = searchedWords(query)
-      .map((word) => ({ word, count: this.#count.get(word) as number }))
+      .map((word) => ({ word, count: this.#count(word) }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => a.count - b.count);
     const [rarest, ...others] = counted;
@@ -84,27 +76,38 @@ export class WordIndex {
       if (rows > SCORED_MAX || count >= COUNTED_MAX) break;
       taken.push(word);
     }
-    return this.#find.all(taken.join(' OR '), limit) as RankedRow[];
+    return this.#sql.rows<RankedRow>(this.#findSql, taken.join(' OR '), limit);
   }
 
   /** The share, 0 to 1, of the query's information that the row contains; a rare word counts more (inverse document frequency). */
   coverage(query: string, row: number): number {
-    const rows = ((this.#lastRow.get() as number | null) ?? 0) + 1;
+    const rows = (this.#sql.value<number | null>(`SELECT max(rowid) FROM ${this.#table}`) ?? 0) + 1;
     let told = 0;
     let held = 0;
     for (const word of searchedWords(query)) {
-      const tells = Math.log(1 + rows / ((this.#count.get(word) as number) + 0.5));
+      const tells = Math.log(1 + rows / (this.#count(word) + 0.5));
       told += tells;
-      if (this.#holds.get(word, BigInt(row)) !== undefined) held += tells;
+      if (this.#holds(word, row)) held += tells;
     }
     return told === 0 ? 0 : held / told;
+  }
+
+  #count(word: string): number {
+    const table = this.#table;
+    return this.#sql.value<number>(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${COUNTED_MAX})`, word) ?? 0;
+  }
+
+  #holds(word: string, row: number): boolean {
+    const table = this.#table;
+    // Asked with a whole number only: compared with a floating one, FTS5 answers with the next row there is.
+    return this.#sql.value(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid = ?`, word, BigInt(row)) !== undefined;
   }
 
   /** All of the words are common: finds rows with several of them, otherwise the newest with any. */
   #findCommon(counted: readonly { readonly word: string }[], limit: number): RankedRow[] {
     const words = counted.map(({ word }) => word);
     for (let wanted = Math.min(words.length, 4); wanted >= 1; wanted--) {
-      const rows = this.#find.all(words.slice(0, wanted).join(' AND '), limit) as RankedRow[];
+      const rows = this.#sql.rows<RankedRow>(this.#findSql, words.slice(0, wanted).join(' AND '), limit);
       if (rows.length > 0) return rows;
     }
     return [];

@@ -123,7 +123,7 @@ export const taintGates: readonly Gate[] = [
     name: 'taint/forwarded',
     prevents: 'a message that was sent on counts as the person’s words',
     file: 'core/guard/taint/session-words.ts',
-    text: 'event.turnId === null ? undefined : this.#forwardedTurns.get(event.turnId)',
+    text: 'turnId === null ? undefined : this.#forwardedTurns.get(turnId)',
     instead: 'undefined',
     suites: ['core/guard/taint/taint.test.ts'],
   },

@@ -1,7 +1,7 @@
 // The index of the person's documents: the files as they were read, their passages with their places, and the words of these. All of it can
 // be rebuilt from the documents. Knows no file system.
 
-import { wordIndexForm, type Migration, type SqlDatabase, type Storage } from '../../../store/storage/storage.ts';
+import { Statements, wordIndexForm, type Migration, type Storage } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
 
 export const knowledgeMigrations: readonly Migration[] = [
@@ -86,75 +86,50 @@ const documentColumns =
   'd.document_id AS documentId, d.source AS source, d.path AS path, d.title AS title, d.media_type AS mediaType, d.sha256 AS sha256, ' +
   'd.size_bytes AS sizeBytes, d.modified_at_ms AS modifiedAtMs, d.version AS version, d.indexed_at_ms AS indexedAtMs, d.problem AS problem';
 
-function prepareAll(db: SqlDatabase) {
-  return {
-    seen: db.prepare(
-      'SELECT path, sha256, size_bytes AS sizeBytes, modified_at_ms AS modifiedAtMs, version FROM knowledge_documents WHERE source = ?',
-    ),
-    idOf: db.prepare('SELECT document_id FROM knowledge_documents WHERE source = ? AND path = ?').pluck(),
-    put: db.prepare(
-      `INSERT INTO knowledge_documents (source, path, title, media_type, sha256, size_bytes, modified_at_ms, version, indexed_at_ms, problem)
-       VALUES (@source, @path, @title, @mediaType, @sha256, @sizeBytes, @modifiedAtMs, @version, @indexedAtMs, @problem)`,
-    ),
-    touch: db.prepare(
-      'UPDATE knowledge_documents SET modified_at_ms = @modifiedAtMs, size_bytes = @sizeBytes WHERE source = @source AND path = @path',
-    ),
-    remove: db.prepare('DELETE FROM knowledge_documents WHERE document_id = ?'),
-    passagesOf: db.prepare('SELECT passage_id AS row, text_hash AS textHash FROM knowledge_passages WHERE document_id = ?'),
-    removePassages: db.prepare('DELETE FROM knowledge_passages WHERE document_id = ?'),
-    putPassage: db.prepare(
-      `INSERT INTO knowledge_passages (document_id, start_line, end_line, page, heading, text, text_hash)
-       VALUES (@documentId, @startLine, @endLine, @page, @heading, @text, @textHash)`,
-    ),
-    passages: db.prepare(
-      `SELECT p.passage_id AS passageId, d.source AS source, d.path AS path, d.title AS title, p.start_line AS startLine, p.end_line AS endLine,
-         p.page AS page, p.heading AS heading, p.text AS text
-       FROM knowledge_passages p JOIN knowledge_documents d USING (document_id) WHERE p.passage_id IN (SELECT value FROM json_each(?))`,
-    ),
-    hashOf: db.prepare('SELECT text_hash FROM knowledge_passages WHERE passage_id = ?').pluck(),
-    holds: db.prepare('SELECT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = ?)').pluck(),
-    documents: db.prepare(
-      `SELECT ${documentColumns}, (SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id) AS passages
-       FROM knowledge_documents d WHERE d.source = ? ORDER BY d.problem IS NULL, d.path LIMIT ?`,
-    ),
-    counts: db.prepare(
-      `SELECT count(*) AS documents, coalesce(sum((SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id)), 0) AS chunks,
-         coalesce(sum(d.problem IS NOT NULL), 0) AS failed, max(d.indexed_at_ms) AS indexedAtMs FROM knowledge_documents d WHERE d.source = ?`,
-    ),
-    sources: db.prepare('SELECT DISTINCT source FROM knowledge_documents').pluck(),
-    waiting: db.prepare(
-      'SELECT passage_id AS row, heading, text, text_hash AS textHash FROM knowledge_passages WHERE embedded = 0 ORDER BY passage_id LIMIT ?',
-    ),
-    dropVector: db.prepare(
-      `DELETE FROM embedding_vectors
-       WHERE text_hash = @textHash AND NOT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = @textHash)`,
-    ),
-  };
-}
+const statements = {
+  seen: 'SELECT path, sha256, size_bytes AS sizeBytes, modified_at_ms AS modifiedAtMs, version FROM knowledge_documents WHERE source = ?',
+  put: `INSERT INTO knowledge_documents (source, path, title, media_type, sha256, size_bytes, modified_at_ms, version, indexed_at_ms, problem)
+     VALUES (@source, @path, @title, @mediaType, @sha256, @sizeBytes, @modifiedAtMs, @version, @indexedAtMs, @problem)`,
+  touch: 'UPDATE knowledge_documents SET modified_at_ms = @modifiedAtMs, size_bytes = @sizeBytes WHERE source = @source AND path = @path',
+  passagesOf: 'SELECT passage_id AS row, text_hash AS textHash FROM knowledge_passages WHERE document_id = ?',
+  putPassage: `INSERT INTO knowledge_passages (document_id, start_line, end_line, page, heading, text, text_hash)
+     VALUES (@documentId, @startLine, @endLine, @page, @heading, @text, @textHash)`,
+  passages: `SELECT p.passage_id AS passageId, d.source AS source, d.path AS path, d.title AS title, p.start_line AS startLine, p.end_line AS endLine,
+       p.page AS page, p.heading AS heading, p.text AS text
+     FROM knowledge_passages p JOIN knowledge_documents d USING (document_id) WHERE p.passage_id IN (SELECT value FROM json_each(?))`,
+  documents: `SELECT ${documentColumns}, (SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id) AS passages
+     FROM knowledge_documents d WHERE d.source = ? ORDER BY d.problem IS NULL, d.path LIMIT ?`,
+  counts: `SELECT count(*) AS documents, coalesce(sum((SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id)), 0) AS chunks,
+       coalesce(sum(d.problem IS NOT NULL), 0) AS failed, max(d.indexed_at_ms) AS indexedAtMs FROM knowledge_documents d WHERE d.source = ?`,
+  waiting:
+    'SELECT passage_id AS row, heading, text, text_hash AS textHash FROM knowledge_passages WHERE embedded = 0 ORDER BY passage_id LIMIT ?',
+  dropVector: `DELETE FROM embedding_vectors
+     WHERE text_hash = @textHash AND NOT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = @textHash)`,
+};
 
 export class KnowledgeRows {
   readonly #storage: Storage;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   /** Counts all sources. */
   readonly texts: SearchedTexts;
 
   constructor(storage: Storage) {
     this.#storage = storage;
-    this.#sql = prepareAll(storage.db);
+    this.#sql = new Statements(storage.db);
     this.texts = new SearchedTexts(storage.db, { table: 'knowledge_passages', row: 'passage_id', words: 'knowledge_text' });
   }
 
   seen(source: string): SeenFile[] {
-    return this.#sql.seen.all(source) as SeenFile[];
+    return this.#sql.rows<SeenFile>(statements.seen, source);
   }
 
   /** Replaces the document, whole or not at all. */
   replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void {
     this.#storage.transact(() => {
       const before = this.#takeOut(facts.source, facts.path);
-      const documentId = Number(this.#sql.put.run({ ...facts, indexedAtMs }).lastInsertRowid);
+      const documentId = Number(this.#sql.run(statements.put, { ...facts, indexedAtMs }).lastInsertRowid);
       for (const passage of passages) {
-        const row = Number(this.#sql.putPassage.run({ ...passage, documentId }).lastInsertRowid);
+        const row = Number(this.#sql.run(statements.putPassage, { ...passage, documentId }).lastInsertRowid);
         this.texts.put(row, `${facts.title} ${passage.heading} ${facts.path}`, passage.text);
       }
       this.#dropVectors(before ?? []);
@@ -163,7 +138,7 @@ export class KnowledgeRows {
 
   /** The same content, written again. */
   touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void {
-    this.#sql.touch.run(file);
+    this.#sql.run(statements.touch, file);
   }
 
   /** Returns whether there was one. */
@@ -177,51 +152,53 @@ export class KnowledgeRows {
 
   /** Hashes of its texts; null if unknown. */
   #takeOut(source: string, path: string): string[] | null {
-    const documentId = this.#sql.idOf.get(source, path) as number | undefined;
+    const documentId = this.#sql.value<number>('SELECT document_id FROM knowledge_documents WHERE source = ? AND path = ?', source, path);
     if (documentId === undefined) return null;
-    const passages = this.#sql.passagesOf.all(documentId) as { row: number; textHash: string }[];
+    const passages = this.#sql.rows(statements.passagesOf, documentId) as { row: number; textHash: string }[];
     for (const { row } of passages) this.texts.remove(row);
-    this.#sql.removePassages.run(documentId);
-    this.#sql.remove.run(documentId);
+    this.#sql.run('DELETE FROM knowledge_passages WHERE document_id = ?', documentId);
+    this.#sql.run('DELETE FROM knowledge_documents WHERE document_id = ?', documentId);
     return passages.map(({ textHash }) => textHash);
   }
 
   /** Forgets texts that are in no document any more, with everything they said. */
   #dropVectors(hashes: readonly string[]): void {
-    for (const textHash of hashes) this.#sql.dropVector.run({ textHash });
+    for (const textHash of hashes) this.#sql.run(statements.dropVector, { textHash });
   }
 
   /** Names of all indexed sources, configured or not. */
   sources(): string[] {
-    return this.#sql.sources.all() as string[];
+    return this.#sql.values<string>('SELECT DISTINCT source FROM knowledge_documents');
   }
 
   documents(source: string, limit: number): KeptDocument[] {
-    return this.#sql.documents.all(source, limit) as KeptDocument[];
+    return this.#sql.rows<KeptDocument>(statements.documents, source, limit);
   }
 
   counts(source: string): SourceCounts {
-    return this.#sql.counts.get(source) as SourceCounts;
+    return this.#sql.row(statements.counts, source) as SourceCounts;
   }
 
   /** In the order given; missing passages are left out. */
   at(rows: readonly number[]): KeptPassage[] {
-    const found = new Map((this.#sql.passages.all(JSON.stringify(rows)) as KeptPassage[]).map((passage) => [passage.passageId, passage]));
+    const found = new Map(
+      this.#sql.rows<KeptPassage>(statements.passages, JSON.stringify(rows)).map((passage) => [passage.passageId, passage]),
+    );
     return rows.flatMap((row) => found.get(row) ?? []);
   }
 
   hashOf(row: number): string | null {
-    return (this.#sql.hashOf.get(row) as string | undefined) ?? null;
+    return this.#sql.value<string>('SELECT text_hash FROM knowledge_passages WHERE passage_id = ?', row) ?? null;
   }
 
   /** Whether any passage has that text. */
   holds(textHash: string): boolean {
-    return this.#sql.holds.get(textHash) === 1;
+    return this.#sql.value('SELECT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = ?)', textHash) === 1;
   }
 
   /** Passages without a vector, as they are embedded: with the headings above them. */
   waiting(limit: number): { row: number; text: string; textHash: string }[] {
-    const rows = this.#sql.waiting.all(limit) as { row: number; heading: string; text: string; textHash: string }[];
+    const rows = this.#sql.rows(statements.waiting, limit) as { row: number; heading: string; text: string; textHash: string }[];
     return rows.map(({ row, heading, text, textHash }) => ({ row, textHash, text: heading === '' ? text : `${heading}\n${text}` }));
   }
 }

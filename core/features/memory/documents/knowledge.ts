@@ -4,6 +4,7 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import type { Clock } from '../../../base/clock.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
@@ -273,12 +274,6 @@ function kindOf(source: ConfiguredSource): 'inline' | 'directory' | 'file' {
 
 function pathOf({ folder, only }: DirectorySource): string {
   return only === null ? folder : join(folder, only);
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 function noSource(name: string): AppError {

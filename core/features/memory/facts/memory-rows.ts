@@ -3,13 +3,13 @@
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { applyChange, type Changes } from '../../../contracts/event-changes.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../../contracts/events.ts';
-import { memoryOriginSchema, type MemoryState } from '../../../contracts/features/memory.ts';
+import { memoryOriginSchema, type MemoryKind, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../../contracts/tools.ts';
-import { HeldRows, type SqlDatabase } from '../../../store/storage/storage.ts';
+import { HeldRows, Statements, type SqlDatabase } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
-import { allColumns, prepareAll, type StoredMemory } from './memory-sql.ts';
 
 export { memoryMigrations } from './memory-schema.ts';
 
@@ -34,71 +34,92 @@ export interface MemoryCounts {
   readonly contradictions: number;
 }
 
+interface StoredMemory {
+  readonly row: number;
+  readonly memoryId: string;
+  readonly state: MemoryState;
+  readonly kind: MemoryKind;
+  readonly scope: string;
+  readonly text: string;
+  readonly importance: number;
+  readonly pinned: number;
+  readonly createdAtMs: number;
+  readonly usedAtMs: number;
+  readonly uses: number;
+  readonly rule: string | null;
+  readonly origin: string;
+  readonly untrusted: string;
+}
+
+const allColumns =
+  'row, memory_id AS memoryId, state, kind, scope, text, importance, pinned, created_at_ms AS createdAtMs, used_at_ms AS usedAtMs, uses, rule, origin, untrusted';
+
+const all = `SELECT ${allColumns} FROM memories`;
+
+const statements = {
+  put: `INSERT OR IGNORE INTO memories (memory_id, state, kind, scope, text, text_key, importance, pinned, created_at_ms, used_at_ms, rule, origin, untrusted)
+     VALUES (@memoryId, @state, @kind, @scope, @text, @textKey, @importance, @pinned, @createdAtMs, @usedAtMs, @rule, @origin, @untrusted)`,
+  promote: "UPDATE memories SET state = 'kept', rule = @rule, used_at_ms = max(used_at_ms, @atMs) WHERE memory_id = @id",
+  pin: 'UPDATE memories SET pinned = @pinned, used_at_ms = max(used_at_ms, @atMs) WHERE memory_id = @id',
+  use: 'UPDATE memories SET used_at_ms = max(used_at_ms, @atMs), uses = uses + 1 WHERE memory_id = @id',
+  at: `${all} WHERE row IN (SELECT value FROM json_each(?))`,
+  pinned: `${all} WHERE pinned = 1 AND state = 'kept' AND scope IN (SELECT value FROM json_each(?)) ORDER BY importance DESC, row LIMIT ?`,
+  counts: `SELECT (SELECT count(*) FROM memories WHERE state = 'kept') AS kept, (SELECT count(*) FROM memories WHERE state = 'candidate') AS candidates,
+       (SELECT count(*) FROM memory_contradictions) AS contradictions`,
+  putSeen: 'INSERT OR IGNORE INTO memory_seen (memory_id, session_id) VALUES (?, ?)',
+  contradict: 'INSERT OR IGNORE INTO memory_contradictions (memory_id, other_id, reason, at_ms) VALUES (?, ?, ?, ?)',
+  contradictionsOf:
+    'SELECT memory_id AS memoryId, other_id AS otherId, reason FROM memory_contradictions WHERE memory_id = @id OR other_id = @id ORDER BY at_ms',
+  dropContradiction:
+    'DELETE FROM memory_contradictions WHERE (memory_id = @id AND other_id = @other) OR (memory_id = @other AND other_id = @id)',
+  waiting: 'SELECT row, scope, text FROM memories WHERE embedded = 0 ORDER BY row LIMIT ?',
+  dropVector: 'DELETE FROM embedding_vectors WHERE text_hash = ?',
+};
+
 const untrustedSchema = z.array(taintSourceSchema);
 
 export class MemoryRows {
   readonly #db: SqlDatabase;
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
   readonly #held: HeldRows;
   /** Of every scope and state. */
   readonly texts: SearchedTexts;
 
+  readonly #changes: Changes = {
+    'memory.remembered': (event) => this.#remember(event),
+    'memory.repeated': ({ body, atMs }) => this.#repeat(body, atMs),
+    'memory.promoted': ({ body, atMs }) => void this.#sql.run(statements.promote, { id: body.memoryId, rule: body.rule, atMs }),
+    'memory.pinned': ({ body, atMs }) => void this.#sql.run(statements.pin, { id: body.memoryId, pinned: body.pinned ? 1 : 0, atMs }),
+    'memory.rejected': ({ body }) => this.#forget(body.memoryId),
+    'memory.forgotten': ({ body }) => this.#forget(body.memoryId),
+    'memory.recalled': ({ body, atMs }) => {
+      for (const memoryId of body.memoryIds) this.#sql.run(statements.use, { id: memoryId, atMs });
+    },
+    'memory.contradicted': ({ body, atMs }) => void this.#sql.run(statements.contradict, body.memoryId, body.otherId, body.reason, atMs),
+    'memory.settled': ({ body }) => this.#settle(body),
+  };
+
   constructor(db: SqlDatabase) {
     this.#db = db;
-    this.#sql = prepareAll(db);
+    this.#sql = new Statements(db);
     this.#held = new HeldRows(db, 'memories');
     this.texts = new SearchedTexts(db, { table: 'memories', row: 'row', words: 'memory_text' });
   }
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'memory.remembered':
-        this.#remember(event);
-        return;
-      case 'memory.repeated':
-        this.#repeat(event.body, event.atMs);
-        return;
-      case 'memory.promoted':
-        this.#sql.promote.run({ id: event.body.memoryId, rule: event.body.rule, atMs: event.atMs });
-        return;
-      case 'memory.pinned':
-        this.#sql.pin.run({ id: event.body.memoryId, pinned: event.body.pinned ? 1 : 0, atMs: event.atMs });
-        return;
-      case 'memory.rejected':
-      case 'memory.forgotten':
-        this.#forget(event.body.memoryId);
-        return;
-      default:
-        this.#applyRest(event);
-    }
-  }
-
-  #applyRest(event: AnyEvent): void {
-    switch (event.type) {
-      case 'memory.recalled':
-        for (const memoryId of event.body.memoryIds) this.#sql.use.run({ id: memoryId, atMs: event.atMs });
-        return;
-      case 'memory.contradicted':
-        this.#sql.contradict.run(event.body.memoryId, event.body.otherId, event.body.reason, event.atMs);
-        return;
-      case 'memory.settled':
-        this.#settle(event.body);
-        return;
-      default:
-        return;
-    }
+    applyChange(this.#changes, event);
   }
 
   find(memoryId: string): KeptMemory | null {
-    const row = this.#sql.find.get(memoryId) as StoredMemory | undefined;
+    const row = this.#sql.row<StoredMemory>(`${all} WHERE memory_id = ?`, memoryId);
     return row === undefined ? null : read(row);
   }
 
   /** In the order given; missing rows are left out. */
   at(rows: readonly number[]): KeptMemory[] {
     if (rows.length === 0) return [];
-    const found = new Map((this.#sql.at.all(JSON.stringify(rows)) as StoredMemory[]).map((stored) => [stored.row, stored]));
+    const found = new Map(this.#sql.rows<StoredMemory>(statements.at, JSON.stringify(rows)).map((stored) => [stored.row, stored]));
     return rows.flatMap((row) => {
       const stored = found.get(row);
       return stored === undefined ? [] : [read(stored)];
@@ -107,7 +128,7 @@ export class MemoryRows {
 
   /** An earlier memory in the scope with the same text. */
   findSame(text: string, scope: string): KeptMemory | null {
-    const row = this.#sql.same.get(memoryTextKey(text), scope) as StoredMemory | undefined;
+    const row = this.#sql.row<StoredMemory>(`${all} WHERE text_key = ? AND scope = ? LIMIT 1`, memoryTextKey(text), scope);
     return row === undefined ? null : read(row);
   }
 
@@ -132,19 +153,19 @@ export class MemoryRows {
 
   pinned(scopes: readonly string[], limit: number): KeptMemory[] {
     if (!this.#held.any) return [];
-    return (this.#sql.pinned.all(JSON.stringify(scopes), limit) as StoredMemory[]).map(read);
+    return this.#sql.rows<StoredMemory>(statements.pinned, JSON.stringify(scopes), limit).map(read);
   }
 
   counts(): MemoryCounts {
-    return this.#sql.counts.get() as MemoryCounts;
+    return this.#sql.row(statements.counts) as MemoryCounts;
   }
 
   seenIn(memoryId: string): number {
-    return this.#sql.seenIn.get(memoryId) as number;
+    return this.#sql.value('SELECT count(*) FROM memory_seen WHERE memory_id = ?', memoryId) as number;
   }
 
   contradictionsOf(memoryId: string): Contradiction[] {
-    return this.#sql.contradictionsOf.all({ id: memoryId }) as Contradiction[];
+    return this.#sql.rows<Contradiction>(statements.contradictionsOf, { id: memoryId });
   }
 
   /** The last event whose turn was read. */
@@ -158,23 +179,23 @@ export class MemoryRows {
 
   /** The last event that a follower of memories has processed. */
   cursorOf(name: string): number {
-    return (this.#sql.cursor.get(name) as number | undefined) ?? 0;
+    return this.#sql.value<number>('SELECT seq FROM memory_cursors WHERE name = ?', name) ?? 0;
   }
 
   setCursor(name: string, seq: number): void {
-    this.#sql.setCursor.run(name, seq);
+    this.#sql.run('INSERT INTO memory_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq', name, seq);
   }
 
   /** Texts without a vector. */
   waiting(limit: number): { row: number; scope: string; text: string }[] {
-    return this.#sql.waiting.all(limit) as { row: number; scope: string; text: string }[];
+    return this.#sql.rows(statements.waiting, limit) as { row: number; scope: string; text: string }[];
   }
 
   #remember({ body, atMs }: EventOf<'memory.remembered'>): void {
     const { memory, state, rule } = body;
     const createdAtMs = Math.min(body.createdAtMs ?? atMs, atMs);
     this.#held.put();
-    const { changes, lastInsertRowid } = this.#sql.put.run({
+    const { changes, lastInsertRowid } = this.#sql.run(statements.put, {
       ...memory,
       state,
       rule,
@@ -187,28 +208,28 @@ export class MemoryRows {
     });
     if (changes === 0) return;
     this.texts.put(Number(lastInsertRowid), '', memory.text);
-    if (memory.origin.sessionId !== null) this.#sql.putSeen.run(memory.memoryId, memory.origin.sessionId);
+    if (memory.origin.sessionId !== null) this.#sql.run(statements.putSeen, memory.memoryId, memory.origin.sessionId);
   }
 
   #repeat({ memoryId, sessionId }: EventBodies['memory.repeated'], atMs: number): void {
-    if (sessionId !== null) this.#sql.putSeen.run(memoryId, sessionId);
-    this.#sql.touch.run({ id: memoryId, atMs });
+    if (sessionId !== null) this.#sql.run(statements.putSeen, memoryId, sessionId);
+    this.#sql.run('UPDATE memories SET used_at_ms = max(used_at_ms, @atMs) WHERE memory_id = @id', { id: memoryId, atMs });
   }
 
   #settle({ memoryId, otherId, keep }: EventBodies['memory.settled']): void {
-    this.#sql.dropContradiction.run({ id: memoryId, other: otherId });
+    this.#sql.run(statements.dropContradiction, { id: memoryId, other: otherId });
     if (keep === 'this') this.#forget(otherId);
     if (keep === 'other') this.#forget(memoryId);
   }
 
   #forget(memoryId: string): void {
-    const row = this.#sql.rowOf.get(memoryId) as number | undefined;
+    const row = this.#sql.value<number>('SELECT row FROM memories WHERE memory_id = ?', memoryId);
     if (row === undefined) return;
     this.texts.remove(row);
-    this.#sql.dropVector.run(memoryHash((this.#sql.textOf.get(row) as string | undefined) ?? ''));
-    this.#sql.remove.run(row);
-    this.#sql.dropSeen.run(memoryId);
-    this.#sql.dropContradictions.run({ id: memoryId });
+    this.#sql.run(statements.dropVector, memoryHash(this.#sql.value<string>('SELECT text FROM memories WHERE row = ?', row) ?? ''));
+    this.#sql.run('DELETE FROM memories WHERE row = ?', row);
+    this.#sql.run('DELETE FROM memory_seen WHERE memory_id = ?', memoryId);
+    this.#sql.run('DELETE FROM memory_contradictions WHERE memory_id = @id OR other_id = @id', { id: memoryId });
   }
 }
 

@@ -1,6 +1,6 @@
 // The searchable texts of one table: their words, the rows in the vector index that belong to them, and those that still need a vector.
 
-import { WordIndex, type RankedRow, type SqlDatabase } from '../../../store/storage/storage.ts';
+import { Statements, WordIndex, type RankedRow, type SqlDatabase } from '../../../store/storage/storage.ts';
 
 /** Where vectors of the texts are kept, once there are any. */
 export interface TextVectors {
@@ -14,21 +14,15 @@ interface TextTable {
   readonly words: 'memory_text' | 'knowledge_text';
 }
 
-function prepareAll(db: SqlDatabase, { table, row }: TextTable) {
-  return {
-    countWaiting: db.prepare(`SELECT count(*) FROM ${table} WHERE embedded = 0`).pluck(),
-    setEmbedded: db.prepare(`UPDATE ${table} SET embedded = 1 WHERE ${row} = ?`),
-    resetVectors: db.prepare(`UPDATE ${table} SET embedded = 0 WHERE embedded <> 0`),
-  };
-}
-
 export class SearchedTexts {
-  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #sql: Statements;
+  readonly #table: TextTable;
   readonly #words: WordIndex;
   #vectors: TextVectors | null = null;
 
   constructor(db: SqlDatabase, table: TextTable) {
-    this.#sql = prepareAll(db, table);
+    this.#sql = new Statements(db);
+    this.#table = table;
     this.#words = new WordIndex(db, table.words);
   }
 
@@ -57,15 +51,15 @@ export class SearchedTexts {
   }
 
   countWaiting(): number {
-    return this.#sql.countWaiting.get() as number;
+    return this.#sql.value<number>(`SELECT count(*) FROM ${this.#table.table} WHERE embedded = 0`) ?? 0;
   }
 
   setEmbedded(row: number): void {
-    this.#sql.setEmbedded.run(row);
+    this.#sql.run(`UPDATE ${this.#table.table} SET embedded = 1 WHERE ${this.#table.row} = ?`, row);
   }
 
   /** All vectors are gone. */
   resetVectors(): void {
-    this.#sql.resetVectors.run();
+    this.#sql.run(`UPDATE ${this.#table.table} SET embedded = 0 WHERE embedded <> 0`);
   }
 }
