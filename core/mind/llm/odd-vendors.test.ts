@@ -79,5 +79,5 @@ test.each<[string, Script, object]>([
   const { calls, ...rest } = outcome as { calls?: unknown[] };
   const got = await asked('ollama', script);
   expect(got).toMatchObject(rest);
-  if (calls !== undefined) expect((got as { calls: unknown[] }).calls).toMatchObject(calls);
+  if (calls !== undefined) expect((got as { calls?: readonly object[] }).calls).toMatchObject(calls);
 });

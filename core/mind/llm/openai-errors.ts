@@ -2,6 +2,7 @@
 // Sources: OpenAI API error codes; llama.cpp server (exceed_context_size_error); vLLM, LM Studio and gateways as seen.
 
 import type { AppError } from '../../contracts/errors.ts';
+import { saysNoTools } from './refused-words.ts';
 import { isTooLong } from './too-long.ts';
 import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
 
@@ -75,6 +76,7 @@ function byStatus(status: number, message: string): FailureCode {
   // In a stream or a 200 body the status is meaningless.
   const isVague = status === 400 || status === 422 || status === 500 || status < 300;
   if (isVague && isTooLong(message)) return 'model_context_overflow';
+  if (isVague && saysNoTools(message)) return 'model_rejected';
   if (isVague && missingModelSentences.test(message)) return 'model_unknown';
   return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
 }

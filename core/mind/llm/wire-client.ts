@@ -19,6 +19,7 @@ import {
 import type { RequestBodies } from './request-body.ts';
 import { LineParser } from './line-parser.ts';
 import { SseParser } from './sse-parser.ts';
+import { withTextCalls } from './text-calls.ts';
 import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
@@ -39,6 +40,8 @@ export interface Dialect {
   readonly path: string;
   readonly headers: readonly string[];
   bodiesOf(modelId: string): RequestBodies;
+  /** The tools of requests to this model are words, because it takes no others. */
+  toolsInWords(modelId: string): boolean;
   /** Leaves these words out of requests from now on where possible; returns those that were in the request. */
   leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
@@ -69,7 +72,8 @@ export class WireClient implements ModelClient {
         () => null,
         (cause: unknown) => toAppError(cause),
       );
-      const raw = broken === null ? reader.finish() : finishBroken(reader, broken);
+      const given = broken === null ? reader.finish() : finishBroken(reader, broken);
+      const raw = withTextCalls(given, request, this.#dialect.toolsInWords(request.modelId));
       isClean = true;
       const ids: CallIds = { next: this.#nextCallId, isTaken: (id) => lease.isCallIdTaken(id) };
       const reply = completeReply(raw, ids, lease.bytes.length);
