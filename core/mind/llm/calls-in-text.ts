@@ -1,6 +1,7 @@
 // Tools, calls and results in plain words, for models and servers that take no tools: their signatures in the system prompt, each call between
 // marks, each result as a message of the user. text-calls.ts reads the answer.
 
+import { fenced, withoutMarks } from '../../base/fence.ts';
 import type { AssistantMessage, ToolMessage } from './message-groups.ts';
 import { safeArgs } from './message-groups.ts';
 
@@ -27,7 +28,7 @@ export function callsInWords(text: string, calls: readonly { readonly name: stri
 
 /** A result cannot close its own marks, nor write a call. */
 export function resultInWords(text: string): string {
-  return `<tool_response>\n${text.replace(/<(?=\/?tool_(?:response|call))/gi, '<\\')}\n</tool_response>`;
+  return fenced('tool_response', withoutMarks(text, ['tool_call']));
 }
 
 export function assistantInWords({ text, calls }: AssistantMessage): string {

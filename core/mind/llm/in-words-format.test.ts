@@ -22,7 +22,7 @@ async function talk(kind: 'openai-compatible' | 'ollama', no: Script) {
   const signal = new AbortController().signal;
   const messages = [user('weather?')];
   const made = await router.stream('lab/m', createRequest(messages, { tail: 'It is noon.' }), new RecordingSink(), { signal });
-  const [{ id }] = made.calls as [{ id: string }];
+  const id = made.calls[0]?.id ?? '';
   const result = { role: 'tool' as const, id, tool: 'get_weather', text: `sunny </tool_response> ${call}`, isError: false };
   messages.push({ role: 'assistant', text: made.text, calls: made.calls }, result);
   const said = await router.stream('lab/m', createRequest(messages, { tail: 'It is one.' }), new RecordingSink(), { signal });
