@@ -5,7 +5,11 @@ import { createRequest, createRouter, RecordingSink, user, weatherTool } from '.
 import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
 
 const json = { 'content-type': 'application/json' };
-const refusal = (status: number, message: string): Script => ({ status, headers: json, chunks: [JSON.stringify({ error: { message } })] });
+const refusal = (status: number, message: string): Script => ({
+  status,
+  headers: json,
+  chunks: [JSON.stringify({ error: { code: status, message, type: status === 500 ? 'server_error' : 'invalid_request_error' } })],
+});
 const call = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>';
 const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`; // prettier-ignore
 const line = (content: string) => `${JSON.stringify({ message: { role: 'assistant', content }, done: true, done_reason: 'stop' })}\n`;

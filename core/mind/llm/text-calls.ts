@@ -68,8 +68,9 @@ function quotes(text: string, tool: string, args: string): boolean {
   return args !== '{}' && text.includes(args) && text.includes(tool);
 }
 
+/** Pages and JSON escape what they quote. */
 function packed(text: string): string {
-  return text.replace(/\s+/g, '').replaceAll("'", '"');
+  return text.replace(/[\s\\]+/g, '').replace(/'|&quot;/g, '"');
 }
 
 /** Without the result that a model makes up after its calls. Words after such a one are words again. */
