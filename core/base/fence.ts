@@ -37,7 +37,7 @@ export function withoutMarks(text: string, which: Iterable<Mark>): string {
 }
 
 function tagOf(mark: Mark): RegExp {
-  const letters = [...mark].map((sign) => (/[a-z]/.test(sign) ? sign : '[\\p{Pd}_\\s]')).join('\\p{Cf}*');
+  const letters = Array.from(mark, (sign) => (/[a-z]/.test(sign) ? sign : '[\\p{Pd}_\\s]')).join('\\p{Cf}*');
   return new RegExp(`[<＜﹤‹〈⟨](?=[\\s\\p{Cf}/\\\\]*${letters})`, 'giu');
 }
 

@@ -1,4 +1,4 @@
-// What the first bytes of an image say: its kind and its size in pixels. A vendor refuses an image whose kind is not the stated one or whose
+// Reads the kind and the size in pixels of an image from its first bytes. A vendor refuses an image whose kind is not the stated one or whose
 // sides are too long, and the conversation with it in every later request. Decodes nothing.
 
 export interface ImageHead {

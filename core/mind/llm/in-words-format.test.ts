@@ -39,7 +39,7 @@ test.each<['openai-compatible' | 'ollama', string, Script]>([
   ['openai-compatible', 'vLLM', refusal(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set')],
   ['openai-compatible', 'llama-server', refusal(500, 'Conversation roles must alternate user/assistant/user/assistant/...')],
   ['openai-compatible', 'the old reasoner', refusal(400, 'deepseek-reasoner does not support successive user or assistant messages')],
-])('%s: tools that %s refuses are told in words', async (kind, _who, no) => {
+])('%s: tools that %s refuses are sent as text', async (kind, _who, no) => {
   const { made, said, sent } = await talk(kind, no);
   expect(made).toMatchObject({ text: 'I look.', finishReason: 'tool_calls', calls: [{ tool: 'get_weather', args: '{"city":"Rome"}' }] });
   expect([said.text, said.calls, sent.length]).toEqual(['It is sunny.', [], 3]);

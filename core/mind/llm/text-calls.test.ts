@@ -134,7 +134,7 @@ test.each([
   expect(read(answer)).toEqual([[name, args]]);
 });
 
-test('a model that was told the mark may say something first, and call as in Python', () => {
+test('a model that knows the mark may write text before it, and call as in Python', () => {
   const call = '<tool_call>\n{"name":"exec","arguments":{"command":"ls"}}\n</tool_call>';
   const answer = `I look at the files.\n\n${call}`;
   expect(readTextCalls(answer, { tools, knowsMark: true })).toMatchObject({ text: 'I look at the files.', calls: [{ tool: 'exec' }] });

@@ -19,7 +19,7 @@ export interface TextCalls {
 
 export interface TextCallOptions {
   readonly tools: readonly ToolSchema[];
-  /** The model was told the mark of a call in words: text may come before it, outside of a code block. */
+  /** The request described the mark of a call: text may come before it, outside of a code block. */
   readonly knowsMark: boolean;
 }
 
@@ -58,7 +58,7 @@ export function readTextCalls(answer: string, options: TextCallOptions): TextCal
   return after === null ? null : { text: body.slice(0, at).trimEnd(), calls: after };
 }
 
-/** Returns whether the conversation holds this call already, as text somebody else wrote: then the answer quotes it. */
+/** Returns whether the conversation holds this call already, in the text of another author: then the answer quotes it. */
 export function isQuoted(answer: string, calls: readonly ReplyCall[], said: readonly string[]): boolean {
   const whole = packed(answer);
   return said.map(packed).some((text) => text.includes(whole) || calls.some(({ tool, args }) => quotes(text, tool, packed(args))));
@@ -104,7 +104,7 @@ class CallReader {
   readonly #knowsMark: boolean;
   #at = 0;
   #hasMark = false;
-  /** A mark that nobody writes but for a call. */
+  /** A mark that only a call has. */
   #isSure = false;
 
   constructor(text: string, { tools, knowsMark }: TextCallOptions) {
