@@ -1,5 +1,6 @@
 // Writes a scripted reply as the frames of each format, with the trouble the script asks for. Pure.
 
+import { signatureOf } from './vendors/anthropic-words.ts';
 import { errorDocument, type RefusalKind } from './scripted-model-refusals.ts';
 import type { ModelRequestSeen, WireFormat } from './scripted-model-requests.ts';
 
@@ -195,7 +196,10 @@ function anthropicFrames(reply: ReadyReply, streams: boolean): string[] {
   };
   if (reply.reasoning !== '') {
     const thoughts = reply.pieces(reply.reasoning).map((thinking) => ({ type: 'thinking_delta', thinking }));
-    block({ type: 'thinking', thinking: '', signature: '' }, [...thoughts, { type: 'signature_delta', signature: 'c2lnbmVk' }]);
+    block({ type: 'thinking', thinking: '', signature: '' }, [
+      ...thoughts,
+      { type: 'signature_delta', signature: signatureOf(reply.reasoning) },
+    ]);
   }
   if (reply.text !== '')
     block(

@@ -9,6 +9,7 @@ const byType: Readonly<Record<string, FailureCode>> = {
   authentication_error: 'model_auth',
   permission_error: 'model_auth',
   billing_error: 'model_quota',
+  invalid_request_error: 'model_rejected',
   not_found_error: 'model_unknown',
   request_too_large: 'model_context_overflow',
   rate_limit_error: 'model_rate_limited',
@@ -20,9 +21,15 @@ const byType: Readonly<Record<string, FailureCode>> = {
 const creditSentences =
   /credit balance is too low|usage limits? (reached|exceeded)|(reached|exceeded) your .{0,30}(usage|spend(ing)?) limits?/i;
 
+const filterSentence = /blocked by content filter/i;
+
 export function mapAnthropicFailure(failure: VendorFailure): AppError {
   const { type, message } = readVendorError(failure.body);
-  return createFailure(codeOf(type, failure.status, message), failure, message);
+  const code = codeOf(type, failure.status, message);
+  const isRefusal = code === 'model_rejected' && filterSentence.test(message);
+  // The vendor names what it does not know; another 404 comes from an address that is not its own.
+  const hint = code === 'model_unknown' && type === '' ? 'Check the model name, and the baseUrl and kind of this provider.' : undefined;
+  return createFailure(code, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
 }
 
 function codeOf(type: string, status: number, message: string): FailureCode {

@@ -28,6 +28,10 @@ const stopReasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
+const eventTypes: ReadonlySet<string> = new Set(
+  'message_start content_block_start content_block_delta content_block_stop message_delta message_stop ping'.split(' '),
+);
+
 export class AnthropicReader implements ReplyReader {
   readonly #context: ReaderContext;
   readonly #said: ReplyText;
@@ -35,6 +39,8 @@ export class AnthropicReader implements ReplyReader {
   #usage: Record<string, unknown> | null = null;
   #finish: FinishReason | null = null;
   #isDone = false;
+  /** An event of this format has come. */
+  #isKnown = false;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -44,6 +50,7 @@ export class AnthropicReader implements ReplyReader {
   event(data: string, event: string): boolean {
     if (data.startsWith('[DONE]')) return (this.#isDone = true);
     const parsed = parseJson(data);
+    if (!parsed.ok && event === 'error') throw this.#context.mapError(data);
     if (!parsed.ok || !isPlainObject(parsed.value)) throw badReply(this.#context.provider, parsed.ok ? undefined : parsed.error);
     this.#take(typeof parsed.value['type'] === 'string' ? parsed.value['type'] : event, parsed.value);
     return this.#isDone;
@@ -53,6 +60,7 @@ export class AnthropicReader implements ReplyReader {
     if (!isPlainObject(document)) throw badReply(this.#context.provider);
     if (document['type'] === 'error' || document['error'] !== undefined) throw this.#context.mapError(document);
     if (!Array.isArray(document['content'])) throw badReply(this.#context.provider);
+    this.#isKnown = true;
     this.#addUsage(document['usage']);
     (document['content'] as unknown[]).forEach((block, index) => this.#openBlock(index, block));
     this.#setFinish(document['stop_reason']);
@@ -69,13 +77,14 @@ export class AnthropicReader implements ReplyReader {
   }
 
   finish(): RawReply {
+    if (!this.#isKnown) throw badReply(this.#context.provider);
     if (this.#finish === null && !this.#isDone) throw cutOff(this.#context.provider);
     const calls = this.#blocks
       .filter((block) => block.type === 'tool_use')
       .map((block) => ({
         id: block.id,
         tool: block.name,
-        args: block.pieces === '' ? this.#said.argumentsOf(argsText(block.startInput)) : block.pieces,
+        args: block.pieces === '' ? this.#said.argumentsOf(this.#startArgs(block)) : block.pieces,
       }));
     const given = this.#finish ?? 'stop';
     const finishReason = calls.length > 0 && (given === 'stop' || given === 'other') ? 'tool_calls' : given;
@@ -83,8 +92,11 @@ export class AnthropicReader implements ReplyReader {
   }
 
   #take(type: string, event: Record<string, unknown>): void {
+    this.#isKnown ||= eventTypes.has(type);
     switch (type) {
       case 'message_start':
+        // A proxy asked again within its own stream: the parts of two answers are no answer.
+        if (this.#blocks.length > 0) throw cutOff(this.#context.provider);
         if (isPlainObject(event['message'])) this.#addUsage(event['message']['usage']);
         return;
       case 'content_block_start':
@@ -103,17 +115,21 @@ export class AnthropicReader implements ReplyReader {
       case 'error':
         throw this.#context.mapError(event);
       default:
-      // Pings, block ends and unknown events need nothing.
+        // Pings, block ends and unknown events need nothing. A gateway's own error has no type.
+        if (event['error'] !== undefined && event['error'] !== null) throw this.#context.mapError(event);
     }
   }
 
   #openBlock(index: unknown, block: unknown): void {
     if (!isPlainObject(block)) return;
     const type = text(block['type']);
+    const id = text(block['id']);
+    const repeated = this.#blocks.findIndex((one) => id !== '' && one.id === id && one.index === index && one.pieces === '');
+    if (repeated >= 0) this.#blocks.splice(repeated, 1);
     this.#blocks.push({
       index: typeof index === 'number' ? index : null,
       type,
-      id: text(block['id']),
+      id,
       name: text(block['name']),
       startInput: block['input'],
       pieces: '',
@@ -130,21 +146,32 @@ export class AnthropicReader implements ReplyReader {
     this.#said.addText(delta['text']);
     this.#said.addReasoning(delta['thinking']);
     const block = this.#blocks.findLast((one) => one.index === index) ?? this.#blocks[this.#blocks.length - 1];
+    const piece = argsText(delta['partial_json']);
+    // The beginning of this call is lost, and its name with it.
+    if (piece !== '' && !(block?.type ?? '').endsWith('_use')) throw cutOff(this.#context.provider);
     if (block === undefined) return;
     block.thinking += text(delta['thinking']);
     block.signature += text(delta['signature']);
-    block.pieces += this.#said.argumentsOf(argsText(delta['partial_json']));
+    block.pieces += this.#said.argumentsOf(piece);
   }
 
   #setFinish(reason: unknown): void {
-    if (typeof reason === 'string') this.#finish = stopReasons[reason] ?? 'other';
+    if (typeof reason !== 'string') return;
+    this.#finish = stopReasons[reason] ?? 'other';
+    this.#context.sink.ended?.();
   }
 
-  /** Counts are cumulative: a later one replaces an earlier one, an absent one does not. */
+  /** Counts are cumulative: a later one replaces an earlier one, an absent one and the zero of servers that do not count do not. */
   #addUsage(usage: unknown): void {
     if (!isPlainObject(usage)) return;
-    const known = Object.entries(usage).filter(([, value]) => typeof value === 'number');
+    const known = Object.entries(usage).filter(([, value]) => count(value) > 0);
     this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+  }
+
+  /** Every streamed call begins with an empty object: at the length limit it is not known for the arguments. */
+  #startArgs({ startInput }: Block): string {
+    const isEmpty = isPlainObject(startInput) && Object.keys(startInput).length === 0;
+    return isEmpty && this.#finish === 'length' ? '' : argsText(startInput);
   }
 
   /** The vendor's `input_tokens` leaves out what came from or went to the cache; ours counts all input. */
@@ -153,6 +180,7 @@ export class AnthropicReader implements ReplyReader {
     const cached = count(this.#usage['cache_read_input_tokens']);
     const written = count(this.#usage['cache_creation_input_tokens']);
     const inputTokens = count(this.#usage['input_tokens']) + cached + written;
+    if (inputTokens === 0) return null;
     return { inputTokens, outputTokens: count(this.#usage['output_tokens']), cachedInputTokens: cached };
   }
 }

@@ -1,6 +1,7 @@
 // Orders a conversation as every vendor accepts it: an assistant message, then one result for each of its calls, then user messages. Knows
 // no wire format. A group is the unit the request bodies are built from.
 
+import { fenced } from '../../base/fence.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 
@@ -88,7 +89,7 @@ export function inWords({ text, images, tool }: Spoken): Spoken {
 /** The wire text of a user or note message. A note is marked, and cannot close its own mark. */
 export function spokenText(message: { readonly role: 'user' | 'note'; readonly text: string }): string {
   if (message.role === 'user') return message.text;
-  return `<runtime-note>\n${message.text.replaceAll('</runtime-note', '<\\/runtime-note')}\n</runtime-note>`;
+  return fenced('runtime-note', message.text);
 }
 
 /** JSON text of an object in any case: a model's other output is kept under `_raw`. */

@@ -6,6 +6,7 @@ import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
 import type { ServerName } from '../../contracts/server-names.ts';
 import { refusalWords, vendorRefusal, vendors, type Vendor } from '../../../tests/doubles/vendors/vendors.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
+import { createInWordsFormat } from './in-words-format.ts';
 import { createOllamaFormat } from './ollama-format.ts';
 import { createOpenAiFormat } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
@@ -28,6 +29,12 @@ const chat = (preset: ServerName, modelId: string): readonly [Vendor, string, Wi
   }),
 ];
 
+const inWords = ([vendor, , format]: readonly [Vendor, string, WireFormat], modelId: string): readonly [Vendor, string, WireFormat] => [
+  vendor,
+  modelId,
+  createInWordsFormat(format),
+];
+
 const formats: readonly (readonly [Vendor, string, WireFormat])[] = [
   chat('openai', 'gpt-4o'),
   chat('openai', 'gpt-5'),
@@ -42,6 +49,9 @@ const formats: readonly (readonly [Vendor, string, WireFormat])[] = [
   ['anthropic', 'claude-sonnet-4-5', anthropic],
   ['anthropic', 'claude-opus-4-8', anthropic],
   ['ollama', 'qwen3', ollama],
+  inWords(['ollama', '', ollama], 'gemma'),
+  inWords(chat('lmstudio', ''), 'local'),
+  inWords(chat('mistral', ''), 'mistral-large'),
 ];
 const [, , openAi] = chat('openai', 'gpt-4o');
 

@@ -14,6 +14,8 @@ export class OllamaReader implements ReplyReader {
   readonly #calls: ReplyCall[] = [];
   #usage: Usage | null = null;
   #finish: FinishReason | null = null;
+  /** A document of this format has come. */
+  #isKnown = false;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -30,11 +32,13 @@ export class OllamaReader implements ReplyReader {
   whole(document: unknown): void {
     if (!isPlainObject(document)) throw badReply(this.#context.provider);
     if (document['error'] !== undefined && document['error'] !== null) throw this.#context.mapError(document);
+    this.#isKnown ||= 'message' in document || 'done' in document;
     if (isPlainObject(document['message'])) this.#message(document['message']);
     if (document['done'] === true) this.#end(document);
   }
 
   finish(): RawReply {
+    if (!this.#isKnown) throw badReply(this.#context.provider);
     if (this.#finish === null) throw cutOff(this.#context.provider);
     const finishReason = this.#calls.length > 0 && this.#finish !== 'length' ? 'tool_calls' : this.#finish;
     return { text: this.#said.text, reasoning: this.#said.reasoning, calls: this.#calls, usage: this.#usage, finishReason };
@@ -47,19 +51,25 @@ export class OllamaReader implements ReplyReader {
     for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) if (isPlainObject(call)) this.#call(call);
   }
 
-  /** A call comes whole. */
+  /** A call comes whole. Some servers repeat the calls so far with each line; the same one under the same id is one call. */
   #call(call: Record<string, unknown>): void {
     const fn = isPlainObject(call['function']) ? call['function'] : call;
-    if (typeof fn['name'] !== 'string') return;
     this.#context.sink.began?.();
     const args = this.#said.argumentsOf(argsText(fn['arguments']));
-    this.#calls.push({ id: typeof call['id'] === 'string' ? call['id'] : '', tool: fn['name'], args });
+    const made = { id: textOf(call['id']), tool: textOf(fn['name']), args };
+    const isRepeat = this.#calls.some((one) => made.id !== '' && one.id === made.id && one.tool === made.tool && one.args === args);
+    if (!isRepeat) this.#calls.push(made);
   }
 
   #end(document: Record<string, unknown>): void {
     const reason = document['done_reason'];
     this.#finish = typeof reason === 'string' ? (doneReasons[reason] ?? 'other') : 'stop';
-    if (typeof document['prompt_eval_count'] !== 'number' && typeof document['eval_count'] !== 'number') return;
+    // Older servers leave out the count of a prompt they still know.
+    if (typeof document['prompt_eval_count'] !== 'number') return;
     this.#usage = { inputTokens: count(document['prompt_eval_count']), outputTokens: count(document['eval_count']), cachedInputTokens: 0 };
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -2,8 +2,9 @@
 // Sources: OpenAI API error codes; llama.cpp server (exceed_context_size_error); vLLM, LM Studio and gateways as seen.
 
 import type { AppError } from '../../contracts/errors.ts';
+import { saysNoTools } from './refused-words.ts';
 import { isTooLong } from './too-long.ts';
-import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
+import { createFailure, readVendorError, type FailureCode, type VendorError, type VendorFailure } from './vendor-failure.ts';
 
 const byCode: Readonly<Record<string, FailureCode>> = {
   invalid_api_key: 'model_auth',
@@ -49,13 +50,19 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
   const { type, code, message } = readVendorError(failure.body);
   const status = failure.status >= 400 ? failure.status : Number.parseInt(code, 10) || failure.status;
   const isSilent = options?.emptyRefusalIsTooLong === true && status === 400 && failure.body === '';
-  const found = isSilent ? 'model_context_overflow' : (byCode[code] ?? byCode[type] ?? byStatus(status, message));
+  const found = isSilent ? 'model_context_overflow' : codeOf({ type, code, message }, status);
   const hint =
     found === 'model_unknown' && !missingModelSentences.test(message) && code !== 'model_not_found'
       ? 'Check the model name and the baseUrl of this provider; it usually ends in /v1.'
       : undefined;
   const isRefusal = refusalCodes.has(code) || refusalCodes.has(type);
   return createFailure(found, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
+}
+
+function codeOf({ type, code, message }: VendorError, status: number): FailureCode {
+  // llama-server says it of a template with status 500: asking again in the same way is of no use.
+  if (status < 501 && saysNoTools(message)) return 'model_rejected';
+  return byCode[code] ?? byCode[type] ?? byStatus(status, message);
 }
 
 const statusCodes: Readonly<Record<number, FailureCode>> = {

@@ -27,8 +27,12 @@ const sentences: readonly RegExp[] = [
   // DeepSeek: the reasoning_content field is included in the input messages
   /[`'"]?(reasoning_content)[`'"]? (?:field )?(?:is|in) (?:included|not allowed|not supported)/gi,
 ];
-/** Ollama and servers of models that were not made for it. */
-const noTools = /does not support (?:tools|tool use|function calling)\b|tools? (?:is|are) not supported/i;
+/**
+ * Ollama and servers of models that were not made for it. vLLM: "auto" tool choice requires --enable-auto-tool-choice. The templates of
+ * models without tools: Conversation roles must alternate; Only user and assistant roles are supported.
+ */
+const noTools =
+  /does not support (?:tools|tool use|function calling)\b|tools? (?:is|are) not supported|tool choice requires --|roles must alternate|only user(?:,| and) (?:model|assistant)|does not support successive user/i;
 
 /**
  * Models and servers that cannot hold an answer to a schema, or not to this one. Each server has its field; only the one that was sent is
@@ -36,6 +40,11 @@ const noTools = /does not support (?:tools|tool use|function calling)\b|tools? (
  * Anthropic: output_config.format… , The compiled grammar is too large. Ollama: invalid JSON schema in format.
  */
 const noOutput = /\bresponse[_ ]format\b|\boutput[_ ](?:config|format)\b|\bstructured outputs?\b|\bschema in format\b|\bgrammar\b/i;
+
+/** Returns whether a sentence says that the model takes no tools, with whatever status it came. */
+export function saysNoTools(said: string): boolean {
+  return noTools.test(said);
+}
 
 /** The plain names: the last part of a path, also in snake case if it was in camel case. At most a dozen. */
 export function refusedWords(said: string): string[] {

@@ -44,7 +44,7 @@ const readBytesMax = 16 * 1024 * 1024;
 /** The minimum size counted for a dropped piece: it also limits a flood of tiny ones. */
 const DROPPED_BYTES_MIN = 64;
 /** No JSON: a call whose arguments were cut never passes for a whole one. */
-const CUT_MARK = '…';
+export const CUT_MARK = '…';
 
 /** Collects the text of an answer as it arrives: stores it, passes it on, and limits it. */
 export class ReplyText {

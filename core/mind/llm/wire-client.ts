@@ -4,12 +4,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { ModelClient, ModelReply, ModelRequest } from '../../contracts/llm.ts';
+import type { ModelClient, ModelReply, ModelRequest, ReplyCall } from '../../contracts/llm.ts';
 import type { HttpTransport, ResponseReader } from './http-transport.ts';
-import { badReply, completeCalls, cutOff, type CallIds, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
+import {
+  badReply,
+  completeCalls,
+  CUT_MARK,
+  cutOff,
+  type CallIds,
+  type ProgressSink,
+  type RawReply,
+  type ReplyReader,
+} from './reply-reader.ts';
 import type { RequestBodies } from './request-body.ts';
 import { LineParser } from './line-parser.ts';
 import { SseParser } from './sse-parser.ts';
+import { withTextCalls } from './text-calls.ts';
 import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
@@ -30,6 +40,8 @@ export interface Dialect {
   readonly path: string;
   readonly headers: readonly string[];
   bodiesOf(modelId: string): RequestBodies;
+  /** The tools of requests to this model are words, because it takes no others. */
+  toolsInWords(modelId: string): boolean;
   /** Leaves these words out of requests from now on where possible; returns those that were in the request. */
   leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
@@ -60,7 +72,8 @@ export class WireClient implements ModelClient {
         () => null,
         (cause: unknown) => toAppError(cause),
       );
-      const raw = broken === null ? reader.finish() : finishBroken(reader, broken);
+      const given = broken === null ? reader.finish() : finishBroken(reader, broken);
+      const raw = withTextCalls(given, request, this.#dialect.toolsInWords(request.modelId));
       isClean = true;
       const ids: CallIds = { next: this.#nextCallId, isTaken: (id) => lease.isCallIdTaken(id) };
       const reply = completeReply(raw, ids, lease.bytes.length);
@@ -98,15 +111,24 @@ function finishBroken(reader: ReplyReader, broken: AppError): RawReply {
   }
 }
 
-/** Makes call ids whole and estimates a usage the server did not report. */
+/**
+ * Makes call ids whole and estimates a usage the server did not report. The calls of an answer that the vendor withdrew are not made, and one
+ * that was cut off before its arguments is marked as cut: without any it would pass for whole.
+ */
 export function completeReply(raw: RawReply, ids: CallIds, requestBytes: number): ModelReply {
-  const calls = completeCalls(raw.calls, ids);
   const { text, reasoning, finishReason } = raw;
+  const given = finishReason === 'content_filter' ? [] : finishReason === 'length' ? markCut(raw.calls) : raw.calls;
+  const calls = completeCalls(given, ids);
   if (raw.usage !== null) return { text, reasoning, calls, usage: raw.usage, usageReported: true, finishReason };
   const callTokens = calls.reduce((sum, call) => sum + estimateTokens(call.tool) + estimateTokens(call.args), 0);
   const outputTokens = estimateTokens(text) + estimateTokens(reasoning) + callTokens;
   const usage = { inputTokens: estimateTokensOfBytes(requestBytes), outputTokens, cachedInputTokens: 0 };
   return { text, reasoning, calls, usage, usageReported: false, finishReason };
+}
+
+function markCut(calls: readonly ReplyCall[]): readonly ReplyCall[] {
+  const last = calls.at(-1);
+  return last === undefined || last.args.trim() !== '' ? calls : [...calls.slice(0, -1), { ...last, args: CUT_MARK }];
 }
 
 /** One HTTP answer: events, one JSON document instead of events, or an error body. */
@@ -162,12 +184,14 @@ class AnswerReader implements ResponseReader {
   }
 
   #event(data: string, event: string): boolean {
+    if (data.trim() === '') return false;
     this.#hasEvents = true;
     try {
       return this.#reader.event(data, event);
     } catch (cause) {
       // Half a line at the very end is a cut, not nonsense.
-      if (this.#isAtEnd && cause instanceof AppError && cause.code === 'model_bad_reply') throw cutOff(this.#dialect.provider);
+      const isCut = this.#isAtEnd && /^\s*[{[]/.test(data);
+      if (isCut && cause instanceof AppError && cause.code === 'model_bad_reply') throw cutOff(this.#dialect.provider);
       throw cause;
     }
   }

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../contracts/llm.ts';
 import { mapAnthropicFailure } from './anthropic-errors.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
 import { AnthropicReader } from './anthropic-reader.ts';
+import { createInWordsFormat } from './in-words-format.ts';
 import { KeptOfCalls } from './kept-of-call.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { createOllamaFormat } from './ollama-format.ts';
@@ -45,13 +46,16 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
     path: pathOf(options.baseUrl, '/chat/completions'),
     headers: headerList(options, bearer(options)),
     ...bodiesByModel(options, (refused) =>
-      createOpenAiFormat({
-        seesImages: options.seesImages,
-        profile,
+      wordedIfRefused(
         refused,
-        keptOf: (callId) => kept.of(callId),
-        needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
-      }),
+        createOpenAiFormat({
+          seesImages: options.seesImages,
+          profile,
+          refused,
+          keptOf: (callId) => kept.of(callId),
+          needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
+        }),
+      ),
     ),
     mapFailure: map,
     createReader: (request, sink) => new OpenAiReader(readerContext(options, map, request, sink)),
@@ -75,12 +79,15 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
     path: pathOf(withoutApi(options.baseUrl), '/api/chat'),
     headers: headerList(options, { accept: 'application/x-ndjson', ...bearer(options) }),
     ...bodiesByModel(options, (refused) =>
-      createOllamaFormat({
-        seesImages: options.seesImages,
-        contextTokens,
+      wordedIfRefused(
         refused,
-        thinkingBefore: (callId) => kept.of(callId)?.reasoning ?? '',
-      }),
+        createOllamaFormat({
+          seesImages: options.seesImages,
+          contextTokens,
+          refused,
+          thinkingBefore: (callId) => kept.of(callId)?.reasoning ?? '',
+        }),
+      ),
     ),
     mapFailure: map,
     createReader: (request, sink) => new OllamaReader(readerContext(options, map, request, sink)),
@@ -108,6 +115,7 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
         refused,
       }),
     ),
+    toolsInWords: () => false,
     mapFailure: map,
     createReader: (request, sink) => new AnthropicReader(readerContext(options, map, request, sink)),
     onReply(reader, reply) {
@@ -119,11 +127,15 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
   };
 }
 
+function wordedIfRefused(refused: ReadonlySet<string>, format: WireFormat): WireFormat {
+  return refused.has('tools') ? createInWordsFormat(format) : format;
+}
+
 /** Bodies per model: a server's refusals may depend on it. A newly refused word rebuilds them. */
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>) => WireFormat,
-): Pick<Dialect, 'bodiesOf' | 'leaveOut'> {
+): Pick<Dialect, 'bodiesOf' | 'leaveOut' | 'toolsInWords'> {
   const { origin } = new URL(baseUrl);
   const known = new Map<string, { readonly refused: ReadonlySet<string>; readonly bodies: RequestBodies }>();
   return {
@@ -136,6 +148,7 @@ function bodiesByModel(
       known.set(modelId, { refused, bodies });
       return bodies;
     },
+    toolsInWords: (modelId) => refusedWords.refusedBy(origin, modelId).has('tools'),
     leaveOut(words, modelId, sent) {
       const found = wordsToLeaveOut(words, sent, refusedWords.refusedBy(origin, modelId));
       if (found.length > 0) refusedWords.refuse(origin, modelId, found);

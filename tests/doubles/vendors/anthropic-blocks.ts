@@ -1,9 +1,11 @@
 // Anthropic's refusals of messages: single blocks, and the order of calls and results over the turns.
 
 import { isPlainObject } from '../../../core/base/json.ts';
-import { anthropicNo, isTextEmpty, isThinking } from './anthropic-words.ts';
+import { checkSides } from './anthropic-images.ts';
+import { anthropicNo, isTextEmpty, isThinking, signatureOf } from './anthropic-words.ts';
 import { given, has, list, parts, text, type Part } from './refused.ts';
 
+const MESSAGES_MAX = 100_000;
 const IMAGE_BYTES_MAX = 5_242_880;
 const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const CALL_KEYS = ['type', 'id', 'name', 'input', 'cache_control', 'caller'];
@@ -18,6 +20,7 @@ interface Turn {
 export function checkTurns(body: Part, version: number): void {
   const messages = list(body['messages']);
   if (messages.length === 0) throw anthropicNo('messages: at least one message is required');
+  if (messages.length > MESSAGES_MAX) throw anthropicNo(`messages: List should have at most ${MESSAGES_MAX} items after validation, not ${messages.length}`); // prettier-ignore
   const seen = new Set<string>();
   const turns: Turn[] = [];
   messages.forEach((message, index) => {
@@ -30,6 +33,7 @@ export function checkTurns(body: Part, version: number): void {
   if (turns[0]?.role !== 'user') throw anthropicNo('messages: first message must use the "user" role');
   const usesTools = turns.some(({ blocks }) => blocks.some(({ type }) => type === 'tool_use' || type === 'tool_result'));
   if (usesTools && list(body['tools']).length === 0) throw anthropicNo('Requests which have `tool_use` or `tool_result` blocks in their messages must define tools.'); // prettier-ignore
+  checkSides(turns.flatMap(({ blocks }) => blocks));
   turns.forEach((turn, place) => {
     if (turn.role === 'assistant') checkAnswered(turn, turns[place + 1]);
     else checkResults(turn, turns[place - 1]);
@@ -135,7 +139,9 @@ function checkResult(block: Part, where: string): void {
 function checkThinkingBlock(block: Part, where: string): void {
   if (given(block, 'cache_control')) throw anthropicNo(`${where}.thinking.cache_control: Extra inputs are not permitted`);
   if (!has(block, 'signature')) throw anthropicNo(`${where}.thinking.signature: Field required`);
-  if (text(block['signature']) === '') throw anthropicNo(`${where}: Invalid \`signature\` in \`thinking\` block`);
+  const signature = text(block['signature']);
+  const isOurs = /^[A-Za-z0-9+/]{43}=$/.test(signature);
+  if (signature === '' || (isOurs && signature !== signatureOf(text(block['thinking'])))) throw anthropicNo(`${where}: Invalid \`signature\` in \`thinking\` block`); // prettier-ignore
 }
 
 function idsOf(turn: Turn | undefined, type: string, key: string): string[] {

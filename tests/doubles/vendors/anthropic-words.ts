@@ -1,5 +1,6 @@
 // Anthropic's form of a refusal.
 
+import { hash } from 'node:crypto';
 import { isPlainObject } from '../../../core/base/json.ts';
 import { Refused, type Part } from './refused.ts';
 
@@ -13,4 +14,9 @@ export function isTextEmpty(text: string): boolean {
 
 export function isThinking(body: Part): boolean {
   return isPlainObject(body['thinking']) && body['thinking']['type'] !== 'disabled';
+}
+
+/** The signature this double gives to a thought: it fits no other. */
+export function signatureOf(thinking: string): string {
+  return hash('sha256', thinking, 'base64');
 }

@@ -69,10 +69,14 @@ function checkSchema(schema: unknown, place: SchemaPlace): void {
   );
 }
 
+const numberFormats: Readonly<Record<string, readonly string[]>> = { number: ['float', 'double'], integer: ['int32', 'int64'] };
+
 function checkNode(schema: Part, type: string, { where, named, isRoot }: SchemaPlace): void {
   if (has(schema, 'enum')) checkEnum(schema, type, { where, named });
   const { format } = schema;
   if (type === 'string' && format !== undefined && !['enum', 'date-time'].includes(text(format))) throw no(`${named}.format: only 'enum' and 'date-time' are supported for STRING type`); // prettier-ignore
+  const ofNumbers = numberFormats[type];
+  if (ofNumbers !== undefined && format !== undefined && !ofNumbers.includes(text(format))) throw no(`${named}.format: only ${ofNumbers.map((one) => `'${one}'`).join(' and ')} are supported for ${type.toUpperCase()} type`); // prettier-ignore
   if (type === 'array' && !has(schema, 'items')) throw no(`${named}.items: missing field.`);
   for (const word of ['properties', 'required'])
     if (type !== 'object' && has(schema, word) && !(isRoot && type === '')) throw no(`${named}.${word}: only allowed for OBJECT type`);

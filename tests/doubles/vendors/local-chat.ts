@@ -21,9 +21,17 @@ export function llamaServerChat(body: Part): VendorNo | null {
     const kwargs = body['chat_template_kwargs'];
     const thinks = !isPlainObject(kwargs) || kwargs['enable_thinking'] !== false;
     if (trailing === 1 && thinks) throw llamaNo('Assistant response prefill is incompatible with enable_thinking.');
+    // A server whose model is named so has a template that wants turns to alternate, as those of Gemma and early Mistral models do.
+    if (/gemma|alternating/.test(text(body['model']))) checkAlternation(messages);
     // Many templates want the system prompt first and refuse other orders with their own message.
     if (messages.slice(1).some(({ role }) => role === 'system')) throw llamaNo('System message must be at the beginning.', 500);
   });
+}
+
+function checkAlternation(messages: readonly Part[]): void {
+  const roles = messages.map(({ role }) => text(role)).filter((role) => role !== 'system');
+  if (roles.every((role, index) => (role === 'user') === (index % 2 === 0))) return;
+  throw llamaNo('Conversation roles must alternate user/assistant/user/assistant/...', 500);
 }
 
 function checkLlamaMessage(message: unknown): void {

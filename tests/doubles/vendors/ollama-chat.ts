@@ -7,6 +7,7 @@ import { jsonTypes, list, parts, Refused, refusalOf, text, walkSchema, type Part
 
 const KEYS = 'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs'.split(' ');
 const ROOT_WORDS = ['type', '$defs', 'items', 'required', 'properties'];
+const MESSAGE_KEYS = ['role', 'content', 'thinking', 'images', 'tool_calls', 'tool_name', 'tool_call_id'];
 const INNER_WORDS = ['anyOf', 'type', 'items', 'description', 'enum', 'properties', 'required'];
 
 function no(error: string): Refused {
@@ -55,6 +56,7 @@ function forgotten(what: string): Refused {
 
 function checkMessage(message: unknown): void {
   if (!isPlainObject(message)) throw no('json: cannot unmarshal value into Go struct field ChatRequest.messages of type api.Message');
+  for (const key of Object.keys(message)) if (!MESSAGE_KEYS.includes(key)) throw forgotten(`messages.${key}`);
   for (const key of ['role', 'content', 'thinking', 'tool_name', 'tool_call_id']) want(message[key], 'string', [`ChatRequest.messages.${key}`, 'string']); // prettier-ignore
   if (!['system', 'user', 'assistant', 'tool'].includes(text(message['role']))) throw no(`invalid role: ${text(message['role'])}, role must be one of [system, user, assistant, tool]`); // prettier-ignore
   for (const image of list(message['images'])) {
@@ -65,6 +67,7 @@ function checkMessage(message: unknown): void {
   for (const call of parts(message['tool_calls'])) {
     const fn = isPlainObject(call['function']) ? call['function'] : {};
     const at = 'ChatRequest.messages.tool_calls.function';
+    for (const key of Object.keys(call)) if (key !== 'id' && key !== 'function') throw forgotten(`messages.tool_calls.${key}`);
     want(fn['name'], 'string', [`${at}.name`, 'string']);
     want(fn['arguments'], 'object', [`${at}.arguments`, 'api.ToolCallFunctionArguments']);
   }
@@ -91,5 +94,7 @@ function checkProperties(properties: unknown, at: string): void {
     want(node['description'], 'string', [`${at}.description`, 'string']);
     for (const word of Object.keys(node)) if (!INNER_WORDS.includes(word)) throw forgotten(`${key}.${word}`);
     checkProperties(node['properties'], at);
+    // The branches are properties as well; \`items\` alone is kept as it is.
+    checkProperties(Object.fromEntries(list(node['anyOf']).map((branch, index) => [`${key}.anyOf[${index}]`, branch])), at);
   }
 }

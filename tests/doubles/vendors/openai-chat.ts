@@ -59,6 +59,7 @@ export function deepSeekChat(body: Part): VendorNo | null {
     checkTools(body, say);
     const format = body['response_format'];
     if (isPlainObject(format) && format['type'] === 'json_schema') throw say('This response_format type is unavailable now', null, 'invalid_request_error'); // prettier-ignore
+    if (given(body, 'max_tokens') && body['model'] === 'deepseek-chat' && !(Number(body['max_tokens']) >= 1 && Number(body['max_tokens']) <= 8192)) throw say('Invalid max_tokens value, the valid range of max_tokens is [1, 8192]', null, 'invalid_request_error'); // prettier-ignore
     checkMessages(body, { say, isDeepSeek: true });
     const thinking = body['thinking'];
     const isOff = isPlainObject(thinking) && thinking['type'] === 'disabled';
@@ -127,6 +128,7 @@ function checkMetadata(metadata: Part, sayNo: Say): void {
   if (entries.length > 16) throw sayNo(`Invalid 'metadata': too many properties. Expected an object with at most 16 properties, but got an object with ${entries.length} properties instead.`, 'metadata', 'object_above_max_properties'); // prettier-ignore
   for (const [key, value] of entries) {
     const at = `metadata.${key}`;
+    checkLength(key, { at: 'metadata', max: 64 }, sayNo);
     if (typeof value !== 'string') throw sayNo(`Invalid type for '${at}': expected a string, but got ${kindWords(value)} instead.`, at, 'invalid_type'); // prettier-ignore
     checkLength(value, { at, max: 512 }, sayNo);
   }

@@ -14,6 +14,7 @@ export interface MessageRules {
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
 const CALL_ID_CHARS_MAX = 40;
 const IMAGE_CHARS_MAX = 20_971_520;
+const TEXT_CHARS_MAX = 10_485_760;
 
 export function checkMessages(body: Part, rules: MessageRules): void {
   const { say } = rules;
@@ -21,6 +22,8 @@ export function checkMessages(body: Part, rules: MessageRules): void {
   if (!Array.isArray(messages)) throw missing('messages', say);
   if (messages.length === 0) throw emptyArray('messages', say);
   const pairs = new Pairs(rules);
+  // The old reasoner alone wants turns to alternate.
+  if (rules.isDeepSeek === true && body['model'] === 'deepseek-reasoner') checkAlternation(messages.filter(isPlainObject), say);
   messages.forEach((message: unknown, index) => {
     const at = `messages[${index}]`;
     if (!isPlainObject(message) || typeof message['role'] !== 'string') throw missing(`${at}.role`, say);
@@ -40,6 +43,12 @@ export function checkMessages(body: Part, rules: MessageRules): void {
   pairs.close();
 }
 
+function checkAlternation(messages: readonly Part[], say: Say): void {
+  const roles = messages.map(({ role }) => role).filter((role) => role !== 'system' && role !== 'tool');
+  const at = roles.findIndex((role, index) => index > 0 && role === roles[index - 1]);
+  if (at > 0 && roles[at] === 'user') throw say(`deepseek-reasoner does not support successive user or assistant messages (messages[${at - 1}] and messages[${at}] in your input). You should interleave the user/assistant messages in the message sequence.`, null, 'invalid_request_error'); // prettier-ignore
+}
+
 function checkContent(message: Part, { at, hasCalls }: { at: string; hasCalls: boolean }, say: Say): void {
   const { content, role } = message;
   if (content === null || content === undefined) {
@@ -48,7 +57,9 @@ function checkContent(message: Part, { at, hasCalls }: { at: string; hasCalls: b
   } else if (Array.isArray(content)) {
     if (content.length === 0) throw emptyArray(`${at}.content`, say);
     content.forEach((part: unknown, place) => checkPart(part, { at, place, role: text(role) }, say));
-  } else if (typeof content !== 'string') {
+  } else if (typeof content === 'string') {
+    checkLength(content, { at: `${at}.content`, max: TEXT_CHARS_MAX }, say);
+  } else {
     throw say(`Invalid type for '${at}.content': expected one of a string or array of objects, but got ${kindWords(content)} instead.`, `${at}.content`, 'invalid_type'); // prettier-ignore
   }
 }

@@ -12,6 +12,7 @@ const STRICT_REFUSES = 'allOf not if then else dependentRequired dependentSchema
 const STRICT_PROPERTIES_MAX = 5000;
 const STRICT_ENUM_MAX = 1000;
 const STRICT_DEPTH_MAX = 10;
+const STRICT_CHARS_MAX = 120_000;
 const TOOLS_MAX = 128;
 const NAME_CHARS_MAX = 64;
 const DESCRIPTION_CHARS_MAX = 1024;
@@ -107,6 +108,7 @@ function checkSchema(schema: unknown, isStrict: boolean, bad: Bad): void {
     const { required } = node;
     if (required !== undefined && !Array.isArray(required)) throw bad(`${required === null ? 'None' : JSON.stringify(required)} is not of type 'array'.`); // prettier-ignore
     if (typesOf(node).includes('array') && !has(node, 'items')) throw bad(`${context}array schema missing items.`);
+    if (Array.isArray(node['items'])) throw bad(`${context}${JSON.stringify(node['items'])} is not of type 'object', 'boolean'.`);
     if (isStrict) checkStrictNode(node, context, bad);
   });
   if (isStrict) checkStrictSize(schema, bad);
@@ -134,14 +136,18 @@ function checkStrictSize(schema: Part, bad: Bad): void {
   let properties = 0;
   let values = 0;
   let depth = 0;
+  let chars = 0;
   walkSchema(schema, (node, path) => {
     if (!isPlainObject(node)) return;
     properties += isPlainObject(node['properties']) ? Object.keys(node['properties']).length : 0;
     values += list(node['enum']).length;
+    for (const word of [...Object.keys(isPlainObject(node['properties']) ? node['properties'] : {}), ...list(node['enum'])])
+      chars += String(word).length;
     depth = Math.max(depth, path.filter((step) => step === 'properties' || step === 'items').length);
   });
   if (properties > STRICT_PROPERTIES_MAX) throw bad(`Expected at most ${STRICT_PROPERTIES_MAX} object properties in total within a single schema, but received ${properties}.`); // prettier-ignore
   if (values > STRICT_ENUM_MAX) throw bad(`Expected at most ${STRICT_ENUM_MAX} enum values in total within a single schema when using structured outputs, but received ${values}. Consider reducing the number of enums, or use 'strict: false' to opt out of structured outputs.`); // prettier-ignore
+  if (chars > STRICT_CHARS_MAX) throw bad(`The total string length of all property names, definition names, enum values, and const values cannot exceed ${STRICT_CHARS_MAX} characters, but received ${chars}.`); // prettier-ignore
   if (depth > STRICT_DEPTH_MAX) throw bad(`${depth} levels of nesting exceeds limit of ${STRICT_DEPTH_MAX}.`);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { limitControls } from './limit-controls.ts';
 import { outputControls } from './output-controls.ts';
 import type { Part } from './refused.ts';
 import { controls, says, valid } from './vendor-controls.ts';
@@ -9,16 +10,18 @@ describe.each(vendors)('%s', (vendor) => {
     expect(vendorRefusal(vendor, valid[vendor])).toBeNull();
   });
 
-  test.each([...controls[vendor], ...(outputControls[vendor] ?? [])].map((control) => ({ what: control[0], control })))(
-    'refuses $what',
-    ({ control }) => {
-      const [, change, wordsOfIt, status = 400] = control;
-      const changed = Object.entries({ ...valid[vendor], ...change }).filter(([, value]) => value !== undefined);
-      // As it would come over the wire.
-      const no = vendorRefusal(vendor, JSON.parse(JSON.stringify(Object.fromEntries(changed))) as Part);
-      expect([no?.status, no === null ? '' : refusalWords(no)]).toEqual([status, expect.stringContaining(wordsOfIt)]);
-    },
-  );
+  test.each(
+    [...controls[vendor], ...(outputControls[vendor] ?? []), ...(limitControls[vendor] ?? [])].map((control) => ({
+      what: control[0],
+      control,
+    })),
+  )('refuses $what', ({ control }) => {
+    const [, change, wordsOfIt, status = 400] = control;
+    const changed = Object.entries({ ...valid[vendor], ...change }).filter(([, value]) => value !== undefined);
+    // As it would come over the wire.
+    const no = vendorRefusal(vendor, JSON.parse(JSON.stringify(Object.fromEntries(changed))) as Part);
+    expect([no?.status, no === null ? '' : refusalWords(no)]).toEqual([status, expect.stringContaining(wordsOfIt)]);
+  });
 });
 
 test('a refusal has the form its vendor gives it', () => {

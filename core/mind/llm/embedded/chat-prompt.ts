@@ -2,7 +2,7 @@
 // <tool_call>, gets them as plain text. Pure but for the template itself.
 
 import type { EngineMessage, EngineTool } from './engine-messages.ts';
-import { callClosing, callOpening } from './reply-splitter.ts';
+import { callsInWords, resultInWords, toolsInWords } from '../calls-in-text.ts';
 
 export interface ChatTemplate {
   readonly source: string;
@@ -58,22 +58,17 @@ function inTemplate(message: EngineMessage): object {
 
 function asText(messages: readonly EngineMessage[], tools: readonly EngineTool[]): PlainMessage[] {
   const said = messages.map((message): PlainMessage => {
-    if (message.role === 'tool') return { role: 'user', content: `<tool_response>\n${message.content}\n</tool_response>` };
+    if (message.role === 'tool') return { role: 'user', content: resultInWords(message.content) };
     if (message.role !== 'assistant') return { role: message.role, content: message.content };
-    const calls = message.calls.map(({ name, args }) => `${callOpening}\n${JSON.stringify({ name, arguments: args })}\n${callClosing}`);
-    return { role: 'assistant', content: [message.content, ...calls].filter((part) => part !== '').join('\n') };
+    const calls = message.calls.map(({ name, args }) => ({ name, args: JSON.stringify(args) }));
+    return { role: 'assistant', content: callsInWords(message.content, calls) };
   });
   const joined = joinRoles(said);
   if (tools.length === 0) return joined;
   const [first, ...rest] = joined;
-  const words = toolWords(tools);
+  const words = toolsInWords(tools);
   if (first?.role === 'system') return [{ role: 'system', content: `${first.content}\n\n${words}` }, ...rest];
   return [{ role: 'system', content: words }, ...joined];
-}
-
-function toolWords(tools: readonly EngineTool[]): string {
-  const signatures = tools.map((tool) => JSON.stringify(offered(tool))).join('\n');
-  return `# Tools\n\nYou may call one or more functions. Their signatures:\n<tools>\n${signatures}\n</tools>\n\nFor each call write a JSON object with the name and the arguments between these marks, and nothing after the last one:\n${callOpening}\n{"name": "NAME", "arguments": {}}\n${callClosing}`;
 }
 
 /** Joins messages of one role that follow each other. */

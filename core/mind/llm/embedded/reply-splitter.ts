@@ -1,8 +1,8 @@
 // Splits what a model writes into reasoning, text, and the place where a tool call begins, while it is being written. Holds back what may
 // still become a mark. Knows nothing of tokens.
 
-export const callOpening = '<tool_call>';
-export const callClosing = '</tool_call>';
+import { callOpening } from '../calls-in-text.ts';
+
 const thinkOpening = '<think>';
 export const thinkClosing = '</think>';
 

@@ -5,7 +5,8 @@ import { callGrammar, outputGrammar } from './call-grammar.ts';
 import { renderPrompt } from './chat-prompt.ts';
 import type { CallRule, EngineModel } from './engine-library.ts';
 import type { CompleteOrder, EngineAnswer, EngineFailure } from './engine-messages.ts';
-import { callClosing, callOpening, ReplySplitter, thinkClosing } from './reply-splitter.ts';
+import { callClosing, callOpening } from '../calls-in-text.ts';
+import { ReplySplitter, thinkClosing } from './reply-splitter.ts';
 
 /** Between two of them the work can be called off. */
 const READ_TOKENS = 256;
