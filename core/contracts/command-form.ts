@@ -40,7 +40,7 @@ export interface CommandForm<P extends string = string, R extends string = strin
   readonly options?: { readonly [K in P]?: OptionForm } & { readonly [K: `-${string}`]: OptionForm };
   /** Parameters that this command gives a value. */
   readonly sets?: { readonly [K in P]?: unknown };
-  /** What is a path: parameters, resolved against the current folder, and with their colon the arguments that are no parameters. */
+  /** The paths: parameters are resolved against the current folder; an argument that is no parameter is named with its colon. */
   readonly paths?: readonly (P | `:${string}`)[];
   /** The parameter that is read from standard input. */
   readonly stdin?: P;

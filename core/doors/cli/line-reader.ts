@@ -53,7 +53,7 @@ export class LineReader {
     this.#lines.prompt(true);
     return new Promise((resolve) => {
       const giveUp = (): void => {
-        // What follows begins below the question.
+        // The next output begins below the question.
         if (this.#lines.terminal) this.#io.stderr.write('\n');
         this.#answer(null);
       };

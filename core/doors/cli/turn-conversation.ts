@@ -40,7 +40,7 @@ export class TurnConversation {
   readonly #context: CommandContext;
   readonly #options: ConversationOptions;
   readonly #interrupted = new AbortController();
-  /** Resolves once the turn was told to stop. */
+  /** Resolves once the request to cancel the turn was answered. */
   readonly #cancelled = new Deferred<void>();
   readonly #openPrompts = new Map<string, AbortController>();
   readonly #calls: EventOf<'tool.finished'>[] = [];

@@ -132,8 +132,8 @@ const runners: Readonly<Record<string, Run>> = {
     return { text: 'This session as a file.', file: { name: `${sessionId}.${ending}`, mediaType, text } };
   },
   panic: async (line) => {
-    const status = await line.ops['panic.engage']({ reason: line.values['reason'] ?? 'a /panic command' }, line.caller);
-    return { text: `${stoppedWords(status)}. Nothing runs until /release.` };
+    const engaged = await line.ops['panic.engage']({ reason: line.values['reason'] ?? 'a /panic command' }, line.caller);
+    return { text: `${stoppedWords(engaged)}. Nothing runs until /release.` };
   },
   release: async (line) => {
     await line.ops['panic.release']({}, line.caller);
