@@ -5,7 +5,8 @@ import { describeOldNode } from './base/node-floor.ts';
 import { createTrayClaw as createRuntime } from './compose.ts';
 import { AppError } from './contracts/errors.ts';
 import type { TrayClaw, TrayClawOptions } from './contracts/library.ts';
-import { ask, createAgent } from './doors/library/library.ts';
+import { ask, assertKnownOptions, createAgent } from './doors/library/library.ts';
+import { ownOptions } from './runtime-options.ts';
 
 export type { Clock } from './base/clock.ts';
 export type { Logger } from './base/logger.ts';
@@ -31,6 +32,7 @@ export type {
   AgentArrival,
   AgentOptions,
   AgentSession,
+  AgentSessionOptions,
   AgentUpdate,
   AskOptions,
   PendingApproval,
@@ -72,10 +74,14 @@ export { defineTool } from './hands/tools/tools.ts';
 export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw> {
   const oldNode = describeOldNode(versions.node);
   if (oldNode !== null) throw new AppError('store_failed', oldNode, { data: { hint: 'Install Node 22.19 or newer.' } });
+  assertKnownOptions('createTrayClaw', options, ownOptions);
   const claw = await createRuntime(options);
   return {
     op: (name, params, caller) => claw.op(name, params, caller),
-    events: (query) => claw.events(query),
+    events: (query) => {
+      assertKnownOptions('events', query);
+      return claw.events(query);
+    },
     onDelta: (listener) => claw.onDelta(listener),
     operations: claw.operations,
     syncMeter: () => claw.syncMeter(),

@@ -31,6 +31,20 @@ export interface RuntimeOptions extends TrayClawOptions {
   readonly faults?: FaultHooks;
 }
 
+/** Their names; the compiler keeps the list whole. */
+export const ownOptions: Readonly<Record<Exclude<keyof RuntimeOptions, keyof TrayClawOptions>, true>> = {
+  version: true,
+  wait: true,
+  ids: true,
+  moreChecks: true,
+  priceListUrl: true,
+  browser: true,
+  startChild: true,
+  isThrowaway: true,
+  sharedTools: true,
+  faults: true,
+};
+
 export interface FaultHooks {
   readonly crashPoints?: CrashPoints;
   /** Puts a double in place of a part, so that a test can show what that part prevents. */

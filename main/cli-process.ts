@@ -32,18 +32,14 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
   reportCrashes(redaction);
   // Keeps the process alive while a command runs, even if it only waits for unreferenced handles.
   const alive = setInterval(() => undefined, 60_000);
-  const code = await runCli(argv, processIo(), processParts(options, redaction));
-  clearInterval(alive);
+  const ending = listenForEnd();
+  const code = await runCli(argv, processIo(ending), processParts(options, redaction));
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  process.exit(code);
+  clearInterval(alive);
+  process.exit(ending.failed() ? 1 : code);
 }
 
-function processIo(): CliIo {
-  // A reader that left early (a pager, head) is no failure of ours.
-  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'EPIPE') process.exit(0);
-    process.stderr.write(`The output cannot be written: ${whyFileFailed(cause)}.\n`, () => process.exit(1));
-  });
+function processIo({ onInterrupt, gone }: Ending): CliIo {
   return {
     stdin: process.stdin,
     stdout: process.stdout,
@@ -56,24 +52,64 @@ function processIo(): CliIo {
     cwd: process.cwd(),
     platform: process.platform,
     userFolder: homedir(),
-    onInterrupt: listenForSignals(),
+    onInterrupt,
+    gone,
   };
 }
 
-/** The first signal asks, the third ends the process in any case. Without a handler the first one ends it. */
-function listenForSignals(): CliIo['onInterrupt'] {
+interface Ending extends Pick<CliIo, 'onInterrupt' | 'gone'> {
+  /** Output could not be written, and not because its reader left. */
+  failed(): boolean;
+}
+
+/**
+ * Signals, and streams that take no more. The first signal asks, the third ends the process in any case; without a listener the first one
+ * ends it. A stream only asks: work ends in order, with the commands it started, before the process does.
+ */
+function listenForEnd(): Ending {
   const listeners = new Set<() => void>();
-  let count = 0;
+  const closed = new AbortController();
+  let signals = 0;
+  let isStdoutLost = false;
+  let isFailed = false;
+  const tellAll = (): void => Array.from(listeners).forEach((listener) => listener());
+  /** A closed terminal shows up as a signal and as an error of each of its streams. */
+  const closeOnce = (): void => {
+    if (closed.signal.aborted) return;
+    closed.abort();
+    tellAll();
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      count += 1;
-      if (listeners.size === 0 || count > 2) process.exit(130);
-      for (const listener of Array.from(listeners)) listener();
+      signals += 1;
+      const isKnown = signal === 'SIGHUP' && closed.signal.aborted;
+      if (signals > 2 || (listeners.size === 0 && !isKnown)) process.exit(130);
+      if (signal === 'SIGHUP') closeOnce();
+      else tellAll();
     });
   }
-  return (listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+    // Every further write fails as well.
+    if (isStdoutLost) return;
+    isStdoutLost = true;
+    if (cause.code === 'EIO') return closeOnce();
+    // A reader that left early (a pager, head) is no failure of ours.
+    isFailed = cause.code !== 'EPIPE';
+    if (isFailed) process.stderr.write(`The output cannot be written: ${whyFileFailed(cause)}.\n`);
+    tellAll();
+  });
+  // Nothing can be asked there any more, and there is nowhere to say so.
+  for (const stream of [process.stdin, process.stderr])
+    stream.on('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EIO') closeOnce();
+    });
+  return {
+    onInterrupt: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    gone: closed.signal,
+    failed: () => isFailed,
   };
 }
 

@@ -42,6 +42,7 @@ const things = {
     runs('/usr/bin/python3', '-c', 'import gi; gi.require_version("UMockdev", "1.0")'),
   ripgrep: () => isInstalled('rg'),
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
+  'the program script of Linux': () => isLinux && isInstalled('script'),
   fish: () => isInstalled('fish'),
   zsh: () => isInstalled('zsh'),
   'the GGUF engine (npm run soak -- embedded-model installs it)': () => isSoak || installedEngine(engineHome) !== null,

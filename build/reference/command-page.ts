@@ -3,7 +3,8 @@
 import type { Argument, Command, Option } from 'commander';
 import { exitCodes } from '../../core/doors/cli/exit-code.ts';
 import { createProgram } from '../../core/doors/cli/cli.ts';
-import { allEntries, exampleOf } from '../../core/doors/cli/kernel/program.ts';
+import { exampleOf } from '../../core/doors/cli/kernel/own-words.ts';
+import { allEntries } from '../../core/doors/cli/kernel/program.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
 const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {

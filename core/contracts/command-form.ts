@@ -40,8 +40,8 @@ export interface CommandForm<P extends string = string, R extends string = strin
   readonly options?: { readonly [K in P]?: OptionForm } & { readonly [K: `-${string}`]: OptionForm };
   /** Parameters that this command gives a value. */
   readonly sets?: { readonly [K in P]?: unknown };
-  /** Parameters that are paths, resolved against the current folder. */
-  readonly paths?: readonly P[];
+  /** The paths: parameters are resolved against the current folder; an argument that is no parameter is named with its colon. */
+  readonly paths?: readonly (P | `:${string}`)[];
   /** The parameter that is read from standard input. */
   readonly stdin?: P;
   /** A confirmation question; `--yes` answers it. */

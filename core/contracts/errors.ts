@@ -160,3 +160,11 @@ export function toAppError(cause: unknown): AppError {
   if (isAppError(cause)) return cause;
   return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
 }
+
+export function noTurn(turnId: string): AppError {
+  return new AppError('not_found', `There is no turn ${turnId}.`);
+}
+
+export function noSession(sessionId: string): AppError {
+  return new AppError('not_found', `There is no session ${sessionId}.`);
+}

@@ -89,6 +89,7 @@ export const knowledgeOps = defineOps({
     commands: {
       'knowledge preview': {
         takes: ['path'],
+        paths: ['path'],
         options: { '--endings <list>': 'only these, such as md,txt' },
         example: './notes --endings md',
       },
@@ -116,6 +117,7 @@ export const knowledgeOps = defineOps({
     commands: {
       'knowledge add': {
         takes: ['name', 'path?'],
+        paths: ['path'],
         options: {
           '--endings <list>': 'only these, such as md,txt',
           '--no-watch': { about: 'look every ten minutes only, instead of following changes', sets: { watch: false } },

@@ -93,6 +93,11 @@ export interface ReceiveOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface AgentSessionOptions {
+  /** An existing conversation; a new one by default. */
+  readonly sessionId?: string;
+}
+
 /** The methods that an agent and a conversation with it share. */
 export interface AgentTalk {
   /** Sends a message and waits until its turn ends, or needs an approval that nothing here answers (`status: 'waiting'`). */
@@ -107,7 +112,7 @@ export interface AgentTalk {
 export interface Agent extends AgentTalk {
   readonly agentId: string;
   /** A persistent conversation: a new one, or an existing one. Fails with not_found, or conflict for another agent's. */
-  session(options?: { readonly sessionId?: string }): Promise<AgentSession>;
+  session(options?: AgentSessionOptions): Promise<AgentSession>;
 }
 
 export interface AgentSession extends AgentTalk {

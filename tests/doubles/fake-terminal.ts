@@ -18,6 +18,7 @@ export class FakeTerminal {
   readonly stdin = new PassThrough();
   readonly #listeners = new Set<() => void>();
   readonly #watchers = new Set<() => void>();
+  readonly #closed = new AbortController();
   readonly io: CliIo;
 
   constructor(options: TerminalOptions = {}) {
@@ -39,7 +40,14 @@ export class FakeTerminal {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
       },
+      gone: this.#closed.signal,
     };
+  }
+
+  /** The person closes the terminal. */
+  close(): void {
+    this.#closed.abort();
+    this.interrupt();
   }
 
   interrupt(): void {

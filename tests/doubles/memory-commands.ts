@@ -141,8 +141,8 @@ export const memoryCommands: readonly { argv: string[]; op: OpName; params: unkn
   {
     argv: ['knowledge', 'preview', '~/notes', '--endings', 'md'],
     op: 'knowledge.preview',
-    params: { path: '~/notes', endings: ['md'] },
-    json: { path: '~/notes', kind: 'directory', outside: false, files: 3, more: false, problem: null },
+    params: { path: '/home/person/notes', endings: ['md'] },
+    json: { path: '/home/person/notes', kind: 'directory', outside: false, files: 3, more: false, problem: null },
   },
   {
     argv: ['knowledge', 'remove', 'notes'],

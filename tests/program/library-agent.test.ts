@@ -159,3 +159,25 @@ test('the types of the library are those of contracts and the ports of a program
   // A type may also be imported next to a value.
   expect(index).not.toMatch(/\{[^}]*\btype\s+\w/);
 });
+
+test('an option that a method does not have is refused, and nothing is sent', async () => {
+  const { claw, model, home } = await open();
+  const agent = claw.agent();
+  const slip = (name: string): object => ({ [name]: 'x' });
+  const refused = (name: string): object => ({
+    code: 'invalid_params',
+    message: expect.stringMatching(new RegExp(` has no option ${name}\\.$`)),
+  });
+  await expect(claw.ask('x', slip('sesionId'))).rejects.toMatchObject(refused('sesionId'));
+  await expect(claw.ask('x', slip('model'))).rejects.toMatchObject(refused('model'));
+  await expect(agent.run('x', slip('onText'))).rejects.toMatchObject(refused('onText'));
+  await expect(all(agent.stream('x', slip('timeout')))).rejects.toMatchObject(refused('timeout'));
+  await expect(all(agent.receive(slip('since')))).rejects.toMatchObject(refused('since'));
+  await expect(agent.session(slip('id'))).rejects.toMatchObject(refused('id'));
+  expect(() => claw.agent(slip('name'))).toThrow('agent has no option name.');
+  expect(() => claw.events({ after: 0, ...slip('session') })).toThrow('events has no option session.');
+  await expect(home.open(slip('hooc'))).rejects.toMatchObject(refused('hooc'));
+  // @ts-expect-error -- the types refuse it as well.
+  await expect(claw.ask('x', { sesionId: 'x' })).rejects.toMatchObject(refused('sesionId'));
+  expect(model.requests).toEqual([]);
+});

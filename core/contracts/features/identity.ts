@@ -216,7 +216,7 @@ export const identityOps = defineOps({
     result: promptListingSchema,
     about: 'save a new version from a file or from standard input',
     forPerson: true,
-    commands: { 'prompts set': { takes: ['name', ':file?'], example: 'style style.md' } },
+    commands: { 'prompts set': { takes: ['name', ':file?'], paths: [':file'], example: 'style style.md' } },
   },
   /** Checks the remote source of one prompt, or of all. A source that does not answer is not an error. */
   'prompt.refresh': {

@@ -195,6 +195,7 @@ export const mcpOps = defineOps({
     commands: {
       'mcp add': {
         takes: ['name', 'command?', 'args...?'],
+        paths: ['cwd'],
         words: { command: 'the program; put -- before it when its arguments begin with dashes', args: 'its arguments' },
         options: {
           url: 'the address of a server on the web, instead of a program',

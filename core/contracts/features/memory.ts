@@ -377,6 +377,7 @@ export const memoryOps = defineOps({
       'memory import': {
         about: 'import memories from an exported file; - reads standard input',
         takes: [':file'],
+        paths: [':file'],
         options: { state: 'the state they get; as exported when left out' },
         example: '- --state candidate < memories.jsonl',
       },

@@ -180,7 +180,7 @@ export const skillOps = defineOps({
       .refine((target) => (target.name === undefined) !== (target.path === undefined), 'give either a name or a path'),
     result: z.object({ results: z.array(z.object({ name: z.string(), path: z.string(), findings: z.array(skillFindingSchema) })) }),
     about: 'check a skill or a folder of skills; exit code 1 for an error',
-    commands: { 'skills lint': { alias: 'verify', takes: [':name-or-folder'], example: './my-skill' } },
+    commands: { 'skills lint': { alias: 'verify', takes: [':name-or-folder'], paths: [':name-or-folder'], example: './my-skill' } },
   },
   /** Copies a skill, or every skill below a folder, into the workspace. Trusts nothing. All or nothing. */
   'skill.import': {

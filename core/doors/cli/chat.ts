@@ -72,7 +72,7 @@ class ChatRoom {
   }
 
   async leave(): Promise<void> {
-    await this.#connection?.close();
+    await this.#connection?.close({ drains: !this.#context.io.gone.aborted });
   }
 
   async #connect(): Promise<Connection> {

@@ -75,7 +75,7 @@ export class CommandContext {
       drains = !(isAppError(cause) && cause.code === 'cancelled');
       throw cause;
     } finally {
-      await connection.close({ drains });
+      await connection.close({ drains: drains && !this.io.gone.aborted });
     }
   }
 

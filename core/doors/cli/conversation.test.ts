@@ -1,4 +1,4 @@
-// Asking from the command line: streamed answers, approvals in place and stored, Ctrl-C, tools, chat, hidden prompts.
+// Asking from the command line: streamed answers, approvals in place and stored, tools, chat, hidden prompts.
 
 import { expect, test } from 'vitest';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
@@ -176,33 +176,6 @@ test('the end of input leaves the approval stored', async () => {
   expect([await finish, claw.approvals[0]?.state]).toEqual([3, 'pending']);
 });
 
-test.each([
-  ['while it works', { hang: true }],
-  ['at the question', write],
-] satisfies [string, Step][])('Ctrl-C %s cancels the turn and exits with 130', async (name, step) => {
-  const claw = scripted(step);
-  const terminal = new FakeTerminal({ isTty: name === 'at the question' });
-  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
-  const finish = runCli(['ask', 'x', '--json'], terminal.io, fakeParts(claw));
-  await (name === 'at the question' ? terminal.sees('(Enter denies)') : waits);
-  terminal.interrupt();
-  expect(await finish).toBe(130);
-  expect(JSON.parse(terminal.out)).toMatchObject({ status: 'cancelled' });
-  expect(claw.approvals.every((approval) => approval.state === 'pending')).toBe(true);
-});
-
-test('a second Ctrl-C does not wait for a turn that will not end', async () => {
-  const claw = scripted({ hang: true });
-  claw.answers = { 'turn.cancel': () => new Promise(() => undefined), 'session.list': () => ({ sessions: [], nextCursor: null }) };
-  const terminal = new FakeTerminal();
-  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
-  const finish = runCli(['ask', 'x'], terminal.io, fakeParts(claw));
-  await waits;
-  terminal.interrupt();
-  terminal.interrupt();
-  expect(await finish).toBe(130);
-});
-
 test('tool: done at once, waiting with no terminal, and approved in place', async () => {
   const read = await runCommand(['tool', 'read', '{"path":"a"}', '--json'], fakeParts(new FakeClaw()));
   const done = { callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
@@ -366,21 +339,6 @@ test('ask says how to continue, keeps its exit code, and asks no question', asyn
     expect.stringMatching(/^ {2}trayclaw .*turns continue trn_1$/),
     '',
   ]);
-});
-
-test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
-  const claw = scripted({ hang: true });
-  const { terminal, finish } = atTerminal(claw, ['chat']);
-  await terminal.sees('Type a message');
-  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
-  terminal.type('work');
-  await waits;
-  const before = terminal.err.length;
-  terminal.interrupt();
-  while (!terminal.err.slice(before).includes('> ')) await new Promise((resolve) => setImmediate(resolve));
-  expect(claw.calls.some((call) => call.name === 'turn.cancel')).toBe(true);
-  terminal.interrupt();
-  expect(await finish).toBe(130);
 });
 
 test('an answer cannot drive the terminal, and stays as it is in a pipe', async () => {

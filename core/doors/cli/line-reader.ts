@@ -17,10 +17,13 @@ export class LineReader {
     this.#io = io;
     this.#lines = lines;
     lines.on('line', (line) => this.#take(line));
-    lines.on('close', () => {
+    const end = (): void => {
       this.#isClosed = true;
       this.#answer(null);
-    });
+    };
+    lines.on('close', end);
+    // The input cannot be read, such as a closed terminal.
+    lines.on('error', end);
     // In raw mode the terminal sends Ctrl-C as a key and not as a signal.
     lines.on('SIGINT', () => {
       for (const listener of this.#interruptListeners) listener();
@@ -49,7 +52,11 @@ export class LineReader {
     if (this.#isClosed || signal?.aborted) return Promise.resolve(null);
     this.#lines.prompt(true);
     return new Promise((resolve) => {
-      const giveUp = (): void => this.#answer(null);
+      const giveUp = (): void => {
+        // The next output begins below the question.
+        if (this.#lines.terminal) this.#io.stderr.write('\n');
+        this.#answer(null);
+      };
       signal?.addEventListener('abort', giveUp, { once: true });
       this.#waiting = (line) => {
         signal?.removeEventListener('abort', giveUp);

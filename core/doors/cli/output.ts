@@ -22,6 +22,8 @@ export class Output {
   readonly isQuiet: boolean;
   readonly #io: CliIo;
   readonly #saidOnce = new Set<string>();
+  /** The last text on stdout did not end its line. */
+  #isMidLine = false;
   readonly #fields: readonly string[] | undefined;
 
   constructor(io: CliIo, options: { readonly isJson: boolean; readonly isQuiet: boolean; readonly fields?: readonly string[] }) {
@@ -51,11 +53,12 @@ export class Output {
 
   raw(content: string | Uint8Array): void {
     this.#io.stdout.write(content);
+    this.#isMidLine = typeof content === 'string' && !content.endsWith('\n');
   }
 
   /** Text of an answer: raw into a pipe, disarmed on a terminal. */
   text(text: string): void {
-    this.#io.stdout.write(this.forStdout(text));
+    this.raw(this.forStdout(text));
   }
 
   forStdout(text: string): string {
@@ -64,7 +67,9 @@ export class Output {
 
   /** Printed for the person in addition to the result. */
   say(text: string): void {
-    this.#io.stderr.write(text + '\n');
+    const sharesLine = this.#isMidLine && this.#io.stdoutIsTty && this.#io.stderrIsTty;
+    this.#isMidLine &&= !sharesLine;
+    this.#io.stderr.write(`${sharesLine ? '\n' : ''}${text}\n`);
   }
 
   /** Prints a text the first time only: a second way to do something may want to say it again. */

@@ -237,6 +237,7 @@ function repairing(): Entry[] {
     own('backup restore', {
       about: 'put a backup in place; nothing may run meanwhile',
       takes: [':file'],
+      paths: [':file'],
       example: 'backups/latest.db',
       load: async () => (await import('./restore.ts')).restore,
     }),

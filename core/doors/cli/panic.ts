@@ -1,5 +1,6 @@
 // `panic`: the stop, its release and its state.
 
+import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
 import type { CommandContext } from './command-context.ts';
 import { when } from './table.ts';
@@ -19,6 +20,5 @@ export function panic(context: CommandContext, options: PanicOptions): Promise<n
 
 function describePanic(status: PanicStatus): string {
   if (!status.engaged) return 'Not stopped; things run.';
-  const ended = `${status.killed} ${status.killed === 1 ? 'process' : 'processes'} ended${status.tookMs === null ? '' : ` in ${Math.round(status.tookMs)} ms`}`;
-  return `Everything is stopped since ${when(status.sinceMs)}; ${ended}. Nothing runs until: trayclaw panic --release`;
+  return `${stoppedWords(status, ` since ${when(status.sinceMs)}`)}. Nothing runs until: trayclaw panic --release`;
 }

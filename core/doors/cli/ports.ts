@@ -22,6 +22,8 @@ export interface CliIo {
   readonly userFolder: string;
   /** Ctrl-C, or a request to end. Returns the function that stops listening. */
   onInterrupt(listener: () => void): () => void;
+  /** Aborts when the terminal is closed, just before the listeners above are called. */
+  readonly gone: AbortSignal;
 }
 
 /** A runtime in this process. */

@@ -63,6 +63,7 @@ async function promptHidden(context: CommandContext, prompt: string): Promise<st
       lines.once('line', resolve);
       lines.once('SIGINT', () => reject(new AppError('cancelled', 'Cancelled.')));
       lines.once('close', () => resolve(''));
+      lines.on('error', () => resolve(''));
     });
   } finally {
     lines.close();

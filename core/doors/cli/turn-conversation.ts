@@ -2,7 +2,7 @@
 
 import { cliCaller } from './caller.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { Deferred } from '../../base/deferred.ts';
+import { Deferred, sleep } from '../../base/deferred.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';
@@ -14,6 +14,8 @@ import { TurnFollower } from './turn-follower.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
 const roundsMax = 1000;
+/** How long a second Ctrl-C waits for the first one to arrive where the turn runs. */
+const CANCEL_WITHIN_MS = 2_000;
 
 export interface ConversationOptions {
   readonly claw: Claw;
@@ -38,6 +40,8 @@ export class TurnConversation {
   readonly #context: CommandContext;
   readonly #options: ConversationOptions;
   readonly #interrupted = new AbortController();
+  /** Resolves once the request to cancel the turn was answered. */
+  readonly #cancelled = new Deferred<void>();
   readonly #openPrompts = new Map<string, AbortController>();
   readonly #calls: EventOf<'tool.finished'>[] = [];
 
@@ -55,8 +59,14 @@ export class TurnConversation {
     const { lines } = this.#options;
     const { signal } = this.#interrupted;
     const forced = new Deferred<never>();
+    const over = new AbortController();
+    const leave = (why: string): void => forced.reject(new AppError('cancelled', why));
     const interrupt = (): void => {
-      if (signal.aborted) forced.reject(new AppError('cancelled', 'Stopped waiting for the turn to end.'));
+      // A closed terminal is no answer: what waits for one stays open, and what another process runs continues there.
+      if (this.#context.io.gone.aborted) return leave('The terminal was closed.');
+      // The first interrupt must have arrived where the turn runs, or the turn would continue there.
+      const waited = signal.aborted ? Promise.race([this.#cancelled.promise, sleep(CANCEL_WITHIN_MS, over.signal)]) : null;
+      void waited?.then(() => leave('Stopped waiting for the turn to end.'));
       this.#interrupted.abort();
     };
     const stopListening = lines === null ? this.#context.io.onInterrupt(interrupt) : lines.onInterrupt(interrupt);
@@ -65,6 +75,7 @@ export class TurnConversation {
     try {
       return await Promise.race([this.#through(start, follower), forced.promise]);
     } finally {
+      over.abort();
       follower.stop();
       stopListening();
     }
@@ -74,10 +85,10 @@ export class TurnConversation {
     const { signal } = this.#interrupted;
     const { turnId } = await start(signal);
     follower.follow(turnId);
-    const cancelled = this.#cancelOnInterrupt(turnId);
+    this.#cancelOnInterrupt(turnId);
     let result = await this.#stayWith(turnId, follower);
     if (signal.aborted) {
-      await cancelled;
+      await this.#cancelled.promise;
       result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
     }
     this.#finishText(result, follower);
@@ -132,23 +143,21 @@ export class TurnConversation {
     }
   }
 
-  #cancelOnInterrupt(turnId: string): Promise<void> {
+  #cancelOnInterrupt(turnId: string): void {
     const { signal } = this.#interrupted;
-    return new Promise((resolve) => {
-      const cancel = (): void => {
-        this.#context.output.note('Stopping this turn.');
-        this.#options.claw.op('turn.cancel', { turnId }, cliCaller).then(
-          () => resolve(),
-          (cause: unknown) => {
-            // The turn may have ended in the meantime.
-            this.#context.output.note(cause instanceof Error ? cause.message : String(cause));
-            resolve();
-          },
-        );
-      };
-      if (signal.aborted) cancel();
-      else signal.addEventListener('abort', cancel, { once: true });
-    });
+    const cancel = async (): Promise<void> => {
+      const { output } = this.#context;
+      output.note('Stopping this turn.');
+      try {
+        await this.#options.claw.op('turn.cancel', { turnId }, cliCaller);
+      } catch (cause) {
+        // The turn may have ended in the meantime.
+        output.note(cause instanceof Error ? cause.message : String(cause));
+      }
+      this.#cancelled.resolve();
+    };
+    if (signal.aborted) void cancel();
+    else signal.addEventListener('abort', () => void cancel(), { once: true });
   }
 
   #createFollower(): TurnFollower {

@@ -1,7 +1,7 @@
 // The common entry of all channels: a message or a direct call gets its session, its agent and its sender, and goes to the runtime.
 
 import { doors } from '../../contracts/doors.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Channel, ChannelLink } from '../../contracts/channels.ts';
@@ -107,7 +107,7 @@ export class Controlplane {
   #resolve(wanted: Wanted, caller: Caller): Place {
     const { agents, workspaces, log } = this.#deps;
     if (wanted.agentId !== undefined) agents.assertKnown(wanted.agentId);
-    if (wanted.sessionId === systemSessionId) throw new AppError('not_found', `There is no session ${wanted.sessionId}.`);
+    if (wanted.sessionId === systemSessionId) throw noSession(wanted.sessionId);
     const chosen = wanted.workspace === undefined ? undefined : workspaces.choose(wanted.workspace);
     const known = wanted.sessionId === undefined ? null : log.index.session(wanted.sessionId);
     if (known === null) return this.#begin(wanted, chosen ?? null, caller);

@@ -16,7 +16,10 @@ import type {
   RunOptions,
 } from '../../contracts/library.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
+import { assertKnownOptions } from './known-options.ts';
 import { UpdateLine } from './update-line.ts';
+
+export { assertKnownOptions } from './known-options.ts';
 
 interface Started {
   readonly sessionId: string;
@@ -25,6 +28,7 @@ interface Started {
 
 /** An agent of a runtime, here or in another process. */
 export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
+  assertKnownOptions('agent', options);
   const talk = new Talk(claw, options);
   const agentId = options.agentId ?? 'main';
   return {
@@ -32,8 +36,9 @@ export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
     run: (text, run) => talk.run(null, text, run),
     stream: (text, run) => talk.stream(null, text, run),
     receive: (receive) => talk.receive(null, receive),
-    session: async ({ sessionId } = {}): Promise<AgentSession> => {
-      const id = await talk.open(sessionId);
+    session: async (wanted = {}): Promise<AgentSession> => {
+      assertKnownOptions('session', wanted);
+      const id = await talk.open(wanted.sessionId);
       return {
         sessionId: id,
         run: (text, run) => talk.run(id, text, run),
@@ -45,7 +50,9 @@ export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
 }
 
 /** One message and its answer, in a new or an existing conversation. */
-export async function ask(claw: Claw, text: string, { signal, sessionId, agentId, onText }: AskOptions): Promise<AskResult> {
+export async function ask(claw: Claw, text: string, options: AskOptions): Promise<AskResult> {
+  assertKnownOptions('ask', options);
+  const { signal, sessionId, agentId, onText } = options;
   const talk = new Talk(claw, agentId === undefined ? {} : { agentId });
   return talk.run(sessionId ?? null, text, signal === undefined ? {} : { signal }, onText);
 }
@@ -76,6 +83,7 @@ class Talk {
   }
 
   async run(sessionId: string | null, text: string, options: RunOptions = {}, onText?: (delta: string) => void): Promise<AskResult> {
+    assertKnownOptions('run', options);
     if (onText === undefined) return this.#settle(await this.#send(sessionId, text), options);
     const stream = new TurnDeltas((delta) => {
       if (delta.kind === 'text') onText(delta.text);
@@ -91,6 +99,7 @@ class Talk {
   }
 
   async *stream(sessionId: string | null, text: string, options: RunOptions = {}): AsyncGenerator<AgentUpdate, void, undefined> {
+    assertKnownOptions('stream', options);
     const over = new AbortController();
     const line = new UpdateLine();
     const deltas = new TurnDeltas((delta) => line.delta(delta));
@@ -118,7 +127,9 @@ class Talk {
     }
   }
 
-  async *receive(sessionId: string | null, { after, signal }: ReceiveOptions = {}): AsyncGenerator<AgentArrival, void, undefined> {
+  async *receive(sessionId: string | null, options: ReceiveOptions = {}): AsyncGenerator<AgentArrival, void, undefined> {
+    assertKnownOptions('receive', options);
+    const { after, signal } = options;
     const query = { after: after ?? ('latest' as const), ...(signal === undefined ? {} : { signal }) };
     for await (const event of this.#claw.events(sessionId === null ? query : { ...query, sessionId })) {
       if (event.type !== 'turn.finished' && event.type !== 'turn.waiting') continue;

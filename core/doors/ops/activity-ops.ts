@@ -1,7 +1,7 @@
 // Operations on past activity: the events of one turn, the export of a turn, and search over all sessions.
 
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { AppError } from '../../contracts/errors.ts';
+import { noTurn } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { exportTurn, type ActivityFilter, type TurnRow } from '../../store/session/session.ts';
 import type { OpsParts } from './parts.ts';
@@ -30,7 +30,7 @@ export function createActivityOps(deps: Deps): ActivityOps {
 
 function findTurn(deps: Deps, turnId: string): TurnRow {
   const row = deps.log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   return row;
 }
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { noSession, noTurn } from '../../contracts/errors.ts';
 import { readsOf } from '../../contracts/tools.ts';
 import { configSchema } from '../../contracts/config.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -61,7 +61,7 @@ export function createAuditOps(deps: Deps): AuditOps {
 
 function replay(deps: Deps, turnId: string): OpResult<'replay.run'> {
   const row = deps.log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   const report = replayTurn(deps.log.reads.turn(row.sessionId, turnId, row.firstSeq));
   return { ...report, differences: [...report.differences] };
 }
@@ -74,7 +74,7 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
   if (!parsed.ok) throw parsed.error;
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
   const session = params.sessionId === undefined ? null : deps.log.index.session(params.sessionId);
-  if (params.sessionId !== undefined && session === null) throw new AppError('not_found', `There is no session ${params.sessionId}.`);
+  if (params.sessionId !== undefined && session === null) throw noSession(params.sessionId);
   const workspace = session?.workspace ?? null;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
   const facts = workspace === null ? seen : { ...seen, workspace };

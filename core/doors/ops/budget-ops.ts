@@ -1,6 +1,6 @@
 // Operations on the budget: its limits and amounts, and a person's approval of more.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { BudgetPlace, More } from '../../guard/budget/budget.ts';
@@ -66,7 +66,7 @@ function placeOf(deps: Deps, { scope, turnId, sessionId }: OpParsed<'budget.allo
 
 function placeOfTurn(deps: Deps, turnId: string): BudgetPlace {
   const row = deps.log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   const started = deps.log.reads.turn(row.sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
   const { continues, bounds, helper } = started?.type === 'turn.started' ? started.body : {};
   const place = { turnId, sessionId: row.sessionId, nowMs: deps.clock.nowMs(), continues: continues?.turnIds ?? [] };
@@ -74,5 +74,5 @@ function placeOfTurn(deps: Deps, turnId: string): BudgetPlace {
 }
 
 function assertSession(deps: Deps, sessionId: string): void {
-  if (deps.log.index.session(sessionId) === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  if (deps.log.index.session(sessionId) === null) throw noSession(sessionId);
 }

@@ -3,6 +3,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
+import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import { lastOfConversation } from '../../runtime/turns/turns.ts';
 import { completeLine } from './command-completion.ts';
@@ -131,8 +132,8 @@ const runners: Readonly<Record<string, Run>> = {
     return { text: 'This session as a file.', file: { name: `${sessionId}.${ending}`, mediaType, text } };
   },
   panic: async (line) => {
-    const { killed } = await line.ops['panic.engage']({ reason: line.values['reason'] ?? 'a /panic command' }, line.caller);
-    return { text: `Everything is stopped; ${killed} processes were ended. Nothing runs until /release.` };
+    const engaged = await line.ops['panic.engage']({ reason: line.values['reason'] ?? 'a /panic command' }, line.caller);
+    return { text: `${stoppedWords(engaged)}. Nothing runs until /release.` };
   },
   release: async (line) => {
     await line.ops['panic.release']({}, line.caller);

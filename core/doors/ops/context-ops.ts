@@ -1,6 +1,6 @@
 // Operations on the model's context: past packs, the rules a person pinned, and a summary on request.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -71,7 +71,7 @@ async function compact(deps: Deps, sessionId: string, { actor }: Caller): Promis
 
 function needSession(deps: Deps, sessionId: string): { readonly agentId: string } {
   const row = deps.log.index.session(sessionId);
-  if (row === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  if (row === null) throw noSession(sessionId);
   return row;
 }
 

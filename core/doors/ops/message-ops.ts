@@ -1,6 +1,6 @@
 // Operations on messages, turns and direct tool calls.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
@@ -106,7 +106,7 @@ async function waitForEnd(deps: Deps, turnId: string, signal: AbortSignal | unde
 
 export function askResult(deps: Deps, turnId: string): AskResult {
   const row = deps.log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   const base = { sessionId: row.sessionId, turnId };
   if (row.status === 'running' || row.status === 'queued' || row.status === 'waiting') {
     const status = row.status === 'waiting' ? 'waiting' : 'running';

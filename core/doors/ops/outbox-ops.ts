@@ -1,6 +1,6 @@
 // Operations on outbound messages, and on the session of a chat.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { ChatInfo, OutboundState } from '../../contracts/outbox-ops.ts';
@@ -41,7 +41,7 @@ function bind(deps: Deps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Ca
       });
     }
     if (sessionId === systemSessionId || (sessionId !== undefined && log.index.session(sessionId) === null)) {
-      throw new AppError('not_found', `There is no session ${sessionId}.`);
+      throw noSession(sessionId);
     }
     const { kind, title } = known;
     const body = { chat, kind, title, sessionId: sessionId ?? null, by: caller.actor };

@@ -1,6 +1,6 @@
 // Operations on sessions.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type EventType } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { SessionInfo } from '../../contracts/op-results.ts';
@@ -178,13 +178,13 @@ function remove(deps: Deps, sessionId: string): { sessionId: string; events: num
 
 function find(deps: Deps, sessionId: string): SessionRow {
   const row = deps.log.index.session(sessionId);
-  if (row === null || sessionId === systemSessionId) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  if (row === null || sessionId === systemSessionId) throw noSession(sessionId);
   return row;
 }
 
 function info(deps: Deps, sessionId: string): SessionInfo {
   const row = sessionId === systemSessionId ? null : deps.log.index.listedSession(sessionId);
-  if (row === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  if (row === null) throw noSession(sessionId);
   return describe(row, countPending(deps));
 }
 

@@ -1,6 +1,6 @@
 // `turn.get`: the view of a turn in the form of the operation.
 
-import { AppError } from '../../contracts/errors.ts';
+import { noTurn } from '../../contracts/errors.ts';
 import type { TurnCall, TurnDetails } from '../../contracts/op-results.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
 import type { CallView, RequestView, TurnView } from '../../contracts/turn-view.ts';
@@ -9,7 +9,7 @@ import type { OpsParts } from './parts.ts';
 
 export function readTurnView(deps: Pick<OpsParts, 'log'>, turnId: string): TurnDetails {
   const row = deps.log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   const turn = foldTurnView(turnId, deps.log.reads.turn(row.sessionId, turnId, row.firstSeq));
   const { error, finishedAtMs, model, decisions, packs, usage, costUsd, supersededBy } = turn;
   return {

@@ -123,7 +123,7 @@ export class ServiceRows implements PeopleRows, QuestionRows {
 
   /** Commands whose answers are not queued. */
   leftCommands(): { readonly key: string; readonly command: TakenCommand }[] {
-    const rows = this.#sql.rows(statements.left, this.#channel) as { key: string; command: string }[];
+    const rows = this.#sql.rows<{ key: string; command: string }>(statements.left, this.#channel);
     return rows.map(({ key, command }) => ({ key, command: takenCommandSchema.parse(JSON.parse(command)) }));
   }
 
@@ -141,11 +141,11 @@ export class ServiceRows implements PeopleRows, QuestionRows {
   }
 
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
-    return (this.#sql.row(statements.preview, this.#channel, turnId) as { chatId: string; messageId: string } | undefined) ?? null;
+    return this.#sql.row<{ chatId: string; messageId: string }>(statements.preview, this.#channel, turnId) ?? null;
   }
 
   note(key: string): string | null {
-    return (this.#sql.row(statements.note, this.#channel, key) as { value: string } | undefined)?.value ?? null;
+    return this.#sql.row<{ value: string }>(statements.note, this.#channel, key)?.value ?? null;
   }
 
   get isPaused(): boolean {

@@ -58,7 +58,7 @@ export class DoorRows {
   }
 
   tokens(): TokenRow[] {
-    const rows = this.#sql.rows(statements.all) as (Omit<TokenRow, 'token'> & { readonly body: string })[];
+    const rows = this.#sql.rows<Omit<TokenRow, 'token'> & { readonly body: string }>(statements.all);
     return rows.map(({ body, ...row }) => ({ ...row, token: doorTokenSchema.parse(JSON.parse(body)) }));
   }
 

@@ -1,7 +1,7 @@
 // Turns a session into eval cases: its messages, and the calls that were made as assertions. A draft for a person to correct.
 
 import { stringify } from 'yaml';
-import { AppError } from '../../contracts/errors.ts';
+import { noSession } from '../../contracts/errors.ts';
 import { parseJson } from '../../base/json.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -16,8 +16,7 @@ interface Draft {
 
 /** Fails with not_found. */
 export function draftCases(log: Pick<SessionLog, 'reads' | 'index'>, sessionId: string): { yaml: string; cases: number } {
-  if (log.index.session(sessionId) === null)
-    throw new AppError('not_found', `There is no session ${sessionId}.`, { data: { hint: 'See: trayclaw sessions list' } });
+  if (log.index.session(sessionId) === null) throw noSession(sessionId);
   const drafts = new Map<string, Draft>();
   for (const event of log.reads.iterateSession(sessionId)) {
     if (event.turnId === null) continue;

@@ -1,7 +1,7 @@
 // The governor as operations: what it says of one turn, and what it would have said of past ones. Both only read the log.
 
 import type { Clock } from '../../base/clock.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { noTurn } from '../../contracts/errors.ts';
 import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { ExplainedFinding, GovernorConfig, governorOps } from '../../contracts/features/governor.ts';
 import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
@@ -42,7 +42,7 @@ export function createGovernorOps(deps: GovernorOpsDeps): Pick<OpHandlers, keyof
 
 function explain({ log, perTurnUsd }: GovernorOpsDeps, turnId: string): OpResult<'governor.explain'> {
   const row = log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`, { data: { hint: 'See: trayclaw activity search' } });
+  if (row === null) throw noTurn(turnId);
   const events = log.reads.turn(row.sessionId, turnId, row.firstSeq);
   const recorded = recordedFindings(events);
   if (recorded !== null) return { turnId, recorded: true, findings: recorded };

@@ -1,6 +1,6 @@
 // The larger ways back from trouble. A plan says what will change and what is lost and changes nothing.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { counted, harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
 import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
@@ -121,7 +121,7 @@ function namesOf(sessions: readonly { readonly sessionId: string; readonly title
 }
 
 function planClear({ log, turns }: WaysBackDeps, target: string | null): Plan {
-  if (target !== null && log.index.session(target) === null) throw new AppError('not_found', `There is no session ${target}.`);
+  if (target !== null && log.index.session(target) === null) throw noSession(target);
   if (turns.runningTurns > 0) throw new AppError('conflict', 'A turn is under way.', { data: { hint: 'Wait for it, or stop it first.' } });
   const every = (): string[] =>
     [false, true].flatMap((archived) => log.index.sessions({ archived, limit: SESSIONS_MAX }).map(({ sessionId }) => sessionId));

@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
@@ -91,7 +91,7 @@ export class OpinionDesk {
   eventsOf(turnId: string): AnyEvent[] {
     const { log } = this.#deps;
     const row = log.index.turn(turnId);
-    if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`, { data: { hint: 'See: trayclaw activity search' } });
+    if (row === null) throw noTurn(turnId);
     return log.reads.turn(row.sessionId, turnId, row.firstSeq);
   }
 

@@ -143,7 +143,7 @@ export class ScheduleBook {
 
   /** Newest first. */
   fires(scheduleId: string, limit: number): FiredRow[] {
-    const rows = this.#sql.rows(statements.fires, scheduleId, limit) as { body: string; atMs: number }[];
+    const rows = this.#sql.rows<{ body: string; atMs: number }>(statements.fires, scheduleId, limit);
     return rows.map(({ body, atMs }) => ({ ...scheduleFiredSchema.parse(JSON.parse(body)), atMs }));
   }
 
@@ -179,7 +179,7 @@ export class ScheduleBook {
   /** The open ones oldest first, or all, newest first. */
   tasks(which: 'open' | 'all', limit: number): Task[] {
     const rows =
-      which === 'open' ? (this.#sql.values(statements.openTasks, limit) as string[]) : this.#sql.values<string>(statements.allTasks, limit);
+      which === 'open' ? this.#sql.values<string>(statements.openTasks, limit) : this.#sql.values<string>(statements.allTasks, limit);
     return rows.map((body) => taskSchema.parse(JSON.parse(body)));
   }
 

@@ -1,7 +1,7 @@
 // Schedules, the heartbeat and the task list: automatic work and its times. A due time and a beat become a signal, and the signal a turn.
 
 import { join } from 'node:path';
-import { AppError } from '../../contracts/errors.ts';
+import { noSession } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/events.ts';
 import type { Schedule, ScheduledTask, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Caller } from '../../contracts/ops.ts';
@@ -194,7 +194,7 @@ function startTask(
 
 function assertSession(log: Spine['log'], sessionId: string): void {
   if (sessionId === systemSessionId || log.index.session(sessionId) === null) {
-    throw new AppError('not_found', `There is no session ${sessionId}.`);
+    throw noSession(sessionId);
   }
 }
 

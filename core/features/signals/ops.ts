@@ -1,6 +1,6 @@
 // Operations on signals: the list, a signal from a program of this user, and one from a webhook.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { signalOrigin } from './signal-words.ts';
@@ -44,7 +44,7 @@ export function createSignalOps(deps: Handled): SignalOps {
 
 function send(deps: Handled, params: OpParsed<'signal.send'>): OpResult<'signal.send'> {
   const { name, text, attention = 'observe', sessionId = `signal-${name}`, agentId = 'main' } = params;
-  if (sessionId === systemSessionId) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  if (sessionId === systemSessionId) throw noSession(sessionId);
   const data = params.data === undefined ? null : JSON.stringify(params.data);
   if ((data?.length ?? 0) > DATA_MAX) throw new AppError('invalid_params', `The data is longer than ${DATA_MAX} characters.`);
   return deps.hub.receive({

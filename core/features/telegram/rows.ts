@@ -112,12 +112,12 @@ export class TelegramStore {
 
   /** The first unconfirmed update; 0 for a bot without updates, or without any for so long that they are renumbered. */
   askFrom(botId: string, nowMs: number): number {
-    const row = this.#sql.row(statements.offset, botId) as { offset: number; takenAtMs: number } | undefined;
+    const row = this.#sql.row<{ offset: number; takenAtMs: number }>(statements.offset, botId);
     return row === undefined || nowMs - row.takenAtMs > RENUMBERED_MS ? 0 : row.offset;
   }
 
   lease(tokenHash: string): { readonly holder: string; readonly polledAtMs: number } | null {
-    return (this.#sql.row(statements.lease, tokenHash) as { holder: string; polledAtMs: number } | undefined) ?? null;
+    return this.#sql.row<{ holder: string; polledAtMs: number }>(statements.lease, tokenHash) ?? null;
   }
 
   holdLease(tokenHash: string, holder: string, polledAtMs: number): void {
@@ -155,7 +155,7 @@ export class TelegramStore {
 
   /** The message with the turn's live text; null if there is none. */
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
-    return (this.#sql.row(statements.preview, turnId) as { chatId: string; messageId: string } | undefined) ?? null;
+    return this.#sql.row<{ chatId: string; messageId: string }>(statements.preview, turnId) ?? null;
   }
 
   get isPaused(): boolean {

@@ -1,6 +1,6 @@
 // The answer of a turn as a value of a JSON schema. A turn that is not asked for one pays nothing.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParams, OpResult } from '../../contracts/ops.ts';
 import type { valueOps } from '../../contracts/features/values.ts';
 import { noUsage } from '../../contracts/llm.ts';
@@ -39,7 +39,7 @@ async function valueOfTurn(
   const { log, panic, redactDeep } = deps;
   const output = outputOfJsonSchema(schema);
   const row = log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`, { data: { hint: 'See: trayclaw activity search' } });
+  if (row === null) throw noTurn(turnId);
   const answer = answerOf(turnId, log.reads.turn(row.sessionId, turnId, row.firstSeq));
   const found = valueIn(answer.text, output);
   if (found !== undefined) return { turnId, value: found.value, model: null, usage: noUsage, costUsd: 0 };

@@ -142,7 +142,7 @@ export class PolicyStore {
   /** With how often each was used, and when last. */
   listGrants(all: boolean, nowMs: number): GrantListing[] {
     return this.grants(all, nowMs).map((grant) => {
-      const use = this.#sql.row(statements.use, grant.grantId) as { uses: number; lastAtMs: number } | undefined;
+      const use = this.#sql.row<{ uses: number; lastAtMs: number }>(statements.use, grant.grantId);
       return { ...grant, uses: use?.uses ?? 0, lastUsedAtMs: use?.lastAtMs ?? null };
     });
   }

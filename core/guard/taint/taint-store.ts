@@ -204,7 +204,7 @@ export class TaintStore {
   }
 
   #read(sessionId: string): SessionTaint | null {
-    const rows = this.#sql.rows(statements.sources, sessionId) as (TaintSource & { seq: number })[];
+    const rows = this.#sql.rows<TaintSource & { seq: number }>(statements.sources, sessionId);
     const first = rows[0];
     if (first === undefined) return null;
     const sources = rows.map(({ kind, where }) => ({ kind, where }));

@@ -4,6 +4,7 @@
 import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
+import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -95,10 +96,8 @@ const commands: Readonly<Record<string, Command>> = {
   stop: stopTurns,
   panic: async ({ claw, names }, { rest }, caller) => {
     const reason = rest === '' ? `Asked for over ${names.title}.` : rest.slice(0, 500);
-    const { killed, tookMs } = await claw.op('panic.engage', { reason }, caller);
-    const ended = killed === 1 ? '1 process was ended' : `${killed} processes were ended`;
-    const took = tookMs === null ? '' : ` within ${Math.round(tookMs)} ms`;
-    return { text: `Everything is stopped; ${ended}${took}. It is released at the computer only.`, aboutPanic: true };
+    const status = await claw.op('panic.engage', { reason }, caller);
+    return { text: `${stoppedWords(status)}. It is released at the computer only.`, aboutPanic: true };
   },
 };
 

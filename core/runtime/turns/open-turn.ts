@@ -1,6 +1,6 @@
 // Turns that have not ended: whether one still accepts messages, and the end of one that never began. Reads only.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { applyEvent, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
@@ -9,7 +9,7 @@ import type { SessionLog, TurnRow } from '../../store/session/session.ts';
 /** Fails with not_found or turn_not_running. */
 export function findOpen(log: SessionLog, turnId: string): TurnRow {
   const row = log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   if (row.status !== 'running' && row.status !== 'waiting' && row.status !== 'queued') {
     throw new AppError('turn_not_running', `Turn ${turnId} has already ended (${row.status}).`);
   }

@@ -1,6 +1,6 @@
 // Checks which turn may be repeated or branched off, and collects what the new one needs of its message. Reads only.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SessionLog, TurnRow } from '../../store/session/session.ts';
@@ -56,7 +56,7 @@ export function lastOfConversation(log: SessionLog, sessionId: string): AnyEvent
 /** Fails with not_found, or with conflict for a turn that began with no message. */
 export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   const row = log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   const own = eventsOf(log, row);
   const earlier = startOf(own)?.body.continues?.turnIds ?? [];
   const turns = [...earlier.map((earlierId) => log.index.turn(earlierId)), row];

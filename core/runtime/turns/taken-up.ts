@@ -1,6 +1,6 @@
 // Checks which ended turn may be continued, and collects what the new turn has to know. Reads only.
 
-import { AppError, type ErrorCode } from '../../contracts/errors.ts';
+import { AppError, type ErrorCode, noTurn } from '../../contracts/errors.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import { withoutPlan, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { aboutOf } from './inbound.ts';
@@ -20,7 +20,7 @@ const endedByLimit: readonly (ErrorCode | undefined)[] = ['over_budget', 'step_l
 /** Fails with not_found, or with conflict for a turn that no limit ended or that is not the newest of its session. */
 export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   const row = log.index.turn(turnId);
-  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row === null) throw noTurn(turnId);
   const { sessionId } = row;
   if (!endedByLimit.includes(log.reads.turnEnd(sessionId, turnId)?.error?.code)) {
     throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to take up.`);

@@ -1,7 +1,7 @@
 // The turn runtime: accepts messages and direct calls, keeps turns in order, continues them after approvals and restarts, stops them. Owns
 // which turns are live; the runner owns what a turn does.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { decide, type TurnState } from '../../agent/brain/brain.ts';
@@ -249,7 +249,7 @@ export class TurnRuntime {
   whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     if (this.#live.has(turnId)) return this.#ends.wait(turnId, timeoutMs);
     const row = this.#ends.newest(turnId) ?? this.#deps.log.index.turn(turnId);
-    if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+    if (row === null) throw noTurn(turnId);
     if (row.status !== 'running' && row.status !== 'queued') return Promise.resolve(row);
     return this.#ends.wait(turnId, timeoutMs);
   }

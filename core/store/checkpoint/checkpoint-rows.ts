@@ -155,14 +155,14 @@ export class CheckpointRows {
 
   /** The last call that wrote a path after a position in the log, and the state it left. */
   laterWrite(path: string, seq: number): { readonly callId: string; readonly after: FileImage | null } | null {
-    const row = this.#sql.row(statements.later, path, seq) as { callId: string; after: string | null } | undefined;
+    const row = this.#sql.row<{ callId: string; after: string | null }>(statements.later, path, seq);
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
   }
 
   /** The calls, and undos, that were taken back after a position in the log and not done again. */
   undone(seq = 0): Set<string> {
     const holds = new Map<string, boolean>();
-    for (const { callId, undoes } of this.#sql.rows(statements.undos, seq) as { callId: string; undoes: string }[]) {
+    for (const { callId, undoes } of this.#sql.rows<{ callId: string; undoes: string }>(statements.undos, seq)) {
       const isHeld = holds.get(callId) ?? true;
       for (const id of JSON.parse(undoes) as string[]) if (!holds.has(id)) holds.set(id, !isHeld);
     }
@@ -171,7 +171,7 @@ export class CheckpointRows {
 
   /** The calls after a position in the log that wrote a path, or made it as a folder on the way, and are not taken back; in order. */
   laterCalls(path: string, seq: number): { readonly callId: string; readonly before: FileImage; readonly after: FileImage | null }[] {
-    const later = this.#sql.rows(statements.laterCalls, { path, seq }) as { callId: string; before: string; after: string | null }[];
+    const later = this.#sql.rows<{ callId: string; before: string; after: string | null }>(statements.laterCalls, { path, seq });
     if (later.length === 0) return [];
     const undone = this.undone(seq);
     const held = later.filter(({ callId }) => !undone.has(callId));
@@ -190,7 +190,7 @@ export class CheckpointRows {
   /** Returns whether a folder came to be because calls among `undone` wrote below it. */
   isLeftover(folder: string, identity: string, undone: ReadonlySet<string>): boolean {
     // An undo that made a folder again made it for the last call that had: that one counts as well.
-    const makers = this.#sql.rows(statements.makers, { folder, identity }) as { callId: string; isOwn: number }[];
+    const makers = this.#sql.rows<{ callId: string; isOwn: number }>(statements.makers, { folder, identity });
     return makers.some(({ isOwn }) => isOwn === 1) && makers.some(({ callId }) => undone.has(callId));
   }
 
@@ -218,12 +218,12 @@ export class CheckpointRows {
   }
 
   #read(row: CheckpointRow): Checkpoint {
-    const files = this.#sql.rows(statements.files, row.seq) as { path: string; before: string; after: string | null }[];
+    const files = this.#sql.rows<{ path: string; before: string; after: string | null }>(statements.files, row.seq);
     return {
       ...row,
       closed: row.closed === 1,
       undoes: JSON.parse(row.undoes) as string[],
-      made: this.#sql.rows(statements.made, row.seq) as { path: string; mode: number }[],
+      made: this.#sql.rows<{ path: string; mode: number }>(statements.made, row.seq),
       files: files.map(({ path, before, after }) => ({
         path,
         before: beforeFileSchema.shape.before.parse(JSON.parse(before)),

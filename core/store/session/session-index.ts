@@ -197,7 +197,7 @@ export class SessionIndex {
   }
 
   findInbound(channel: string, dedupeKey: string): { sessionId: string; turnId: string } | null {
-    return (this.#sql.row(statements.findInbound, channel, dedupeKey) as { sessionId: string; turnId: string } | undefined) ?? null;
+    return this.#sql.row<{ sessionId: string; turnId: string }>(statements.findInbound, channel, dedupeKey) ?? null;
   }
 
   putInbound(channel: string, dedupeKey: string, sessionId: string, turnId: string): void {

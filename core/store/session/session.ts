@@ -1,7 +1,7 @@
 // The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it; does not
 // decide what events mean to a turn.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noSession } from '../../contracts/errors.ts';
 import { Emitter } from '../../base/emitter.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -296,7 +296,7 @@ export class SessionLog {
   /** Permanently removes a session's events; the system session keeps the end of its chain. Returns how many were removed. */
   remove(sessionId: string, systemId: string): number {
     const head = this.reads.head(sessionId);
-    if (head === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+    if (head === null) throw noSession(sessionId);
     return this.transact(() => {
       const removed = this.index.removeSession(sessionId);
       this.append(systemId, [{ type: 'session.deleted', body: { sessionId, headSeq: head.sessionSeq, headHash: head.hashHex } }]);

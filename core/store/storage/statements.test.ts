@@ -6,10 +6,10 @@ test('a text is prepared once, and a column alone does not change the whole row'
   const db = new Database(':memory:');
   let prepared = 0;
   const sql = new Statements({
-    prepare: ((text: string) => {
+    prepare: (text: string) => {
       prepared += 1;
       return db.prepare(text);
-    }) as Database.Database['prepare'],
+    },
   });
   db.exec('CREATE TABLE pairs (name TEXT PRIMARY KEY, value INTEGER) STRICT');
   for (const [name, value] of Object.entries({ a: 1, b: 2 })) {

@@ -69,15 +69,11 @@ function withAlias(entry: Entry): Entry[] {
 function placeOf(entry: Entry, fieldsOf: (op: OpName) => Fields): Place {
   const op = 'op' in entry.source ? entry.source.op : null;
   const fields = op === null ? {} : fieldsOf(op);
-  const { paths = [], words = {} } = entry.form;
+  const { words = {} } = entry.form;
   const takes = argumentsOf(entry, fields);
-  const args = takes.map(({ name, field }) => {
-    const isPath = paths.some((path) => path === name) || ['file', 'path', 'name-or-folder'].includes(name);
-    return isPath ? file : offerOf(op, name, choicesIn(field.choices, words[name]));
-  });
-  const own = optionsOf(entry, fields).map(({ flags, label, parameter, field, about }) => {
+  const args = takes.map(({ name, field, isPath }) => (isPath ? file : offerOf(op, name, choicesIn(field.choices, words[name]))));
+  const own = optionsOf(entry, fields).map(({ flags, label, parameter, field, about, isPath }) => {
     const takesValue = flags.includes('<');
-    const isPath = /<(?:file|path|folder)>/.test(flags) || paths.some((path) => path === parameter);
     const value = isPath ? file : offerOf(op, parameter ?? `${label.slice(2)}Id`, field.choices);
     return { label, about, value: takesValue ? value : null };
   });

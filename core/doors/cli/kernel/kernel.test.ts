@@ -77,8 +77,15 @@ test('an error speaks of the typed arguments and options, and ends with the next
   ]);
   const unsigned = refuses('invalid_params', 'x', { issues: ['sha256 is missing (it must be text)'] });
   expect((await failed({ 'project.accept': unsigned }, 'folders', 'accept', '--sha256', 'a'.repeat(64)))[1]).toMatch(
-    /^--sha256 is missing .*\nUsage: .* accept/,
+    /^--sha256 is missing: the digest .*\nUsage: .* accept/,
   );
+  const bare = refuses('invalid_params', 'x', { issues: ['with is missing (it must be a list)'] });
+  expect(await failed({ 'pipeline.compare': bare }, 'compare', 'x', '--with', 'y')).toEqual([
+    2,
+    expect.stringMatching(
+      /^--with is missing: what to compare: pipelines, models .*\.\nUsage: .*\nExample: trayclaw compare '.*' --with research agent:main\n$/,
+    ),
+  ]);
   const gone = refuses('not_found', 'There is no turn trn_x.');
   expect(await failed({ 'turn.get': gone }, 'turns', 'show', 'trn_x')).toEqual([
     1,
@@ -104,12 +111,29 @@ test('an empty path is not the current folder', async () => {
     ['ask', 'x', '--cwd', ''],
     ['prompts', 'set', 'x', ''],
     ['chat', '--file', 'a', '--file', ''],
+    ['ask', 'x', '--schema', ''],
+    ['skills', 'lint', ''],
+    ['artifacts', 'get', 'x', '--out', ''],
+    ['eval', 'run', ''],
+    ['backup', 'verify', ''],
+    ['mcp', 'add', 'x', 'y', '--cwd', ''],
   ]) {
     const claw = new FakeClaw();
     const { code, err } = await run(claw, ...argv);
     expect([code, claw.calls]).toEqual([2, []]);
-    expect(err).toMatch(/^(?:<path>|--cwd|<file>|--file) must not be empty\.\nUsage: trayclaw /);
+    expect(err).toMatch(/^(?:<path>|--cwd|<file>|--file|--schema|<name-or-folder>|--out) must not be empty\.\nUsage: trayclaw /);
   }
+});
+
+test('a path is meant from the current folder, and ~ is the folder of the person', async () => {
+  const asked = async (path: string): Promise<unknown> => {
+    const claw = new FakeClaw();
+    await run(claw, 'knowledge', 'preview', path);
+    return claw.calls[0]?.params;
+  };
+  expect(await asked('notes')).toEqual({ path: '/work-folder/notes' });
+  expect(await asked('~/notes')).toEqual({ path: '/home/person/notes' });
+  expect(await asked('~')).toEqual({ path: '/home/person' });
 });
 
 test('the nearest word is offered, and none where all are far', () => {

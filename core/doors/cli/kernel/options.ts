@@ -20,6 +20,7 @@ export interface ArgumentSpec extends Taken {
   readonly about: string;
   readonly field: Field;
   readonly fallback: unknown;
+  readonly isPath: boolean;
 }
 
 export interface OptionSpec {
@@ -36,13 +37,15 @@ export interface OptionSpec {
   readonly sets: Readonly<Record<string, unknown>> | null;
   readonly repeats: boolean;
   readonly fallback: unknown;
+  readonly isPath: boolean;
 }
 
 export function argumentsOf({ form }: Entry, fields: Fields): ArgumentSpec[] {
   return takenBy(form).map((taken) => {
     const field = (taken.isParameter ? fields[taken.name] : undefined) ?? plainText;
     const fallback = taken.isParameter ? valueIn(form, taken.name) : undefined;
-    return { ...taken, label: kebab(taken.name), about: form.words?.[taken.name] ?? '', field, fallback };
+    const isPath = isPathIn(form, taken.isParameter ? taken.name : `:${taken.name}`);
+    return { ...taken, label: kebab(taken.name), about: form.words?.[taken.name] ?? '', field, fallback, isPath };
   });
 }
 
@@ -75,6 +78,8 @@ function optionOf(form: CommandForm, [name, option]: readonly [string, OptionFor
     sets: named.sets ?? null,
     repeats: named.repeats === true,
     fallback: isOwn ? undefined : valueIn(form, name),
+    // An option without a parameter says it where it names its value.
+    isPath: isOwn ? /<(?:file|path|folder)>/.test(flags) : isPathIn(form, name),
   };
 }
 
@@ -83,6 +88,10 @@ function flagsOf(flag: string, name: string, field: Field): string {
   if (field.kind === 'list') return `${flag} <${flag}...>`;
   if (field.kind === 'count' || field.kind === 'number') return `${flag} <n>`;
   return `${flag} <${name.endsWith('Id') ? 'id' : field.kind === 'json' ? 'json' : flag}>`;
+}
+
+function isPathIn({ paths = [] }: CommandForm, name: string): boolean {
+  return paths.some((path) => path === name);
 }
 
 function valueIn({ sets }: CommandForm, name: string): unknown {

@@ -9,15 +9,16 @@ export function usageOf(entry: Entry): string {
   return ['Usage: trayclaw', ...entry.path, '[options]', ...argumentsOf(entry, {}).map(shapeOf)].join(' ');
 }
 
+/** The whole line of its example. */
+export function exampleOf({ path, form }: Pick<Entry, 'path' | 'form'>): string {
+  return ['trayclaw', ...path, form.example ?? ''].join(' ').trim();
+}
+
 /** An empty path would mean the current folder, as it comes of a variable that is not set. Fails with `invalid_params`. */
 export function refuseEmptyPaths(entry: Entry, given: Given): void {
-  const paths = entry.form.paths ?? [];
-  const isPath = (name: string): boolean => paths.includes(name) || /^(?:path|file|folder|cwd|workspace|into)$/.test(name);
   const labels = [
-    ...argumentsOf(entry, {}).flatMap(({ name, label }) => (isPath(name) && given[name] === '' ? [`<${label}>`] : [])),
-    ...optionsOf(entry, {}).flatMap(({ key, label, parameter }) =>
-      isPath(parameter ?? key) && [given[key]].flat().includes('') ? [label] : [],
-    ),
+    ...argumentsOf(entry, {}).flatMap(({ name, label, isPath }) => (isPath && given[name] === '' ? [`<${label}>`] : [])),
+    ...optionsOf(entry, {}).flatMap(({ key, label, isPath }) => (isPath && [given[key]].flat().includes('') ? [label] : [])),
   ];
   const [label] = labels;
   if (label !== undefined) throw new AppError('invalid_params', `${label} must not be empty.`, { data: { hint: usageOf(entry) } });
@@ -30,7 +31,11 @@ export function inOwnWords(cause: unknown, entry: Entry, entries: readonly Entry
   const { issues } = data;
   if (code === 'invalid_params' && Array.isArray(issues)) {
     const message = `${issues.map((issue) => renamed(String(issue), entry)).join('; ')}.`;
-    return new AppError(code, message, { data: { ...data, hint: error.hint ?? usageOf(entry) }, isRetryable, cause });
+    const hint =
+      issues.some((issue) => isMissing.test(String(issue))) && entry.form.example !== undefined
+        ? `${usageOf(entry)}\nExample: ${exampleOf(entry)}`
+        : usageOf(entry);
+    return new AppError(code, message, { data: { ...data, hint: error.hint ?? hint }, isRetryable, cause });
   }
   if (code !== 'not_found' || error.hint !== undefined) return error;
   const list = listFor(entry, entries);
@@ -39,15 +44,19 @@ export function inOwnWords(cause: unknown, entry: Entry, entries: readonly Entry
     : new AppError(code, error.message, { data: { ...data, hint: `See: trayclaw ${list}` }, isRetryable, cause });
 }
 
-/** An issue begins with the path of the key it is about. */
+const isMissing = / is missing\b.*$/;
+
+/** An issue begins with the path of the key it is about. What is missing is explained as help explains it: its type is no help. */
 function renamed(issue: string, entry: Entry): string {
   const whole = issue.replace(/^the parameters: /, '');
-  return whole.replace(/^[\w.]+/, (path) => {
-    const names = [path, ...path.split('.')];
-    const argument = argumentsOf(entry, {}).find(({ name }) => names.includes(name));
-    if (argument !== undefined) return `<${argument.label}>`;
-    return optionsOf(entry, {}).find(({ parameter, key }) => names.includes(parameter ?? key))?.label ?? path;
-  });
+  const [path = ''] = /^[\w.]+/.exec(whole) ?? [];
+  const names = [path, ...path.split('.')];
+  const argument = argumentsOf(entry, {}).find(({ name }) => names.includes(name));
+  const option = optionsOf(entry, {}).find(({ parameter, key }) => names.includes(parameter ?? key));
+  const label = argument === undefined ? (option?.label ?? path) : `<${argument.label}>`;
+  const about = (argument ?? option)?.about ?? '';
+  const said = whole.slice(path.length);
+  return label + (about === '' ? said : said.replace(isMissing, ` is missing: ${about}`));
 }
 
 /** The command that lists what the first argument names. */

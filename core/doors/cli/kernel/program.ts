@@ -8,7 +8,7 @@ import { ownEntries } from '../own-commands.ts';
 import { opEntries, takenBy, type Entry, type Given } from './entries.ts';
 import { aboutFamily, groupForHelp } from './families.ts';
 import { argumentsOf, optionsOf, shapeOf, type Fields } from './options.ts';
-import { inOwnWords, refuseEmptyPaths, usageOf } from './own-words.ts';
+import { exampleOf, inOwnWords, refuseEmptyPaths, usageOf } from './own-words.ts';
 
 export interface ProgramOptions {
   readonly version: string;
@@ -80,11 +80,6 @@ function addDetails({ Argument, Option }: typeof Commander, command: Commander.C
   command.showHelpAfterError(usageOf(entry));
   const { example } = entry.form;
   if (example !== undefined) command.addHelpText('after', `\nExample: ${exampleOf(entry)}`);
-}
-
-/** The whole line. */
-export function exampleOf({ path, form }: Pick<Entry, 'path' | 'form'>): string {
-  return ['trayclaw', ...path, form.example ?? ''].join(' ').trim();
 }
 
 /** commander hands over the arguments in order, then the options, then itself. */

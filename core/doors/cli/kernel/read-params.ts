@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
 import { parseCount, parseJsonArgument } from '../command-context.ts';
+import type { CliIo } from '../ports.ts';
 import { closest } from './closest.ts';
 import type { Entry, Given } from './entries.ts';
 import { argumentsOf, optionsOf, type Field, type Fields } from './options.ts';
@@ -11,7 +12,7 @@ import { argumentsOf, optionsOf, type Field, type Fields } from './options.ts';
 export function readParams(
   entry: Entry,
   fields: Fields,
-  { given, cwd }: { readonly given: Given; readonly cwd: string },
+  { given, cwd, userFolder }: { readonly given: Given } & Pick<CliIo, 'cwd' | 'userFolder'>,
 ): Record<string, unknown> {
   const { form } = entry;
   const params: Record<string, unknown> = { ...form.sets };
@@ -26,7 +27,12 @@ export function readParams(
   }
   for (const name of form.paths ?? []) {
     const path = params[name];
-    if (typeof path === 'string') params[name] = resolve(cwd, path);
+    // A `~` that the shell did not expand is still the person's own folder.
+    if (typeof path === 'string')
+      params[name] = resolve(
+        cwd,
+        path.replace(/^~(?=$|[\\/])/, () => userFolder),
+      );
   }
   return params;
 }

@@ -21,7 +21,7 @@ export async function runOperation(context: CommandContext, entry: Entry, given:
   const { source, form } = entry;
   if (!('op' in source)) throw new AppError('internal', 'The command is no operation.');
   const { op, opForm } = source;
-  const read = readParams(entry, fieldsOf(op), { given, cwd: context.io.cwd });
+  const read = readParams(entry, fieldsOf(op), { given, cwd: context.io.cwd, userFolder: context.io.userFolder });
   if (form.stdin !== undefined) read[form.stdin] = await context.readStdin();
   if (opForm.follows === true) {
     const { runTurn } = await import('../ask.ts');

@@ -1,6 +1,5 @@
 // Views of document sources and passages; adding one asks for confirmation if needed and waits until it is read.
 
-import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Claw } from '../../../contracts/claw.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
@@ -29,14 +28,13 @@ export const knowledgeViews: ViewsOf<'knowledge'> = {
       ),
   },
   'knowledge.preview': {
-    params: ({ path = '', ...others }, { given, context }) => ({ path: pathOf(context, path), ...others, ...endingsOf(given) }),
+    params: (params, { given }) => ({ path: '', ...params, ...endingsOf(given) }),
     show: describePreview,
     exitCode: ({ problem }) => (problem === null ? exitCodes.done : exitCodes.failed),
   },
   'knowledge.add': {
-    params: async ({ name = '', path, text, ...others }, { given, context }) => ({
+    params: async ({ name = '', text, ...others }, { given, context }) => ({
       name,
-      ...(path === undefined ? {} : { path: pathOf(context, path) }),
       ...others,
       ...endingsOf(given),
       ...(text === undefined ? {} : { text: text === '-' ? await context.readStdin() : text }),
@@ -69,11 +67,6 @@ function add(context: CommandContext, params: OpParams<'knowledge.add'>, { wait 
 /** `md,.txt` */
 function endingsOf({ endings }: Given): { endings?: string[] } {
   return typeof endings === 'string' ? { endings: endings.split(',').map((ending) => ending.trim().replace(/^\./, '')) } : {};
-}
-
-/** A `~` that the shell did not expand is still the person's own folder. */
-function pathOf(context: CommandContext, path: string): string {
-  return path.startsWith('~') ? path : resolve(context.io.cwd, path);
 }
 
 /** Null if the person was asked whether it may be outside, and did not agree. */

@@ -154,7 +154,7 @@ export class KnowledgeRows {
   #takeOut(source: string, path: string): string[] | null {
     const documentId = this.#sql.value<number>('SELECT document_id FROM knowledge_documents WHERE source = ? AND path = ?', source, path);
     if (documentId === undefined) return null;
-    const passages = this.#sql.rows(statements.passagesOf, documentId) as { row: number; textHash: string }[];
+    const passages = this.#sql.rows<{ row: number; textHash: string }>(statements.passagesOf, documentId);
     for (const { row } of passages) this.texts.remove(row);
     this.#sql.run('DELETE FROM knowledge_passages WHERE document_id = ?', documentId);
     this.#sql.run('DELETE FROM knowledge_documents WHERE document_id = ?', documentId);
@@ -198,7 +198,7 @@ export class KnowledgeRows {
 
   /** Passages without a vector, as they are embedded: with the headings above them. */
   waiting(limit: number): { row: number; text: string; textHash: string }[] {
-    const rows = this.#sql.rows(statements.waiting, limit) as { row: number; heading: string; text: string; textHash: string }[];
+    const rows = this.#sql.rows<{ row: number; heading: string; text: string; textHash: string }>(statements.waiting, limit);
     return rows.map(({ row, heading, text, textHash }) => ({ row, textHash, text: heading === '' ? text : `${heading}\n${text}` }));
   }
 }

@@ -188,7 +188,7 @@ export class MemoryRows {
 
   /** Texts without a vector. */
   waiting(limit: number): { row: number; scope: string; text: string }[] {
-    return this.#sql.rows(statements.waiting, limit) as { row: number; scope: string; text: string }[];
+    return this.#sql.rows<{ row: number; scope: string; text: string }>(statements.waiting, limit);
   }
 
   #remember({ body, atMs }: EventOf<'memory.remembered'>): void {

@@ -51,7 +51,6 @@ export const frame = {
   stopped: 'Stopped',
   everythingStopped: 'Everything is stopped.',
   beingEnded: 'Running processes are being ended.',
-  nothingRan: 'No process was running.',
   ended: (count: number, ms: number) => `${count} ${count === 1 ? 'process' : 'processes'} ended in ${ms} ms.`,
   untilReleased: 'Nothing runs until you release it.',
   since: (moment: string) => `Since ${moment}`,

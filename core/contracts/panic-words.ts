@@ -1,0 +1,10 @@
+// Says in words what the panic stop ended, the same in a terminal and in chats.
+
+import type { PanicStatus } from './policy.ts';
+
+/** `Everything is stopped; 2 processes ended in 40 ms`: of processes only where some were running. */
+export function stoppedWords({ killed, tookMs }: Pick<PanicStatus, 'killed' | 'tookMs'>, since = ''): string {
+  const stopped = `Everything is stopped${since}`;
+  if (killed === 0) return stopped;
+  return `${stopped}; ${killed} ${killed === 1 ? 'process' : 'processes'} ended${tookMs === null ? '' : ` in ${Math.round(tookMs)} ms`}`;
+}

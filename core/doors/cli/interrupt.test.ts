@@ -1,0 +1,93 @@
+// Ctrl-C and a closed terminal while a turn runs, while it asks, and in chat.
+
+import { expect, test } from 'vitest';
+import { Deferred } from '../../base/deferred.ts';
+import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
+import { FakeTerminal, atTerminal, fakeParts } from '../../../tests/doubles/fake-terminal.ts';
+import type { OpResult } from '../../contracts/ops.ts';
+import { runCli } from './cli.ts';
+
+const write: Step = { ask: { tool: 'write', args: '{"path":"notes.md"}' } };
+
+function scripted(...steps: Step[]): FakeClaw {
+  const claw = new FakeClaw();
+  claw.scripts.push(steps);
+  return claw;
+}
+
+test.each([
+  ['while it works', { hang: true }],
+  ['at the question', write],
+] satisfies [string, Step][])('Ctrl-C %s cancels the turn and exits with 130', async (name, step) => {
+  const claw = scripted(step);
+  const terminal = new FakeTerminal({ isTty: name === 'at the question' });
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  const finish = runCli(['ask', 'x', '--json'], terminal.io, fakeParts(claw));
+  await (name === 'at the question' ? terminal.sees('(Enter denies)') : waits);
+  terminal.interrupt();
+  expect(await finish).toBe(130);
+  expect(JSON.parse(terminal.out)).toMatchObject({ status: 'cancelled' });
+  expect(claw.approvals.every((approval) => approval.state === 'pending')).toBe(true);
+});
+
+test('a second Ctrl-C waits until the first one has arrived where the turn runs', async () => {
+  const claw = scripted({ hang: true });
+  const arrives = new Deferred<OpResult<'turn.cancel'>>();
+  claw.answers = { 'turn.cancel': () => arrives.promise };
+  const terminal = new FakeTerminal();
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  let isOver = false;
+  const finish = runCli(['ask', 'x'], terminal.io, fakeParts(claw)).finally(() => (isOver = true));
+  await waits;
+  terminal.interrupt();
+  terminal.interrupt();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(isOver).toBe(false);
+  arrives.resolve({ turnId: 'trn_1', status: 'cancelled' });
+  expect(await finish).toBe(130);
+});
+
+test('a closed terminal leaves the question open and stops no turn', async () => {
+  const claw = scripted(write);
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  terminal.close();
+  expect(await finish).toBe(130);
+  expect(claw.approvals[0]?.state).toBe('pending');
+  expect(claw.calls.some(({ name }) => name === 'turn.cancel')).toBe(false);
+});
+
+test('at a terminal a note does not continue the line of the answer', async () => {
+  const { terminal, finish } = atTerminal(scripted({ say: 'I write it.' }, write, { say: 'written' }), ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  expect(terminal.err).toMatch(/^\n\nWants to write/m);
+  terminal.type('o');
+  expect(await finish).toBe(0);
+});
+
+test('a second Ctrl-C does not wait for a turn that will not end', async () => {
+  const claw = scripted({ hang: true });
+  claw.answers = { 'turn.cancel': () => new Promise(() => undefined), 'session.list': () => ({ sessions: [], nextCursor: null }) };
+  const terminal = new FakeTerminal();
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  const finish = runCli(['ask', 'x'], terminal.io, fakeParts(claw));
+  await waits;
+  terminal.interrupt();
+  terminal.interrupt();
+  expect(await finish).toBe(130);
+});
+
+test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
+  const claw = scripted({ hang: true });
+  const { terminal, finish } = atTerminal(claw, ['chat']);
+  await terminal.sees('Type a message');
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  terminal.type('work');
+  await waits;
+  const before = terminal.err.length;
+  terminal.interrupt();
+  while (!terminal.err.slice(before).includes('> ')) await new Promise((resolve) => setImmediate(resolve));
+  expect(claw.calls.some((call) => call.name === 'turn.cancel')).toBe(true);
+  terminal.interrupt();
+  expect(await finish).toBe(130);
+});

@@ -1,0 +1,48 @@
+// Refuses options that a method of the library does not have: a slip of the pen must not be an option that does nothing. The compiler holds
+// each list to the type of its options.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { EventsQuery } from '../../contracts/claw.ts';
+import type {
+  AgentOptions,
+  AgentSessionOptions,
+  AskOptions,
+  ReceiveOptions,
+  RunOptions,
+  TrayClawOptions,
+} from '../../contracts/library.ts';
+
+type Names<T> = Readonly<Record<keyof T, true>>;
+
+const run: Names<RunOptions> = { signal: true };
+const ask: Names<AskOptions> = { ...run, sessionId: true, agentId: true, onText: true };
+const agent: Names<AgentOptions> = { agentId: true, model: true, onApproval: true };
+const session: Names<AgentSessionOptions> = { sessionId: true };
+const receive: Names<ReceiveOptions> = { after: true, signal: true };
+const events: Names<EventsQuery> = { after: true, sessionId: true, signal: true };
+const createTrayClaw: Names<TrayClawOptions> = {
+  home: true,
+  config: true,
+  tools: true,
+  features: true,
+  channels: true,
+  hooks: true,
+  memoryExtractor: true,
+  memoryResolver: true,
+  memorySources: true,
+  knowledgeResolvers: true,
+  prompts: true,
+  resume: true,
+  clock: true,
+  logger: true,
+  environment: true,
+};
+const known = { createTrayClaw, events, ask, agent, run, stream: run, session, receive };
+
+/** `more` are options that only this project's own programs pass. Fails with invalid_params. */
+export function assertKnownOptions(method: keyof typeof known, options: object | undefined, more: object = {}): void {
+  const unknown = Object.keys(options ?? {}).find((name) => !Object.hasOwn(known[method], name) && !Object.hasOwn(more, name));
+  if (unknown === undefined) return;
+  const hint = `It takes ${Object.keys(known[method]).join(', ')}.`;
+  throw new AppError('invalid_params', `${method} has no option ${unknown}.`, { data: { hint } });
+}

@@ -1,0 +1,72 @@
+// A terminal that is closed, and a reader that leaves, while a turn runs in the process: the process ends in order, with what it started.
+
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+import { needs } from '../needs.ts';
+import { cliFile } from '../program-file.ts';
+import { until } from '../until.ts';
+
+const command = 'echo $$ > pid; sleep 60';
+const rules: Rule[] = [
+  { user: /command/, results: 0, answer: { calls: [{ tool: 'exec', args: { command } }] } },
+  { user: /command/, results: 1, answer: { text: 'Over.' } },
+  { user: /slow/, answer: { text: 'word '.repeat(600), pieceChars: 5, delayMs: 50 } },
+];
+
+let home: TestHome;
+let model: ScriptedModel;
+
+beforeEach(async () => {
+  home = new TestHome();
+  onTestFinished(() => home.dispose());
+  model = await ScriptedModel.start(rules);
+  onTestFinished(() => model.close());
+  home.configure(model.config('openai'));
+});
+
+const childEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: dirname(home.path), TRAYCLAW_HOME: home.path });
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+
+test(
+  'a closed terminal ends an approved command, and its turn continues later',
+  { ...needs('the program script of Linux'), timeout: 120_000 },
+  async () => {
+    const terminal = spawn('script', ['-qfec', `"${process.execPath}" "${cliFile}" ask "the command"`, '/dev/null'], {
+      env: childEnv(),
+      cwd: home.project(),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void terminal.kill('SIGKILL'));
+    let screen = '';
+    terminal.stdout.on('data', (chunk: Buffer) => (screen += chunk.toString()));
+    await until(() => screen.includes('(Enter: no)'), 'the folder is asked');
+    terminal.stdin.write('n\n');
+    await until(() => screen.includes('(Enter denies)'), 'the command is asked');
+    terminal.stdin.write('o\n');
+    const pidFile = join(home.workspace, 'pid');
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'), 'the command runs');
+    terminal.kill('SIGKILL');
+    await until(() => !isAlive(Number(readFileSync(pidFile, 'utf8'))), 'the command ends');
+    const claw = await home.open({ resume: false });
+    const { sessions } = await claw.op('session.list', {});
+    const { outcomes } = await claw.op('outcome.list', {});
+    expect([sessions[0]?.status, outcomes]).toEqual(['running', []]);
+  },
+);
+
+test('a reader that leaves stops the turn, as Ctrl-C does', { timeout: 120_000 }, async () => {
+  const child = spawn(process.execPath, [cliFile, 'ask', 'slow'], {
+    env: childEnv(),
+    cwd: home.project(),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  child.stdout.once('data', () => child.stdout.destroy());
+  expect(await ended).toBe(130);
+  const claw = await home.open({ resume: false });
+  expect((await claw.op('session.list', {})).sessions.map(({ status }) => status)).toEqual(['cancelled']);
+});
