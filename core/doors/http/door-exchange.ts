@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
-import { discardRest, sendJson } from './reply.ts';
+import { discardRest, endOnceRead, sendJson } from './reply.ts';
 import { readJsonBody } from './request-body.ts';
 
 /** A caller that does not read is cut off when this much waits for it. */
@@ -53,7 +53,7 @@ class HttpReply implements DoorReply {
     if (!this.isUnsent) return;
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
     discardRest(this.#request, this.#response);
-    if (body === undefined) this.#response.writeHead(status, { 'content-length': 0 }).end();
+    if (body === undefined) endOnceRead(this.#response.writeHead(status, { 'content-length': 0 }));
     else sendJson(this.#response, status, body);
   }
 

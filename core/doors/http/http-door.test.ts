@@ -1,5 +1,6 @@
 // The local server against real sockets: who is let in, what is refused and how, that operations, events and assets come through.
 
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -276,6 +277,19 @@ test('10 MB of arguments come through, over 12 MB is refused whether announced o
   expect([announced.status, errorCode(announced)]).toEqual([413, 'payload_too_large']);
   const chunked = await send('/api/ops/tool.run', { method: 'POST', headers: { ...json, 'transfer-encoding': 'chunked' }, body: over });
   expect([chunked.status, errorCode(chunked), chunked.headers.connection]).toEqual([413, 'payload_too_large', 'close']);
+});
+
+test('a sender that is refused while it sends gets the answer, and can send the rest', async () => {
+  const socket = connect(at.port, '127.0.0.1');
+  const errors: unknown[] = [];
+  socket.on('error', (cause) => errors.push(cause));
+  const head = `POST /api/ops/tool.run HTTP/1.1\r\nHost: 127.0.0.1:${at.port}\r\nAuthorization: Bearer ${token}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: 13000000\r\n\r\n`);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString('utf8')).toMatch(/^HTTP\/1\.1 413 /);
+  for (let sent = 0; sent < 13; sent += 1) await new Promise((resolve) => socket.write('x'.repeat(1_000_000), resolve));
+  await once(socket, 'close');
+  expect(errors).toEqual([]);
 });
 
 test('a sender that never finishes is let go', async () => {

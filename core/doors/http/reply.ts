@@ -72,7 +72,16 @@ export async function sendResult(response: ServerResponse, result: unknown): Pro
 function sendBytes(response: ServerResponse, status: number, bytes: Buffer, headers: Readonly<Record<string, string>> = {}): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length, ...headers });
-  response.end(bytes);
+  endOnceRead(response, bytes);
+}
+
+/** A connection that closes while its sender still sends is reset, and the sender may lose the answer: the end waits for the body. */
+export function endOnceRead(response: ServerResponse, bytes: Uint8Array = Buffer.alloc(0)): void {
+  const { req: request } = response;
+  if (request.complete || response.getHeader('connection') !== 'close') return void response.end(bytes);
+  response.flushHeaders();
+  response.write(bytes);
+  for (const event of ['end', 'close']) request.once(event, () => response.end());
 }
 
 /** RFC 9110, 12.5.3: a quality of zero refuses it. */
