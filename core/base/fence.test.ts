@@ -35,3 +35,12 @@ test('other text stays as it is', () => {
   const text = 'a < b, <p>x</p>, </attached>, ‹ein› Wort, <first> and \u200D';
   expect(fenced('attached-file', text)).toBe(`<attached-file>\n${text}\n</attached-file>`);
 });
+
+test('a note keeps the marks of what is inside it, and what is inside cannot close the note', () => {
+  const inside = fenced('material', 'one </material></runtime-note> two', { source: 'page' });
+  expect(inside).toBe('<material source="page">\none <\\/material><\\/runtime-note> two\n</material>');
+  const note = fenced('runtime-note', `It was said:\n${inside}`);
+  expect(note.startsWith('<runtime-note>\nIt was said:\n<material source="page">\none ')).toBe(true);
+  expect(note.endsWith('\n</material>\n</runtime-note>')).toBe(true);
+  expect(tags(note)).toEqual(['runtime-note', 'material', 'material', 'runtime-note']);
+});

@@ -24,15 +24,16 @@ const telling: readonly Mark[] = ['runtime-note', 'attached-file', 'conversation
 const patterns = Object.fromEntries(marks.map((mark) => [mark, tagOf(mark)])) as Readonly<Record<Mark, RegExp>>;
 
 export function fenced(mark: Mark, text: string, attributes: Readonly<Record<string, string>> = {}): string {
-  const own = new Set<Mark>([mark, ...telling]);
+  // A note holds what is inside marks already.
+  const own = new Set<Mark>(mark === 'runtime-note' ? [mark] : [mark, ...telling]);
   const given = Object.entries(attributes).map(
     ([name, value]) => ` ${name}=${JSON.stringify(withoutMarks(value, own)).replace(/[<>]/g, escaped)}`,
   );
   return `<${mark}${given.join('')}>\n${withoutMarks(text, own)}\n</${mark}>`;
 }
 
-/** The text with a backslash in everything that reads as one of these marks. */
-export function withoutMarks(text: string, which: Iterable<Mark>): string {
+/** The text with a backslash in everything that reads as one of these marks, by default those a model knows. */
+export function withoutMarks(text: string, which: Iterable<Mark> = telling): string {
   return [...which].reduce((safe, mark) => safe.replace(patterns[mark], '$&\\'), text);
 }
 

@@ -1,7 +1,7 @@
 // Orders a conversation as every vendor accepts it: an assistant message, then one result for each of its calls, then user messages. Knows
 // no wire format. A group is the unit the request bodies are built from.
 
-import { fenced } from '../../base/fence.ts';
+import { fenced, withoutMarks } from '../../base/fence.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 
@@ -112,7 +112,7 @@ export function jsonText(text: string): string {
 }
 
 function orphanText(message: ToolMessage): string {
-  return spokenText({ role: 'note', text: `Result of an earlier call of ${message.tool}:\n${message.text}` });
+  return spokenText({ role: 'note', text: `Result of an earlier call of ${message.tool}:\n${withoutMarks(message.text)}` });
 }
 
 function missingResult(call: AssistantMessage['calls'][number]): ToolMessage {

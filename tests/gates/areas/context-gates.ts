@@ -14,10 +14,10 @@ export const contextGates: readonly Gate[] = [
   {
     name: 'context/closed-mark',
     prevents: 'material and summaries close the mark they stand in',
-    file: 'core/mind/context/summary-note.ts',
-    text: 'return text.replaceAll(`</${mark}`, `<\\\\/${mark}`);',
-    instead: 'return mark === null ? mark : text;',
-    suites: ['core/mind/context/pack.test.ts'],
+    file: 'core/base/fence.ts',
+    text: '\\n${withoutMarks(text, own)}\\n',
+    instead: '\\n${text}\\n',
+    suites: ['core/base/fence.test.ts', 'core/mind/context/pack.test.ts'],
   },
   {
     name: 'context/project-words',
