@@ -105,7 +105,7 @@ test('an expression that never ends is stopped, and the result says so', async (
   put('evil/a.txt', 'fine aaa\n');
   put('evil/b.txt', `${'a'.repeat(60)}!\n`);
   const paths = new CheckedPaths(new PathFacts({ files: realPathFileSystem, userHome: '/nowhere' }));
-  bench.host.register({ ...createGrep({ paths, stallMs: 300 }), name: 'quick_grep' });
+  bench.host.register({ ...createGrep({ paths, stallMs: 2000 }), name: 'quick_grep' });
   const result = await bench.call('quick_grep', { pattern: '(a+)+$', path: 'evil' });
   expect(result).toMatchObject({ outcome: 'error' });
   expect(result.forModel).toBe(
