@@ -3,7 +3,8 @@
 
 import { answerOf } from './approval-answer.ts';
 import type { ErrorBody } from './errors.ts';
-import type { AnyEvent, EventOf, EventType } from './events.ts';
+import { applyByType, type EventTable } from './event-table.ts';
+import type { AnyEvent, EventOf } from './events.ts';
 import type { Usage } from './llm.ts';
 import { changedFiles, createCallView, createTurnView, type CallView, type NoteFact, type NoteTone, type TurnView } from './turn-view.ts';
 
@@ -15,9 +16,7 @@ export function isUnreadable({ type, body }: { readonly type: string; readonly b
   return type === unreadableType || body === null;
 }
 
-type Folds = { readonly [T in EventType]?: (turn: TurnView, event: EventOf<T>) => void };
-
-const requestFolds: Folds = {
+const requestFolds: EventTable<[TurnView]> = {
   'brain.decided': (turn, { step, phase, body }) => {
     turn.decisions.push({ step, phase, intent: body.intent, reason: body.reason });
   },
@@ -71,7 +70,7 @@ const requestFolds: Folds = {
   },
 };
 
-const callFolds: Folds = {
+const callFolds: EventTable<[TurnView]> = {
   'policy.decided': (turn, { body }) => {
     const call = callOf(turn, body.callId);
     call.tool = body.tool;
@@ -178,7 +177,7 @@ const callFolds: Folds = {
   },
 };
 
-const folds: Folds = {
+const folds: EventTable<[TurnView]> = {
   ...requestFolds,
   ...callFolds,
   'user.message': (turn, event) => {
@@ -256,9 +255,7 @@ export function applyToTurnView(turn: TurnView, event: AnyEvent): void {
   }
   if (isUnreadable(event)) return note(turn, event, 'warn', { code: 'unreadable' });
   if (!Object.hasOwn(folds, event.type)) return;
-  // The table maps each type to the fold of that very type; the compiler cannot follow the pairing.
-  const fold = folds[event.type] as ((turn: TurnView, event: AnyEvent) => void) | undefined;
-  fold?.(turn, event);
+  applyByType(folds, event, turn);
 }
 
 /** Folds a whole turn; for a growing turn, apply its events one at a time. */

@@ -1,6 +1,6 @@
 // Tasks that others gave to this program and tasks it gave to others, kept in step with the log. The events are the truth; starts nothing.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -83,7 +83,7 @@ export class A2aRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   task(taskId: string): TaskRow | null {

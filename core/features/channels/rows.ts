@@ -1,7 +1,8 @@
 // The rows of all chat services, kept in step with their events in the transaction of the append: paired people, codes, messages that were
 // taken, questions, notes. Each service sees its own alone. Decides nothing.
 
-import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
 import { takenCommandSchema, type ChannelState, type TakenCommand } from '../../contracts/features/channels.ts';
 import type { ChannelRun, ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -86,8 +87,7 @@ export class ChannelRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    const change = changes[event.type] as ((sql: Statements, event: AnyEvent) => void) | undefined;
-    change?.(this.#sql, event);
+    applyByType(changes, event, this.#sql);
   }
 
   of(channel: string): ServiceRows {
@@ -181,11 +181,7 @@ export function runRecordsOf(channel: string): ConstructorParameters<typeof Chan
   };
 }
 
-type Changes = {
-  readonly [T in EventType]?: (sql: Statements, event: EventOf<T>) => void;
-};
-
-const changes: Changes = {
+const changes: Changes<[Statements]> = {
   'channel.pairing_offered': (sql, { body }) =>
     void sql.run(statements.offer, body.pairingId, body.channel, body.codeHash, body.expiresAtMs),
   'channel.pairing_claimed': (sql, { body }) => void sql.run(statements.claim, body.userId, body.chatId, body.name, body.pairingId),

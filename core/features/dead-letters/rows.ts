@@ -2,7 +2,7 @@
 
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -85,7 +85,7 @@ export class DeadLetterRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   letter(letterId: string): KeptLetter | null {

@@ -1,7 +1,7 @@
 // Subagent calls as rows kept in step with their events: waiting, running and finished ones, and which turn pays for which. The events are
 // the truth; starts nothing.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
@@ -136,7 +136,7 @@ export class HelperRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   job(jobId: string): HelperJob | null {

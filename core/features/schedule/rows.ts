@@ -1,6 +1,6 @@
 // Schedules, outcomes of their due times, beats and tasks: rows kept in step with the log. Decides nothing.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import {
   scheduleFiredSchema,
@@ -124,7 +124,7 @@ export class ScheduleBook {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   all(): KeptSchedule[] {

@@ -1,6 +1,6 @@
 // Earlier signals, for deduplication, and signals that wait for the next turn of their session: rows kept in step with the log.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';
 import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -67,7 +67,7 @@ export class SignalBook {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   find(source: SignalSource, name: string, dedupeKey: string): SignalRow | null {

@@ -2,7 +2,7 @@
 // nothing.
 
 import * as z from 'zod';
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { lockEntrySchema, type LockEntry, type SkillMove } from '../../contracts/features/skill-store.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -55,7 +55,7 @@ export class SkillStoreRows {
   }
 
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   entry(name: string): LockEntry | null {

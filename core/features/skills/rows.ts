@@ -1,6 +1,6 @@
 // The person's decisions about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -93,7 +93,7 @@ export class SkillRows {
   }
 
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   get trusted(): readonly SkillTrustTarget[] {

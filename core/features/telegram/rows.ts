@@ -1,7 +1,8 @@
 // The rows of the Telegram bot, kept in step with its events in the transaction of the append: paired people, confirmed updates, messages
 // with pending files, sent approvals. Decides nothing; only the lease is not an event.
 
-import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../contracts/events.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
+import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { heldMessageSchema, type HeldMessage, type TelegramPerson } from '../../contracts/features/telegram.ts';
 import type { ChatRecords, PairingRow, QuestionRow } from '../../runtime/chats/chats.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -106,8 +107,7 @@ export class TelegramStore {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    const change = changes[event.type] as ((sql: Statements, event: AnyEvent) => void) | undefined;
-    change?.(this.#sql, event);
+    applyByType(changes, event, this.#sql);
   }
 
   /** The first unconfirmed update; 0 for a bot without updates, or without any for so long that they are renumbered. */
@@ -168,11 +168,7 @@ function toQuestion(row: unknown): QuestionRow {
   return { ...rest, closed: closed === 1, lost: lost === 1 };
 }
 
-type Changes = {
-  readonly [T in EventType]?: (sql: Statements, event: EventOf<T>) => void;
-};
-
-const changes: Changes = {
+const changes: Changes<[Statements]> = {
   'telegram.updates_taken': (sql, { body, atMs }) => void sql.run(statements.putOffset, body.botId, body.offset, atMs),
   'telegram.message_held': (sql, { body: { message } }) =>
     void sql.run(statements.hold, message.botId, message.updateId, JSON.stringify(message)),

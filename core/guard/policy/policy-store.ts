@@ -1,7 +1,7 @@
 // Approvals and grants as rows kept in step with their events, and the live grants in memory.
 
 import { answerOf } from '../../contracts/approval-answer.ts';
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { approvalSchema, configApprovalId, grantSchema, type Approval, type Grant, type GrantListing } from '../../contracts/policy.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -110,7 +110,7 @@ export class PolicyStore {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   approval(approvalId: string): Approval | null {

@@ -1,7 +1,7 @@
 // The text of one session by author, within limits: the person's messages, earlier trusted results, and untrusted content with its sources.
 // Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SliceQuery } from '../../store/session/session.ts';
@@ -79,7 +79,7 @@ export class SessionWords {
     if (head <= this.#readTo) return;
     const events = this.#readTo === 0 ? this.#lookBack(head) : this.#newest(head);
     this.#readTo = head;
-    for (const event of events) applyChange(this.#changes, event);
+    for (const event of events) applyByType(this.#changes, event);
   }
 
   readonly person: Said = {

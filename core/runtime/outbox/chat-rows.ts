@@ -3,7 +3,7 @@
 
 import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
 import { isHere } from '../../contracts/doors.ts';
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatInfo } from '../../contracts/outbox-ops.ts';
 import { HeldRows, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -59,7 +59,7 @@ export class ChatRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   chat({ channel, chatId, threadId }: ChatAddress): ChatInfo | null {

@@ -1,7 +1,7 @@
 // Outbound messages and their outcomes, as rows kept in step with the log. Knows the order; sends nothing.
 
 import { outboundItemSchema, type ChatAddress, type OutboundItem } from '../../contracts/channels.ts';
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { OutboundInfo, OutboundState } from '../../contracts/outbox-ops.ts';
 import { HeldRows, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -93,7 +93,7 @@ export class OutboundRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   row(outboundId: string): OutboundRow | null {

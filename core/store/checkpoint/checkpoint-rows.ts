@@ -1,7 +1,7 @@
 // Checkpoints as rows kept in step with their events: which call wrote which file, and its state before and after. The events are the
 // truth; touches no file.
 
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
 import { Statements, type Migration, type SqlDatabase } from '../storage/storage.ts';
@@ -123,7 +123,7 @@ export class CheckpointRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   /** In recording order; several if a call ran again after a crash. */

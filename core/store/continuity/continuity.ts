@@ -5,7 +5,7 @@ import type Database from 'better-sqlite3';
 import { HeldRows, Statements } from '../storage/storage.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { RuleScope } from '../../contracts/continuity-events.ts';
-import { applyChange, type Changes } from '../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 
 export const continuityMigrations = [
@@ -95,7 +95,7 @@ export class ContinuityRows {
   }
 
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   /** A fork begins with the summaries and the rules of the session it comes from. */

@@ -4,7 +4,8 @@ import { describeGap } from '../../contracts/log-gap.ts';
 import { answerStates } from '../../contracts/approval-answer.ts';
 import type { ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
-import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { applyByType, type EventTable } from '../../contracts/event-table.ts';
+import type { AnyEvent, EventType } from '../../contracts/events.ts';
 
 export interface ActivityEntry {
   readonly tool: string | null;
@@ -24,9 +25,7 @@ const endOutcomes = { done: 'ok', failed: 'error', cancelled: 'cancelled', over_
 
 const helperOutcomes = { ...endOutcomes, timeout: 'timeout' } as const;
 
-type Entries = { readonly [T in EventType]?: (event: EventOf<T>) => ActivityEntry | null };
-
-const entries: Entries = {
+const entries: EventTable<[], ActivityEntry | null> = {
   'brain.decided': ({ body }) => (routine.has(body.intent) ? null : entry([body.intent, body.reason])),
   'plan.drafted': ({ body }) => (body.calls.length === 0 ? null : entry([body.calls.map(({ tool }) => tool).join(' '), body.text])),
   'reflection.recorded': ({ body }) => entry([body.why, body.note]),
@@ -84,9 +83,7 @@ const entries: Entries = {
 
 /** Null for events that this search leaves out. */
 export function activityEntry(event: AnyEvent): ActivityEntry | null {
-  // Paired by the table, which the compiler cannot follow.
-  const read = entries[event.type] as ((event: AnyEvent) => ActivityEntry | null) | undefined;
-  return read?.(event) ?? null;
+  return applyByType(entries, event) ?? null;
 }
 
 export const activityTypes = Object.keys(entries) as EventType[];

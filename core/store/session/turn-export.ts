@@ -1,13 +1,12 @@
 // One turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
 
-import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { applyByType, type EventTable } from '../../contracts/event-table.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
 import { describeAnswer, endWordsOf, failoverWords, gateWords } from '../../contracts/turn-words.ts';
 import { exportJsonl, fence } from './session-export.ts';
 
-type Parts = { readonly [T in EventType]?: (event: EventOf<T>) => string | null };
-
-const parts: Parts = {
+const parts: EventTable<[], string | null> = {
   'user.message': ({ body }) => `## ${body.sender} asked over ${body.channel}\n\n${body.text}`,
   'turn.steered': ({ body }) => `## ${body.sender} added\n\n${body.text}`,
   'plan.drafted': ({ body }) =>
@@ -57,9 +56,7 @@ export function exportTurn(events: readonly AnyEvent[], format: 'jsonl' | 'markd
 
 function turnMarkdown(events: readonly AnyEvent[]): string {
   const told = events.flatMap((event) => {
-    // Paired by the table, which the compiler cannot follow.
-    const tell = parts[event.type] as ((event: AnyEvent) => string | null) | undefined;
-    const part = tell?.(event) ?? null;
+    const part = applyByType(parts, event) ?? null;
     return part === null ? [] : [part];
   });
   return [heading(events), ...joinLists(told)].join('\n\n') + '\n';

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { applyChange, type Changes } from '../../../contracts/event-changes.ts';
+import { applyByType, type Changes } from '../../../contracts/event-table.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../../contracts/events.ts';
 import { memoryOriginSchema, type MemoryKind, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
@@ -108,7 +108,7 @@ export class MemoryRows {
 
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
-    applyChange(this.#changes, event);
+    applyByType(this.#changes, event);
   }
 
   find(memoryId: string): KeptMemory | null {
