@@ -74,7 +74,7 @@ export class DeadLetters {
   /** Reads one batch of new events. Returns true while there is more. */
   catchUp(): boolean {
     const { log, rows } = this.#deps;
-    const from = rows.cursor();
+    const from = rows.cursor.seq ?? 0;
     const { events, scannedTo } = log.reads.afterOfTypes(from, BATCH, ['turn.finished', 'turn.superseded']);
     if (scannedTo === from) return false;
     for (const event of events) {
@@ -83,11 +83,11 @@ export class DeadLetters {
       // Stored with its cursor: an event is recorded once, whatever happens.
       log.transact(() => {
         log.append(systemSessionId, drafts);
-        rows.putCursor(event.seq);
+        rows.cursor.moveTo(event.seq);
       }, true);
       this.#hasLetters = true;
     }
-    log.transact(() => rows.putCursor(scannedTo));
+    log.transact(() => rows.cursor.moveTo(scannedTo));
     return true;
   }
 

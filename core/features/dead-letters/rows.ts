@@ -4,7 +4,7 @@ import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { LogCursor, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const deadLetterMigrations: readonly Migration[] = [
   {
@@ -62,11 +62,11 @@ const statements = {
   ofSession: `SELECT ${columns} FROM dead_letters WHERE session_id = ? ORDER BY first_at_ms, letter_id`,
   due: `SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND retry_at_ms <= ? ORDER BY retry_at_ms LIMIT ?`,
   nextDue: 'SELECT min(retry_at_ms) AS atMs FROM dead_letters WHERE retry_at_ms IS NOT NULL',
-  putCursor: 'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq',
 };
 
 export class DeadLetterRows {
   readonly #sql: Statements;
+  readonly cursor: LogCursor;
 
   readonly #changes: Changes = {
     'dead_letter.captured': ({ body, atMs }) => this.#put(body, atMs),
@@ -81,6 +81,7 @@ export class DeadLetterRows {
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
+    this.cursor = new LogCursor(db, CURSOR);
   }
 
   /** Called for every event inside its transaction. */
@@ -116,14 +117,6 @@ export class DeadLetterRows {
   /** The one that has waited longest for a person. */
   oldestLeft(): KeptLetter | null {
     return readRow(this.#sql.row(`SELECT ${columns} FROM dead_letters WHERE state = 'left' ORDER BY last_at_ms, letter_id LIMIT 1`));
-  }
-
-  cursor(): number {
-    return this.#sql.row<{ seq: number }>('SELECT seq FROM projection_cursors WHERE name = ?', CURSOR)?.seq ?? 0;
-  }
-
-  putCursor(seq: number): void {
-    this.#sql.run(statements.putCursor, CURSOR, seq);
   }
 
   #retry(turnId: string, byTurnId: string): void {

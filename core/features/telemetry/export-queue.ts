@@ -3,6 +3,7 @@
 
 import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
+import { LogCursor } from '../../store/storage/storage.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { traceOfCase } from './eval-spans.ts';
 import type { Receiver, Delivery } from './receiver.ts';
@@ -31,21 +32,17 @@ const sentTypes: EventType[] = ['turn.finished', 'eval.case_finished'];
 
 export class ExportQueue {
   readonly #deps: QueueDeps;
-  readonly #name: string;
-  readonly #sql;
+  readonly #cursor: LogCursor;
+  readonly #pending;
   #sent = 0;
   #refused = 0;
   #problem: string | null = null;
 
   constructor(deps: QueueDeps) {
     this.#deps = deps;
-    this.#name = `telemetry-${deps.receiver.name}`;
     const { db } = deps.log.storage;
-    this.#sql = {
-      cursor: db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').pluck(),
-      put: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
-      pending: db.prepare("SELECT count(*) FROM events WHERE seq > ? AND type IN ('turn.finished', 'eval.case_finished')").pluck(),
-    };
+    this.#cursor = new LogCursor(db, `telemetry-${deps.receiver.name}`);
+    this.#pending = db.prepare("SELECT count(*) FROM events WHERE seq > ? AND type IN ('turn.finished', 'eval.case_finished')").pluck();
   }
 
   get name(): TelemetryTarget {
@@ -58,18 +55,18 @@ export class ExportQueue {
 
   /** Turns from now on, unless it followed the log before. */
   begin(): void {
-    if (this.#sql.cursor.get(this.#name) === undefined) this.#sql.put.run(this.#name, this.#deps.log.lastSeq);
+    if (this.#cursor.seq === undefined) this.#cursor.moveTo(this.#deps.log.lastSeq);
   }
 
   pending(): number {
-    return this.#sql.pending.get(this.#cursor) as number;
+    return this.#pending.get(this.#at) as number;
   }
 
   /** Sends at most one batch. Never fails. */
   async step(signal: AbortSignal): Promise<Progress> {
     const { log, receiver } = this.#deps;
-    if (this.#cursor >= log.lastSeq) return { kind: 'idle' };
-    const { events, scannedTo } = log.reads.afterOfTypes(this.#cursor, EVENTS_READ, sentTypes);
+    if (this.#at >= log.lastSeq) return { kind: 'idle' };
+    const { events, scannedTo } = log.reads.afterOfTypes(this.#at, EVENTS_READ, sentTypes);
     const batch = events.slice(0, TURNS_SENT);
     const last = events.length > batch.length ? (batch.at(-1)?.seq ?? scannedTo) : scannedTo;
     const traces = batch.flatMap((event) => this.#trace(event) ?? []);
@@ -80,7 +77,7 @@ export class ExportQueue {
       this.#problem = `${receiver.address} ${delivery.why}`;
       return { kind: 'failed', waitMs: delivery.waitMs };
     }
-    this.#sql.put.run(this.#name, last);
+    this.#cursor.moveTo(last);
     this.#sent += traces.length - (this.#refused - refusedBefore);
     this.#problem = null;
     return { kind: last < log.lastSeq ? 'more' : 'idle' };
@@ -110,7 +107,7 @@ export class ExportQueue {
     return traceOfTurn(log.reads.turn(sessionId, row.turnId, row.firstSeq), options);
   }
 
-  get #cursor(): number {
-    return (this.#sql.cursor.get(this.#name) as number | undefined) ?? 0;
+  get #at(): number {
+    return this.#cursor.seq ?? 0;
   }
 }

@@ -7,7 +7,7 @@ import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
+import { LogCursor, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import type { ReadEvents } from './rows.ts';
 
 export interface LineFileOptions {
@@ -35,28 +35,29 @@ const turnSql = `
     cached_input_tokens AS cachedInputTokens, cost_usd AS costUsd
   FROM telemetry_turns WHERE turn_id = ? AND seq = ?`;
 const packSql = 'SELECT 1 FROM telemetry_packs WHERE pack_id = ? AND seq = ?';
-const putCursorSql = 'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq';
 
 export class PackLog {
   readonly #file: LineFile;
   readonly #sql: Statements;
+  readonly #cursor: LogCursor;
 
   constructor(db: SqlDatabase, options: LineFileOptions) {
     this.#file = new LineFile(options);
     this.#sql = new Statements(db);
+    this.#cursor = new LogCursor(db, CURSOR);
   }
 
   /** From now on, unless it followed before. */
   begin(lastSeq: number): void {
-    if (this.#cursor === undefined) this.#sql.run(putCursorSql, CURSOR, lastSeq);
+    if (this.#cursor.seq === undefined) this.#cursor.moveTo(lastSeq);
   }
 
   /** True while there is more. A crash between its two steps loses lines of a diagnostic file, and never doubles them. */
   catchUp(read: ReadEvents): boolean {
-    const events = read(this.#cursor ?? 0, EVENTS_READ);
+    const events = read(this.#cursor.seq ?? 0, EVENTS_READ);
     const last = events.at(-1);
     if (last === undefined) return false;
-    this.#sql.run(putCursorSql, CURSOR, last.seq);
+    this.#cursor.moveTo(last.seq);
     this.#file.write(events.flatMap((event) => this.#rowOf(event) ?? []));
     return events.length === EVENTS_READ;
   }
@@ -86,10 +87,6 @@ export class PackLog {
       default:
         return null;
     }
-  }
-
-  get #cursor(): number | undefined {
-    return this.#sql.value('SELECT seq FROM projection_cursors WHERE name = ?', CURSOR);
   }
 
   #callRow(requestId: string, seq: number): object | null {

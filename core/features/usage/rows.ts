@@ -3,7 +3,7 @@
 
 import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
+import { LogCursor, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import { isCounted, UsageBatch } from './usage-batch.ts';
 import { sumAgain } from './usage-schema.ts';
 
@@ -18,8 +18,6 @@ const EVENTS_READ = 500;
 const WAITING_MAX = 250;
 
 const statements = {
-  cursor: 'SELECT seq FROM projection_cursors WHERE name = ?',
-  putCursor: 'INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq',
   earliestCursor: 'SELECT projected_seq FROM telemetry_cursor',
 };
 
@@ -32,6 +30,7 @@ interface UsageRowsOptions {
 export class UsageRows {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
+  readonly #cursor: LogCursor;
   readonly #batch: UsageBatch;
   readonly #transact: (work: () => void) => void;
   #waiting: AnyEvent[] = [];
@@ -42,6 +41,7 @@ export class UsageRows {
   constructor(db: SqlDatabase, { dayOf = localDay, transact = (work) => db.transaction(work)() }: UsageRowsOptions = {}) {
     this.#db = db;
     this.#sql = new Statements(db);
+    this.#cursor = new LogCursor(db, CURSOR);
     this.#batch = new UsageBatch(db, dayOf);
     this.#transact = transact;
   }
@@ -82,16 +82,16 @@ export class UsageRows {
 
   /** A copy costs nothing, also after a crash. */
   applyCopied({ seq }: AnyEvent): void {
-    this.#sql.run(statements.putCursor, CURSOR, seq);
+    this.#cursor.moveTo(seq);
   }
 
   /** At the start: counts the events that an earlier run, or an earlier version of the program, left uncounted. */
   takeOver(read: ReadEvents): void {
-    const counted = this.#sql.value<number>(statements.cursor, CURSOR);
+    const counted = this.#cursor.seq;
     if (counted !== undefined) this.#applyAfter(counted, read);
-    else if (this.#sql.value(statements.cursor, EARLIER_CURSOR) === undefined)
+    else if (new LogCursor(this.#db, EARLIER_CURSOR).seq === undefined)
       this.#applyAfter(this.#sql.value(statements.earliestCursor) as number, read);
-    else this.#sql.run(statements.putCursor, CURSOR, this.#sql.value('SELECT coalesce(max(seq), 0) FROM events'));
+    else this.#cursor.moveTo(this.#sql.value('SELECT coalesce(max(seq), 0) FROM events') as number);
   }
 
   /** Again from the log. What deleted sessions spent stays: their events are gone, and what was spent is spent. */
@@ -116,6 +116,6 @@ export class UsageRows {
 
   #apply(events: readonly AnyEvent[], seq: number): void {
     this.#batch.apply(events);
-    this.#sql.run(statements.putCursor, CURSOR, seq);
+    this.#cursor.moveTo(seq);
   }
 }

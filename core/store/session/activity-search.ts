@@ -3,7 +3,7 @@
 
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { SqlDatabase, Storage } from '../storage/storage.ts';
+import { LogCursor, type SqlDatabase, type Storage } from '../storage/storage.ts';
 import { activityEntry, activityTypes } from './activity-text.ts';
 import { excerptOf, toMatch, wordsOf } from './search-words.ts';
 import type { SessionIndex } from './session-index.ts';
@@ -34,31 +34,30 @@ export interface FoundActivity {
 }
 
 const BATCH = 500;
-const CURSOR = 'activity';
 
 export class ActivitySearch {
   readonly #storage: Storage;
   readonly #db: SqlDatabase;
+  readonly #cursor: LogCursor;
   readonly #reads: SessionReads;
   readonly #index: SessionIndex;
 
   constructor(storage: Storage, reads: SessionReads, index: SessionIndex) {
     this.#storage = storage;
     this.#db = storage.db;
+    this.#cursor = new LogCursor(storage.db, 'activity');
     this.#reads = reads;
     this.#index = index;
   }
 
   /** Indexes up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
-    const from = this.#cursor();
+    const from = this.#cursor.seq ?? 0;
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, activityTypes);
     if (scannedTo === from) return false;
     this.#storage.transact(() => {
       for (const event of events) if (!this.#isCopy(event)) this.#keep(event);
-      this.#db
-        .prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq')
-        .run(CURSOR, scannedTo);
+      this.#cursor.moveTo(scannedTo);
     });
     return true;
   }
@@ -100,11 +99,6 @@ export class ActivitySearch {
     if (event.turnId === null) return false;
     const turn = this.#index.turn(event.turnId);
     return turn !== null && turn.sessionId !== event.sessionId;
-  }
-
-  #cursor(): number {
-    const row = this.#db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').get(CURSOR) as { seq: number } | undefined;
-    return row?.seq ?? 0;
   }
 }
 

@@ -3,7 +3,7 @@
 import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import type { SqlDatabase, Storage } from '../storage/storage.ts';
+import { LogCursor, type SqlDatabase, type Storage } from '../storage/storage.ts';
 import { excerptOf, toMatch, wordsOf } from './search-words.ts';
 import type { SessionReads } from './session-reads.ts';
 
@@ -12,7 +12,6 @@ const BATCH = 500;
 const TEXT_MAX = 8_000;
 /** For a very common word only the newest matches are ranked: the cost must not grow with the log. */
 const RANKED_MAX = 2_000;
-const CURSOR = 'session_text';
 /** The weight of a word in a title. */
 const TITLE_WEIGHT = 3;
 const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
@@ -26,17 +25,19 @@ export interface SearchScope {
 export class SessionSearch {
   readonly #storage: Storage;
   readonly #db: SqlDatabase;
+  readonly #cursor: LogCursor;
   readonly #reads: SessionReads;
 
   constructor(storage: Storage, reads: SessionReads) {
     this.#storage = storage;
     this.#db = storage.db;
+    this.#cursor = new LogCursor(storage.db, 'session_text');
     this.#reads = reads;
   }
 
   /** Indexes up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
-    const from = this.#cursor();
+    const from = this.#cursor.seq ?? 0;
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, searched);
     if (scannedTo === from) return false;
     this.#storage.transact(() => {
@@ -45,9 +46,7 @@ export class SessionSearch {
         const text = searchText(event);
         if (text !== '') insert.run(event.seq, text.slice(0, TEXT_MAX), event.sessionId);
       }
-      this.#db
-        .prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq')
-        .run(CURSOR, scannedTo);
+      this.#cursor.moveTo(scannedTo);
     });
     return true;
   }
@@ -83,11 +82,6 @@ export class SessionSearch {
       hits.push({ ...hit, excerpt: excerptOf(body, words) });
     }
     return hits;
-  }
-
-  #cursor(): number {
-    const row = this.#db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').get(CURSOR) as { seq: number } | undefined;
-    return row?.seq ?? 0;
   }
 }
 

@@ -18,6 +18,7 @@ export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
 export type { Migration } from './migrations.ts';
 export { mapSqliteError, mapStorageError } from './storage-errors.ts';
+export { LogCursor } from './log-cursor.ts';
 export { Statements } from './statements.ts';
 export { searchedWords, WordIndex, wordIndexForm, type RankedRow } from './word-index.ts';
 
