@@ -23,7 +23,7 @@ export const sessionOps = defineOps({
   'session.list': {
     params: z.strictObject({
       archived: z.boolean().optional(),
-      /** Also the conversations of helpers. */
+      /** Also those that no person talks in: of helpers, pipelines and evals. */
       helpers: z.boolean().optional(),
       limit: z.number().int().min(1).max(1000).optional(),
       /** Only sessions that work in this folder; `null` is the configured workspace. */
@@ -52,7 +52,7 @@ export const sessionOps = defineOps({
       'sessions list': {
         options: {
           archived: 'the archived ones',
-          helpers: 'also the sessions of subagents',
+          helpers: 'also the sessions of subagents, pipelines and evals',
           limit: most,
           workspace: { flag: 'workspace <folder>', about: 'those that work in this folder' },
           cursor: 'the next page, as the page before named it',

@@ -171,6 +171,7 @@ const packed = {
 };
 const published = {
   name: 'weather',
+  change: 'withdrawn' as const,
   version: '1.0.0',
   index: '/work-folder/market/index.json',
   archive: '/work-folder/market/weather-1.0.0.zip',
@@ -244,7 +245,7 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
   { argv: ['skills', 'unpin', 'weather'], op: 'skill.pin', params: { name: 'weather', pinned: false }, json: pinned },
   { argv: ['skills', 'new', 'weather', './made'], op: 'skill.new', params: { name: 'weather', into: '/work-folder/made' }, json: made },
   { argv: ['skills', 'test', './weather'], op: 'skill.test', params: { path: '/work-folder/weather' }, json: tested, code: 1 },
-  { argv: ['skills', 'pack', './weather', '--out', '.'], op: 'skill.pack', params: { path: '/work-folder/weather', out: '/work-folder' }, json: packed }, // prettier-ignore
+  { argv: ['skills', 'pack', './weather'], op: 'skill.pack', params: { path: '/work-folder/weather', out: '/work-folder' }, json: packed }, // prettier-ignore
   {
     argv: ['skills', 'publish', './weather', './market', '--revoke', 'It leaks.'],
     op: 'skill.publish',

@@ -29,7 +29,7 @@ test(`${texts.length} hostile texts: the window stays on its page and opens noth
     expect((await claw.op('turn.wait', { turnId })).status).toBe('done');
   }
   // All of them came faster than a window draws them, some a megabyte long: it is given time to catch up.
-  await app.conversation.getByText('That was all.', { exact: true }).waitFor({ timeout: 40_000 });
+  await app.conversation.getByText('That was all.', { exact: true }).waitFor({ timeout: 90_000 });
   // A frame and a turn of the loop for handlers of failed loads.
   const ran = await app.page.evaluate<number>(
     'new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(window.__ran), 100)))',

@@ -333,6 +333,9 @@ test('a session becomes cases that can be run', async () => {
   const path = suite({}, 'drafted.yaml');
   writeFileSync(path, yaml);
   expect([count, (await claw.op('eval.run', { path })).cases[0]?.name]).toEqual([1, 'Capital?']);
+  // A run has a session for its events, which is no conversation.
+  const { sessions } = await claw.op('session.list', {});
+  expect(sessions.map((one) => one.sessionId)).toEqual([sessionId]);
   await home.close(claw);
 });
 

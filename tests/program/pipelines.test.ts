@@ -159,6 +159,25 @@ test('a comparison measures a pipeline and a single turn by the same points', as
   await home.close(claw);
 });
 
+test('a comparison gives the reason of one that failed, and the others still run', async () => {
+  const judges: Rule = { when: isJudge, answer: judgement(true) };
+  const claw = await open([
+    judges,
+    { times: 1, answer: { refuse: 'rejected', message: 'too small' } },
+    { answer: { text: 'It is 42.' } },
+  ]);
+  const compare = (names: string[]) => claw.op('pipeline.compare', { text: 'How much?', with: names });
+  const { rows } = await compare(['agent:main', 'agent:main']);
+  expect(rows.map(({ status, reason }) => [status, reason])).toEqual([
+    ['failed', expect.stringContaining('too small')],
+    ['done', ''],
+  ]);
+  const asked = model.requests.length;
+  await expect(compare(['agent:main', 'nowhere/small'])).rejects.toMatchObject({ code: 'model_unknown' });
+  expect(model.requests.length).toBe(asked);
+  await home.close(claw);
+});
+
 test.each<[string, object, string]>([
   ['a circle', { nodes: { a: { ask: 'x', after: ['b'] }, b: { ask: 'y', after: ['a'] } }, output: 'a' }, 'a waits for itself'],
   ['an unknown node', { nodes: { a: { ask: 'x', after: ['c'] } }, output: 'a' }, 'a names c, which is no node'],

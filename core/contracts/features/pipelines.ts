@@ -197,6 +197,8 @@ export const pipelineOps = defineOps({
           costUsd: z.number().nullable(),
           quality: z.number().nullable(),
           text: z.string(),
+          /** Why it failed; empty where it did not. */
+          reason: z.string(),
           sessionId: z.string(),
         }),
       ),

@@ -346,7 +346,8 @@ export const skillStoreOps = defineOps({
       'skills pack': {
         takes: ['path'],
         words: { path: 'the folder of the skill' },
-        options: { out: 'the folder to write it to' },
+        options: { out: 'the folder to write it to; the current one by default' },
+        sets: { out: '.' },
         paths: ['path', 'out'],
         example: './my-skill --out .',
       },
@@ -361,10 +362,18 @@ export const skillStoreOps = defineOps({
       /** Why this version is withdrawn. */
       revoke: z.string().max(500).optional(),
     }),
-    result: z.object({ name: skillNameSchema, version: z.string(), index: z.string(), archive: z.string(), sha256 }),
+    /** `change`: of this version in the market. */
+    result: z.object({
+      name: skillNameSchema,
+      version: z.string(),
+      change: z.enum(['published', 'withdrawn']),
+      index: z.string(),
+      archive: z.string(),
+      sha256,
+    }),
     about: 'put a skill into a market of your own',
     forPerson: true,
-    shows: '{name} {version} is in {index}, sha256 {sha256}',
+    shows: '{name} {version} is {change} in {index}, sha256 {sha256}',
     commands: {
       'skills publish': {
         takes: ['path', 'to'],

@@ -5,7 +5,6 @@ import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
-import { assertModel } from './assert-model.ts';
 import type { OpsParts } from './parts.ts';
 import { readTurnView } from './turn-view.ts';
 import { readPackView } from './pack-view.ts';
@@ -37,7 +36,7 @@ export function createMessageOps(deps: Deps): MessageOps {
       // Only while the first start still searches a model; otherwise the message is accepted at once.
       const looking = deps.models.ready();
       if (looking !== null) await looking;
-      if (params.model !== undefined) assertModel(deps, params.model);
+      if (params.model !== undefined) deps.models.assertKnown(params.model);
       const { onDisk, ...accepted } = deps.controlplane.receive(params, caller);
       await onDisk;
       return accepted;

@@ -51,7 +51,7 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
   readonly models: Pick<
     ModelRouter,
-    'routes' | 'defaultChoice' | 'list' | 'presets' | 'probe' | 'survey' | 'lookAtServers' | 'knows' | 'discover' | 'ready'
+    'routes' | 'defaultChoice' | 'list' | 'presets' | 'probe' | 'survey' | 'lookAtServers' | 'assertKnown' | 'discover' | 'ready'
   >;
   readonly secrets: Pick<Secrets, 'set' | 'guard' | 'list' | 'delete' | 'status' | 'unlock'>;
   readonly sandbox: Pick<Sandbox, 'explain'>;

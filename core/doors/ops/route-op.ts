@@ -5,7 +5,6 @@ import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { withinToolLimit } from '../../mind/context/context.ts';
 import { estimateTokens } from '../../mind/llm/llm.ts';
 import { offeredWithin } from '../../runtime/turns/turns.ts';
-import { assertModel } from './assert-model.ts';
 import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'agents' | 'budget' | 'clock' | 'gate' | 'log' | 'models' | 'packer' | 'tools'>;
@@ -18,7 +17,7 @@ export function explainRoute(deps: Deps, { text, model }: OpParsed<'model.route'
     const { message = 'No model can be used.', hint = 'Set one up: trayclaw setup' } = choice.problem ?? {};
     throw new AppError('no_model', message, { data: { hint } });
   }
-  assertModel(deps, ref);
+  deps.models.assertKnown(ref);
   const bounds = deps.agents.boundsOf('main');
   const offered = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId: 'main' } });
   const tools = withinToolLimit(offered, []);

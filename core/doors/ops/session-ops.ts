@@ -12,7 +12,6 @@ import {
   type SessionRow,
   type SliceQuery,
 } from '../../store/session/session.ts';
-import { assertModel } from './assert-model.ts';
 import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'agents' | 'helpers' | 'ids' | 'log' | 'models' | 'policy' | 'turns' | 'workspaces'>;
@@ -109,7 +108,7 @@ function pageQuery(deps: Deps, { sessionId, turns, ...params }: OpParsed<'sessio
 
 function create(deps: Deps, params: OpParsed<'session.create'>, caller: Caller): SessionInfo {
   const { title = '', agentId = 'main', model } = params;
-  if (model !== undefined) assertModel(deps, model);
+  if (model !== undefined) deps.models.assertKnown(model);
   deps.agents.assertKnown(agentId);
   const sessionId = deps.ids.next('ses');
   const configured: AnyDraft[] = model === undefined ? [] : [{ type: 'session.configured', body: { agentId, model, by: caller.actor } }];
@@ -136,7 +135,7 @@ function see(deps: Deps, { sessionId, seq }: OpParsed<'session.seen'>): SessionI
 function configure(deps: Deps, params: OpParsed<'session.configure'>, caller: Caller): SessionInfo {
   const row = find(deps, params.sessionId);
   const { model = row.model, agentId = row.agentId, planFirst } = params;
-  if (model !== null) assertModel(deps, model);
+  if (model !== null) deps.models.assertKnown(model);
   if (params.agentId !== undefined) deps.agents.assertKnown(agentId);
   const body = { agentId, model, by: caller.actor, ...(planFirst === undefined ? {} : { planFirst }) };
   return change(deps, params.sessionId, { type: 'session.configured', body });

@@ -135,7 +135,7 @@ async function beginEvals(
   const { repeat = 1, parallel = PARALLEL } = params;
   const runId = ids.next('evl');
   const sessionId = `eval-${runId}`;
-  const title = `Evals: ${suite.length} cases`;
+  const title = `Evals: ${suite.length} ${suite.length === 1 ? 'case' : 'cases'}`;
   log.append(sessionId, [
     { type: 'session.created', body: { title, agentId: 'main', channel: 'eval', forkedFrom: null } },
     {

@@ -85,7 +85,11 @@ function readYaml(named: string): unknown {
 
 /** One after the other, so that none waits for another's model. Fails before anything runs where a name is none. */
 async function compare(parts: Parts, params: OpParsed<'pipeline.compare'>, caller: Caller): Promise<OpResult<'pipeline.compare'>> {
-  for (const name of params.with) if (kindOf(name) === 'pipeline') pipelineAt(name, caller);
+  for (const name of params.with) {
+    const kind = kindOf(name);
+    if (kind === 'pipeline') pipelineAt(name, caller);
+    if (kind === 'model') parts.models.assertKnown(name);
+  }
   const rows: Row[] = [];
   for (const name of params.with) {
     caller.signal?.throwIfAborted();
@@ -115,8 +119,8 @@ type Measured = Omit<Row, 'name' | 'tookMs' | 'quality'> & { readonly turnId: st
 async function viaPipeline(desk: PipelineDesk, name: string, text: string, caller: Caller): Promise<Measured> {
   const view = await desk.runs.whenResting(start(desk, name, text, caller), caller.signal);
   const steps = view.nodes.reduce((sum, { rounds, status }) => sum + (status === 'skipped' ? 0 : rounds), 0);
-  const { status, tokens, costUsd, text: answer, sessionId, modelCalls, toolCalls } = view;
-  return { status, steps, calls: modelCalls + toolCalls, tokens, costUsd, text: answer, sessionId, turnId: '' };
+  const { status, reason, tokens, costUsd, text: answer, sessionId, modelCalls, toolCalls } = view;
+  return { status, reason, steps, calls: modelCalls + toolCalls, tokens, costUsd, text: answer, sessionId, turnId: '' };
 }
 
 /** Model-driven: one turn, in which the agent calls tools and other agents as it sees fit. */
@@ -139,11 +143,12 @@ async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: 
   try {
     const end = await whenTurnEnds({ turns, log }, begun, { signal, onWaiting: () => gone.abort() });
     const tokens = end.usage.inputTokens + end.usage.outputTokens;
-    const { status, modelCalls, toolCalls, costUsd } = end;
-    return { status, steps: modelCalls, calls: modelCalls + toolCalls, tokens, costUsd, text: end.text, sessionId, turnId: begun.turnId };
+    const { status, error, modelCalls, toolCalls, costUsd, text: answer } = end;
+    const figures = { steps: modelCalls, calls: modelCalls + toolCalls, tokens, costUsd };
+    return { status, reason: error?.message ?? '', ...figures, text: answer, sessionId, turnId: begun.turnId };
   } catch (cause) {
     if (!gone.signal.aborted) throw cause;
-    return { status: 'waiting', steps: 0, calls: 0, tokens: 0, costUsd: null, text: '', sessionId, turnId: begun.turnId };
+    return { status: 'waiting', reason: '', steps: 0, calls: 0, tokens: 0, costUsd: null, text: '', sessionId, turnId: begun.turnId };
   }
 }
 

@@ -99,7 +99,8 @@ export class Authoring {
       a.name === b.name ? semver.rcompare(a.version ?? '0.0.0', b.version ?? '0.0.0') : a.name < b.name ? -1 : 1,
     );
     replaceFile(index, `${JSON.stringify({ ...before, marketplace: market ?? before.marketplace ?? 'skills', skills }, null, 2)}\n`);
-    return { name, version, index, archive: join(place, archive), sha256 };
+    const change = revoke === undefined ? 'published' : 'withdrawn';
+    return { name, version, change, index, archive: join(place, archive), sha256 };
   }
 
   #read(path: string): { folder: string; prepared: Prepared } {

@@ -1,9 +1,13 @@
 // Errors of a model call as its caller gets them, and what a failed try says: whether it was billed, whether another may follow.
 
 import { AppError } from '../../contracts/errors.ts';
+import type { OpResult } from '../../contracts/ops.ts';
 import { routeNameOf } from '../../contracts/route-name.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { mayAskAgain, type FailedAttempt } from './retry-policy.ts';
+
+/** Of the models that there are, in a hint. */
+const NAMED_MAX = 20;
 
 export type FailedOutcome = Extract<AttemptOutcome, { ok: false }>;
 
@@ -17,6 +21,14 @@ export function unknownRoute(ref: string): AppError {
   return new AppError('model_unknown', `There is no route "${routeNameOf(ref)}" in models.routes of config.yaml.`, {
     data: { hint: 'Add it there, or choose one of: trayclaw models' },
   });
+}
+
+/** A model that a person named, of a provider that is not there. */
+export function unknownModel(ref: string, { models }: OpResult<'model.list'>): AppError {
+  const refs = models.map((model) => model.ref);
+  const more = refs.length > NAMED_MAX ? ` and ${refs.length - NAMED_MAX} more` : '';
+  const hint = refs.length === 0 ? 'Add a provider in the settings.' : `Known models: ${refs.slice(0, NAMED_MAX).join(', ')}${more}.`;
+  return new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, { data: { hint } });
 }
 
 /** Marks that the answer had begun: a caller that asks another model must count what was probably billed. */

@@ -16,6 +16,7 @@ import {
   lastError,
   totalTimeout,
   unknownProvider,
+  unknownModel,
   unknownRoute,
   type FailedOutcome,
 } from './call-errors.ts';
@@ -153,6 +154,11 @@ export class ModelRouter {
 
   knows(ref: string): boolean {
     return this.routes.has(ref) || this.#directory.provider(splitRef(ref).provider) !== null;
+  }
+
+  /** Fails with `model_unknown`, and says which there are. */
+  assertKnown(ref: string): void {
+    if (!this.knows(ref)) throw unknownModel(ref, this.list());
   }
 
   list(): OpResult<'model.list'> {

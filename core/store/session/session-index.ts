@@ -79,8 +79,8 @@ const listed = (page: string): string =>
      (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
    FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
 const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
-/** Subagent sessions only on request. */
-const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel <> 'helper' OR ?) AND (? OR workspace IS ?)`;
+/** Sessions that no person talks in, of subagents, pipelines and evals, only on request. */
+const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel NOT IN ('helper', 'eval', 'pipeline') OR ?) AND (? OR workspace IS ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';

@@ -35,8 +35,9 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
         const first = await claw.op('pipeline.run', params, caller);
         const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId: first.pipelineId }, caller);
         const view = await answerWaits(context, claw, first, { again });
-        if (file !== null && view.status === 'done') await writeFile(file, `${view.text}\n`);
-        context.output.result(view, () => (file === null ? describePipeline(view, context.program) : `Written to ${file}.`));
+        const isWritten = file !== null && view.status === 'done';
+        if (isWritten) await writeFile(file, `${view.text}\n`);
+        context.output.result(view, () => (isWritten ? `Written to ${file}.` : describePipeline(view, context.program)));
         return exitCodeOf(view);
       });
     } finally {
@@ -115,7 +116,7 @@ function exitCodeOf({ status }: Pick<PipelineView, 'status'>): number {
 }
 
 function describeComparison({ rows }: OpResult<'pipeline.compare'>): string {
-  return table(
+  const compared = table(
     ['', 'STATUS', 'STEPS', 'CALLS', 'TOKENS', 'TIME', 'COST', 'QUALITY'],
     rows.map((one) => [
       one.name,
@@ -129,4 +130,5 @@ function describeComparison({ rows }: OpResult<'pipeline.compare'>): string {
     ]),
     'Nothing was compared.',
   );
+  return [compared, ...rows.flatMap(({ name, reason }) => (reason === '' ? [] : [`${name}: ${reason}`]))].join('\n');
 }

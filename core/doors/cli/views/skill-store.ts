@@ -75,7 +75,7 @@ function planAndInstall(context: CommandContext, params: OpParams<'skill.plan'>,
 
 export function planText({ skills, unchanged }: SkillPlan): string {
   const there = unchanged.map(({ name, version, reason }) => `${name}${version === null ? '' : ` ${version}`}: ${reason}`);
-  return [...skills.map(skillText), ...there].join('\n\n') || 'There is nothing to install.';
+  return [...skills.map(skillText), ...there].join('\n\n') || 'Nothing to install.';
 }
 
 function skillText(skill: PlannedSkill): string {
@@ -182,6 +182,6 @@ function describeTest({ name, isGood, findings, risks, run }: OpResult<'skill.te
   const cases =
     run === null
       ? ['It has no cases: write some to evals/first.yaml in its folder.']
-      : [`${run.passed} cases passed, ${run.failed} failed, ${run.errors} could not be judged.`, ...run.cases.filter(({ verdict }) => verdict !== 'pass').map((one) => `  ${one.verdict} ${one.name}: ${one.reason}`)]; // prettier-ignore
+      : [`Cases: ${run.passed} passed, ${run.failed} failed, ${run.errors} could not be judged.`, ...run.cases.filter(({ verdict }) => verdict !== 'pass').map((one) => `  ${one.verdict} ${one.name}: ${one.reason}`)]; // prettier-ignore
   return [`${name}: ${isGood ? 'good' : 'not good yet'}`, ...linted, risksText(risks), ...cases].join('\n');
 }

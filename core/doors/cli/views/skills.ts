@@ -92,7 +92,7 @@ function describeFindings({ results }: OpResult<'skill.lint'>): string {
 }
 
 function findingLines(findings: readonly SkillFinding[]): string[] {
-  if (findings.length === 0) return ['  nothing to say'];
+  if (findings.length === 0) return ['  no problems found'];
   return findings.map(({ severity, rule, message, line }) => `  ${severity} ${rule}${line === null ? '' : ` (line ${line})`}: ${message}`);
 }
 

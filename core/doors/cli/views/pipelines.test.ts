@@ -1,0 +1,48 @@
+// A pipeline and a comparison on the command line: why one failed is said, and a file is written only of a text that is finished.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
+import { fakeParts, runCommand } from '../../../../tests/doubles/fake-terminal.ts';
+import type { PipelineView } from '../../../contracts/features/pipelines.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+
+type Row = OpResult<'pipeline.compare'>['rows'][number];
+
+const failed: PipelineView = {
+  pipelineId: 'pip_1',
+  sessionId: 'ses_1',
+  name: 'research',
+  status: 'failed',
+  text: '',
+  reason: 'The node plan failed: There is no model.',
+  nodes: [],
+  quality: null,
+  tokens: 0,
+  modelCalls: 1,
+  toolCalls: 0,
+  costUsd: 0,
+  waitsFor: [],
+  startedAtMs: 0,
+  finishedAtMs: 1,
+};
+
+test('research that fails says why and writes no file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tcp-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'tower.md');
+  const ran = await runCommand(['research', 'How tall?', '-o', path], fakeParts(new FakeClaw({ 'pipeline.run': () => failed })));
+  expect([ran.code, existsSync(path), ran.out.includes(failed.reason), ran.out.includes('Written')]).toEqual([1, false, true, false]);
+});
+
+test('a comparison says why one of them failed', async () => {
+  const row: Row = {
+    ...{ name: 'lab/small', status: 'failed', steps: 1, calls: 1, tokens: 0, tookMs: 1, costUsd: 0, quality: null, text: '' },
+    ...{ reason: 'There is no provider lab.', sessionId: 'ses_1' },
+  };
+  const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows: [row] }) });
+  const { out } = await runCommand(['compare', 'How tall?', '--with', 'lab/small'], fakeParts(claw));
+  expect(out).toContain('lab/small: There is no provider lab.');
+});
