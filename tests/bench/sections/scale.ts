@@ -11,8 +11,10 @@ import type { FillJob, LookJob, ScaleFigures, SettleJob } from '../workers/scale
 import type { SideBySideFigures, SideBySideJob } from '../workers/side-by-side-worker.ts';
 import { runWorker } from '../workers/worker.ts';
 
-/** With `--scale 10`: 20,000 sessions and 5 million events. */
+/** With `--scale 10`: 20,000 sessions and 5 million events, 100,000 memories and a million passages. */
 const SESSIONS = 2_000;
+const MEMORIES_EACH = 5;
+const PASSAGES_EACH = 50;
 const TURNS_EACH = 10;
 const SIDE_BY_SIDE = 200;
 /** An answer of 36 pieces, as a quick model gives it. */
@@ -29,7 +31,12 @@ export async function measureScale(context: BenchContext): Promise<Figure[]> {
   const lookAt = async (sessions: number): Promise<ScaleFigures> => {
     context.say(`scale: ${sessions} sessions`);
     await runWorker<FillJob, null>('scale-worker.ts', { ...place, what: 'fill', sessions, turnsEach: TURNS_EACH });
-    await runWorker<SettleJob, null>('scale-worker.ts', { ...place, what: 'settle' });
+    await runWorker<SettleJob, null>('scale-worker.ts', {
+      ...place,
+      what: 'settle',
+      memories: sessions * MEMORIES_EACH,
+      passages: sessions * PASSAGES_EACH,
+    });
     return runWorker<LookJob, ScaleFigures>('scale-worker.ts', { ...place, what: 'look' });
   };
   try {

@@ -1,7 +1,7 @@
 // Years of use in one data folder: fills it by the real log and its projections with copies of a real turn, and measures what a person
 // meets there. Filling comes from the sources, because the bundle does not hand out the log.
 
-import { readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtInFeatures } from '../../../core/compose-features.ts';
 import { composeGround, composeStore } from '../../../core/compose-spine.ts';
@@ -29,9 +29,12 @@ export interface FillJob extends Place {
   readonly turnsEach: number;
 }
 
-/** One run of the program: it counts what the filling did not count. */
+/** One run of the program: it counts what the filling did not count, reads the documents and takes in the memories. */
 export interface SettleJob extends Place {
   readonly what: 'settle';
+  /** In all, with those of an earlier run. */
+  readonly memories: number;
+  readonly passages: number;
 }
 
 export interface LookJob extends Place {
@@ -51,13 +54,17 @@ export interface ScaleFigures {
 const YEARS_MS = 3 * 365 * 86_400_000;
 const TIMES = 15;
 const PAGE = 50;
+const PASSAGES_EACH = 100;
+/** Nine hundred characters. */
+const WORDS_OF_A_PASSAGE = 120;
 const asked = 'a question of the template';
 
 const steps = { fill, settle, look };
 await serveJob<ScaleJob, ScaleFigures | null>((job) => steps[job.what](job as never));
 
-function configOf({ baseUrl }: Place) {
+function configOf({ home, baseUrl }: Place) {
   return {
+    knowledge: { sources: { papers: { kind: 'directory' as const, path: documentsOf(home), watch: false } } },
     providers: { bench: { kind: 'openai-compatible' as const, baseUrl, contextTokens: 2_000_000 } },
     models: { default: 'bench/bench' },
   };
@@ -129,9 +136,33 @@ function turnLike(template: readonly AnyEvent[], words: WordSource, nextId: (pre
   return JSON.parse(text) as AnyDraft[];
 }
 
+function documentsOf(home: string): string {
+  return `${home}-documents`;
+}
+
+/** Files of a paragraph for each passage. */
+function writeDocuments({ home, passages }: SettleJob): void {
+  const folder = documentsOf(home);
+  mkdirSync(folder, { recursive: true });
+  for (let file = readdirSync(folder).length; file < passages / PASSAGES_EACH; file++) {
+    const words = createWordSource(file);
+    const paragraphs = Array.from({ length: PASSAGES_EACH }, () => words.text(WORDS_OF_A_PASSAGE));
+    writeFileSync(join(folder, `${file}.txt`), paragraphs.join('\n\n'));
+  }
+}
+
+/** As an export has them. Those of an earlier run come first and are known. */
+function memoriesLike(count: number): string {
+  const words = createWordSource(2);
+  return Array.from({ length: count }, () => JSON.stringify({ kind: 'fact', text: `The ${words.text(8)}.`, scope: 'shared' })).join('\n');
+}
+
 async function settle(job: SettleJob): Promise<null> {
+  writeDocuments(job);
   const { createTrayClaw } = await loadLibrary(job.libraryFile);
   const claw = await createTrayClaw({ home: job.home, config: configOf(job) });
+  await claw.op('knowledge.reindex', {});
+  await claw.op('memory.import', { text: memoriesLike(job.memories), state: 'kept' });
   await claw.op('usage.get', { by: 'session', days: 366 });
   await claw.ask('hello');
   await claw.close();
@@ -160,6 +191,8 @@ async function look(job: LookJob): Promise<ScaleFigures> {
       await time('opening a session', () => claw.op('session.get', { sessionId, limit: PAGE }));
       await time('a turn in a new session', () => claw.ask('hello'));
       await time('a turn in an old session', () => claw.ask('hello', { sessionId }));
+      await time('recall, two words of many memories', () => claw.op('memory.recall', { query: 'word5 worda1b' }));
+      await time('search of the documents, two words', () => claw.op('knowledge.search', { query: 'word5 worda1b' }));
       await time('usage of 30 days', () => claw.op('usage.get', { by: 'day', days: 30 }));
     }
     await time('verification of the log', () => claw.op('audit.verify', {}));
