@@ -3,6 +3,7 @@
 import type { AnyEvent } from '../../../contracts/events.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';
+import { meetModel } from '../first-contact.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -21,6 +22,7 @@ export const evalViews: ViewsOf<'eval'> = {
 async function runEvals(context: CommandContext, params: OpParams<'eval.run'>): Promise<number> {
   const { output } = context;
   return context.withClaw('live', async ({ claw }) => {
+    if (params.model === undefined) await meetModel(context, claw, null);
     const over = new AbortController();
     const telling = tellProgress(context, claw.events({ after: 'latest', signal: over.signal }));
     try {

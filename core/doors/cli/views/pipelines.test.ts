@@ -33,7 +33,13 @@ test('research that fails says why and writes no file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tcp-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'tower.md');
-  const ran = await runCommand(['research', 'How tall?', '-o', path], fakeParts(new FakeClaw({ 'pipeline.run': () => failed })));
+  const problem = { message: 'This is the offline demo.', hint: 'Set one up: trayclaw setup' };
+  const claw = new FakeClaw({
+    'pipeline.run': () => failed,
+    'model.list': () => ({ models: [], defaultModel: 'demo/offline', problem, failed: [], offers: [] }),
+  });
+  const ran = await runCommand(['research', 'How tall?', '-o', path], fakeParts(claw));
+  expect(ran.err).toContain('This is the offline demo. Set one up: trayclaw setup');
   expect([ran.code, existsSync(path), ran.out.includes(failed.reason), ran.out.includes('Written')]).toEqual([1, false, true, false]);
 });
 

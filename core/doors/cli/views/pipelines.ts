@@ -10,6 +10,7 @@ import { answerWaits } from '../answer-waits.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
+import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
@@ -25,6 +26,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
   const file = typeof given['output'] === 'string' ? resolve(context.io.cwd, given['output']) : null;
   return context.withClaw('live', async ({ claw }) => {
+    await meetModel(context, claw, null);
     const over = new AbortController();
     const writing = new WrittenText(context);
     const stopDeltas = claw.onDelta((delta) => writing.take(delta));

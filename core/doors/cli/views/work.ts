@@ -7,11 +7,18 @@ import { answerWaits } from '../answer-waits.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
+import { meetModel } from '../first-contact.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
 export const workViews: ViewsOf<'work'> = {
-  'work.run': { perform: (context, params) => stayWith(context, (claw, caller) => claw.op('work.run', params, caller)) },
+  'work.run': {
+    perform: (context, params) =>
+      stayWith(context, async (claw, caller) => {
+        await meetModel(context, claw, null);
+        return claw.op('work.run', params, caller);
+      }),
+  },
   'work.wait': { perform: (context, params) => stayWith(context, (claw, caller) => claw.op('work.wait', params, caller)) },
   'work.decide': { show: describeWork },
   'work.cancel': { show: describeWork },
