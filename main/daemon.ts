@@ -17,6 +17,8 @@ if (oldNode !== null) {
 } else {
   const { compileCacheFolder } = await import('./compile-cache.ts');
   enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
+  const { checkWithoutCompiling } = await import('./plain-checks.ts');
+  checkWithoutCompiling();
   const { runProcess } = await import('./cli-process.ts');
   await runProcess(['serve', ...process.argv.slice(2)], { version, packageRoot });
 }
