@@ -1,7 +1,8 @@
 // The code that a start of the program loads. Libraries that only some features use are loaded when those are first used.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readStamp } from '../../build/freshness.mjs';
 import { externalPackages } from '../../build/vite.node.mjs';
 import { cliFile } from '../program-file.ts';
+import { until } from '../until.ts';
 import { projectRoot } from './fixture-tree.ts';
 import { staticImportsOf } from './imports-of.ts';
 
@@ -74,4 +76,25 @@ test('a question on the command line compiles no checks and loads nothing of v8'
   const hook = `data:text/javascript,${encodeURIComponent(watch)}`;
   execFileSync(process.execPath, ['--import', hook, cliFile, 'ask', 'hello'], { env, stdio: 'ignore' });
   expect(JSON.parse(readFileSync(seen, 'utf8'))).toEqual({ made: 0, v8: false });
+});
+
+test.each(['cli.js', 'daemon.js'])('%s begins on a Node that knows no compile cache, to say that it is too old', (entry) => {
+  const text = readFileSync(join(projectRoot, 'dist', entry), 'utf8');
+  expect(text).toContain('enableCompileCache');
+  expect(text).not.toMatch(/\{[^}]*\}from"node:module"/);
+});
+
+test('a server that is killed has kept its compiled code', { timeout: 30_000 }, async () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-start-'));
+  const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, XDG_CACHE_HOME: join(home, 'cache'), LOCALAPPDATA: home };
+  const child = spawn(process.execPath, [cliFile, 'serve'], { env, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(home, { recursive: true, force: true });
+  });
+  const kept = (): string[] =>
+    readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((path) => /compiled[\\/]v[^\\/]+[\\/]\w+$/.test(path));
+  await until(() => kept().length > 50, 'the compiled code is kept');
 });
