@@ -1,4 +1,4 @@
-// What a server does once in its first quiet moment: it keeps its compiled code for the next start, and returns heap memory used during
+// The work of the first quiet moment of a server: it keeps its compiled code for the next start, and returns heap memory used during
 // start-up, because a resident program is mostly idle and the collector would not run soon.
 
 import { flushCompileCache } from 'node:module';
