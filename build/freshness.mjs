@@ -13,6 +13,7 @@ const BUILD_INPUTS = [
   'build/build.mjs',
   'build/framed-pages.mjs',
   'build/license-notices.mjs',
+  'build/one-byte.mjs',
   'build/vite.node.mjs',
   'build/vite.renderer.config.ts',
 ];

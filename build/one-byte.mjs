@@ -1,10 +1,11 @@
-// V8 keeps a source text in one byte a character, unless a single character of it is above U+00FF: then every one takes two. An ellipsis in a
-// message doubled the memory of the largest chunk, 1.8 MB, and reading it took longer. Such characters are written as escapes.
+// Node keeps a source text in one byte a character if it is ASCII. A single character above U+00FF doubles it, and so does any above U+007F in
+// a file of more than a megabyte: a paragraph sign in a comparison doubled the memory of the largest chunk, 1.8 MB, and reading it took longer.
+// Such characters are written as escapes.
 
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 
 /** UTF-16 units, as escapes have them. */
-const WIDE = /[\u0100-\uffff]/g;
+const WIDE = /[\u0080-\uffff]/g;
 const ESCAPE_CHARS = '\\u2026'.length;
 /** Texts mostly of other scripts, such as tables of tokens, would become larger. */
 const WIDE_SHARE_MAX = 1 / 20;
@@ -18,8 +19,8 @@ const WIDE_SHARE_MAX = 1 / 20;
 export function inOneByte(code, mappings) {
   const wide = code.match(WIDE)?.length ?? 0;
   if (wide === 0 || wide > code.length * WIDE_SHARE_MAX) return { code, mappings };
-  const raw = /\.raw\s*`[^`]*[\u0100-\uffff][^`]*`/.exec(code);
-  if (raw !== null) throw new Error(`A raw template holds a character above U+00FF: ${raw[0].slice(0, 80)}`);
+  const raw = /\.raw\s*`[^`]*[\u0080-\uffff][^`]*`/.exec(code);
+  if (raw !== null) throw new Error(`A raw template holds a character above U+007F: ${raw[0].slice(0, 80)}`);
   return { code: code.replace(WIDE, escape), mappings: encode(moved(code, decode(mappings))) };
 }
 

@@ -114,9 +114,16 @@ exports._dbcs = class {
   }
 };`;
 
+/** Of undici the client and the pool alone: the whole loads its fetch, caches and proxies. */
+const undiciClient = `
+const Dispatcher = require('./lib/dispatcher/dispatcher');
+Dispatcher.prototype.request = require('./lib/api/api-request');
+exports.Client = require('./lib/dispatcher/client');
+exports.Pool = require('./lib/dispatcher/pool');`;
+
 /**
  * Parts of packages that a bundler cannot see are unused. The validator of the MCP client is half of that package, makes code of what a server
- * sends, and is never created: the client is given another (core/features/mcp/connection.ts). Of undici only its HTTP client has a user.
+ * sends, and is never created: the client is given another (core/features/mcp/connection.ts).
  */
 const leftOut = [
   {
@@ -145,7 +152,10 @@ const leftOut = [
   { of: /^\0emitter$/, code: "export { EventEmitter as AsyncEventEmitter } from 'node:events';" },
   // Faster ciphers for ssh by native code, which is not built: nothing here moves that many bytes.
   { of: /\/cpu-features\/lib\/index\.js$/, code: "throw new Error('not built');" },
-  { of: /\/undici\/lib\/(?:mock|web\/(?:websocket|eventsource))\/[^/]+(?:\/[^/]+)?\.js$/, code: 'module.exports = {};' },
+  { of: /\/undici\/index\.js$/, code: undiciClient },
+  // HTTP/2 and another parser of HTTP, which both users switch off.
+  { of: /\/undici\/lib\/dispatcher\/client-h2\.js$/, code: "module.exports = () => { throw new Error('not built'); };" },
+  { of: /\/undici\/lib\/milo\/(?:no-)?simd\.js$/, code: "throw new Error('not built');" },
 ];
 
 /**

@@ -1,7 +1,7 @@
 // Entry of the headless host: the same runtime, its window served on loopback, until the service manager ends it.
 
 import { readFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { describeOldNode } from '../core/base/node-floor.ts';
 import { settleHome } from './settled-home.ts';
@@ -16,7 +16,9 @@ if (oldNode !== null) {
   process.exitCode = 1;
 } else {
   const { compileCacheFolder } = await import('./compile-cache.ts');
-  enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
+  nodeModule.enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
+  const { checkWithoutCompiling } = await import('./plain-checks.ts');
+  checkWithoutCompiling();
   const { runProcess } = await import('./cli-process.ts');
   await runProcess(['serve', ...process.argv.slice(2)], { version, packageRoot });
 }

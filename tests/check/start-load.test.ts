@@ -1,11 +1,15 @@
 // The code that a start of the program loads. Libraries that only some features use are loaded when those are first used.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { readStamp } from '../../build/freshness.mjs';
 import { externalPackages } from '../../build/vite.node.mjs';
+import { cliFile } from '../program-file.ts';
 import { projectRoot } from './fixture-tree.ts';
 import { staticImportsOf } from './imports-of.ts';
 
@@ -41,4 +45,56 @@ test('a start does not load what Node keeps for fetch', () => {
   const loaded = "process.stdout.write(String(process.moduleLoadList.some((name) => name.endsWith('/undici'))))";
   expect(told(`import 'node:http'; ${loaded}`)).toBe('true');
   expect(told(`import ${JSON.stringify(pathToFileURL(library).href)}; ${loaded}`)).toBe('false');
+});
+
+test('the client of models loads no HTTP/2', () => {
+  const client = readStamp(projectRoot)?.files.find((name) => /^chunks\/undici-.*\.js$/.test(name)) ?? '';
+  const code = `import client from ${JSON.stringify(pathToFileURL(join(projectRoot, 'dist', client)).href)};
+    process.stdout.write(typeof client.Pool + ' ' + process.moduleLoadList.includes('NativeModule http2'));`;
+  expect(execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })).toBe('function false');
+});
+
+/** Written at the end: how often code was made of text, and whether a module was loaded that only a server at rest uses. */
+const watch = `
+  import { writeFileSync } from 'node:fs';
+  let made = 0;
+  globalThis.Function = new Proxy(Function, {
+    construct(target, args, newTarget) {
+      made += 1;
+      return Reflect.construct(target, args, newTarget);
+    },
+  });
+  process.on('exit', () => writeFileSync(process.env.SEEN_FILE, JSON.stringify({ made, v8: process.moduleLoadList.includes('NativeModule v8') })));`;
+
+test('a question on the command line compiles no checks and loads nothing of v8', () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-start-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  writeFileSync(join(home, 'config.yaml'), 'models: { default: demo/offline }\n');
+  const seen = join(home, 'seen.json');
+  const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, SEEN_FILE: seen };
+  const hook = `data:text/javascript,${encodeURIComponent(watch)}`;
+  execFileSync(process.execPath, ['--import', hook, cliFile, 'ask', 'hello'], { env, stdio: 'ignore' });
+  expect(JSON.parse(readFileSync(seen, 'utf8'))).toEqual({ made: 0, v8: false });
+});
+
+test.each(['cli.js', 'daemon.js'])('%s begins on a Node that knows no compile cache, to say that it is too old', (entry) => {
+  const text = readFileSync(join(projectRoot, 'dist', entry), 'utf8');
+  expect(text).toContain('enableCompileCache');
+  expect(text).not.toMatch(/\{[^}]*\}from"node:module"/);
+});
+
+test('a server that is killed has kept its compiled code', { timeout: 30_000 }, async () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-start-'));
+  const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, XDG_CACHE_HOME: join(home, 'cache'), LOCALAPPDATA: home };
+  const child = spawn(process.execPath, [cliFile, 'serve'], { env, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(home, { recursive: true, force: true });
+  });
+  const kept = (): string[] =>
+    readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((path) => /compiled[\\/]v[^\\/]+[\\/]\w+$/.test(path));
+  // The chunks of a start, written one after the other.
+  await expect.poll(() => kept().length, { timeout: 20_000 }).toBeGreaterThan(50);
 });

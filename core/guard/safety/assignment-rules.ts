@@ -81,11 +81,11 @@ function proseRule(): PatternRule {
     name: 'secret',
     triggers: [...['password', 'passphrase', 'passwort', 'kennwort', 'secret', 'token'].flatMap(casings), ...pairCasings(['api', 'key'])],
     pattern: new RegExp(
-      String.raw`(?:${key})(?:\s(?:is|ist|lautet):?|\s(?:for|of|für)\s[\w.@-]{1,40}(?:\sis|:))\s{1,3}["'\`*]{0,2}(${valueLetter}{8,200})`,
+      String.raw`(?:${key})(?:\s(?:is|ist|lautet):?|\s(?:for|of|f\xfcr)\s[\w.@-]{1,40}(?:\sis|:))\s{1,3}["'\`*]{0,2}(${valueLetter}{8,200})`,
       'iy',
     ),
     reach: new RegExp(
-      String.raw`(?:${key})(?:\s[a-z]{0,6}:?|\s(?:for|of|für)\s[\w.@-]{0,40}(?:\s?i?s?|:))(?:\s{1,3}["'\`*]{0,2}(?<=(?:is|ist|lautet|:)\s{1,3}["'\`*]{0,2})${valueLetter}{0,201})?`,
+      String.raw`(?:${key})(?:\s[a-z]{0,6}:?|\s(?:for|of|f\xfcr)\s[\w.@-]{0,40}(?:\s?i?s?|:))(?:\s{1,3}["'\`*]{0,2}(?<=(?:is|ist|lautet|:)\s{1,3}["'\`*]{0,2})${valueLetter}{0,201})?`,
       'iy',
     ),
     rank: rankOfPlace,

@@ -42,3 +42,11 @@ test('skips the characters it is given, in any text as in one without them', () 
     { numRuns: 500 },
   );
 });
+
+test('a match compares characters and not their weights', () => {
+  // U+0161 and U+0120 end in the bytes of "a" and of a space.
+  const finder = new LiteralFinder([{ text: 'cab', about: 'cab' }], { headLength: 3, skipped: ' ' });
+  const found: [string, number, number][] = [];
+  for (const searched of ['c\u0161b', 'c\u0120ab', 'c ab']) finder.scan(searched, (...one) => found.push(one));
+  expect(found).toEqual([['cab', 0, 4]]);
+});

@@ -62,10 +62,11 @@ const forms: Readonly<Record<PersonalKind, PersonalForm>> = {
 };
 
 export function findPersonalData(text: string, wanted: readonly PersonalKind[]): Span[] {
-  return wanted.flatMap((kind) => {
-    const { name, hint, pattern, accept } = forms[kind];
-    const matches = hint.test(text) ? [...text.matchAll(pattern)] : [];
-    return matches.filter(([found]) => accept?.(found) !== false).map((match) => spanOf(name, match));
+  const likely = wanted.filter((kind) => forms[kind].hint.test(text));
+  return likely.flatMap((kind) => {
+    const { name, pattern, accept } = forms[kind];
+    const matches = [...text.matchAll(pattern)].filter(([found]) => accept?.(found) !== false);
+    return matches.map((match) => spanOf(name, match));
   });
 }
 

@@ -30,13 +30,19 @@ export interface SafetyOptions {
 const UNFINISHED_MIN = 4;
 
 export class SafetyChecks {
-  readonly #redactor: Redactor;
+  readonly #personal: NonNullable<SafetyOptions['personalData']>;
   readonly #urls: UrlCheck;
+  #made: Redactor | null = null;
 
   /** Fails with `invalid_config`, naming a list entry that is not a domain. */
   constructor({ policy, personalData, ports }: SafetyOptions) {
-    this.#redactor = new Redactor({ personal: personalData ?? ['card', 'iban'] });
+    this.#personal = personalData ?? ['card', 'iban'];
     this.#urls = new UrlCheck({ ...policy, ...(ports === undefined ? {} : { ports }) });
+  }
+
+  /** Made with its first use: checks of URLs alone have none. */
+  get #redactor(): Redactor {
+    return (this.#made ??= new Redactor({ personal: this.#personal }));
   }
 
   /**

@@ -68,6 +68,7 @@ export class HttpTransport {
       connections: CONNECTIONS_MAX,
       pipelining: 1,
       allowH2: false,
+      useMilo: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connect: { timeout: this.#options.connectTimeoutMs },
       // The router watches the clock; a slow local model may think for longer than the client's own defaults.
