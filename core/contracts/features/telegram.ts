@@ -1,22 +1,18 @@
-// The Telegram bot: pairing, updates and approvals; the events and the operations. Used by events.ts and ops.ts.
+// The Telegram bot: its settings, its operations, and the events it wrote before it was one of the chat services (channels.ts). Used by
+// events.ts and ops.ts.
 
 import * as z from 'zod';
 import { channelRules } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
+import { channelStateSchema } from './channels.ts';
 
 export const telegramSchema = z.strictObject({
   token: secretRefSchema.meta({ title: 'Bot token', description: 'The token of your own bot.' }),
   apiRoot: z.url().optional().meta({ title: 'Server', description: 'The server of the Bot API. Default: that of Telegram.' }),
   ...channelRules,
 });
-
-/**
- * The state of the bot. off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more).
- */
-export const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
-export type TelegramState = z.infer<typeof telegramStateSchema>;
 
 /** A message that is taken and not done with: its files are still to be fetched, or it is a command whose answer is not queued yet. */
 export const heldMessageSchema = z.object({
@@ -44,6 +40,7 @@ export type HeldMessage = z.infer<typeof heldMessageSchema>;
 
 const person = { userId: z.string(), chatId: z.string(), name: z.string() };
 
+/** In earlier logs; written no more. */
 export const telegramEvents = {
   /** Everything below `offset` has been handled and is never handled again. `strangers`: how many came from unpaired people. */
   'telegram.updates_taken': z.object({
@@ -63,7 +60,7 @@ export const telegramEvents = {
   'telegram.revoked': z.object({ userId: z.string(), by: z.string() }),
   'telegram.paused': z.object({ by: z.string() }),
   'telegram.resumed': z.object({ by: z.string() }),
-  'telegram.state_changed': z.object({ state: telegramStateSchema, problem: z.string().nullable() }),
+  'telegram.state_changed': z.object({ state: channelStateSchema, problem: z.string().nullable() }),
   /** An approval was sent to a person. Only a button with this nonce answers it. */
   'telegram.asked': z.object({
     approvalId: z.string(),
@@ -79,7 +76,7 @@ export const telegramEvents = {
 } as const;
 
 const telegramStatusSchema = z.object({
-  state: telegramStateSchema,
+  state: channelStateSchema,
   sinceMs: z.number().int(),
   /** The problem and its fix; null while all is well. */
   problem: z.string().nullable(),

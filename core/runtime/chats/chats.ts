@@ -5,6 +5,7 @@ export { chatWords, refusalWords } from './chat-words.ts';
 export { botCommands, isHarmless, readCommand, runCommand, type CommandAnswer, type CommandCall } from './commands.ts';
 export { ChannelRun } from './channel-run.ts';
 export { trialOf } from './connect-once.ts';
+export { download, fileName, tooBig } from './download.ts';
 export { LiveReplies } from './live-replies.ts';
 export { looksLikeCode, Pairing, type PairedPeople, type PairingDeps } from './pairing.ts';
 export { neverSent } from './network-codes.ts';
