@@ -247,7 +247,7 @@ export interface ChatLine {
   /** Shows the outcome in the message that asked, and takes its buttons away. Without it, the chat gets a line of text. */
   closeQuestion?(question: ClosedQuestion): Promise<void>;
   /** The content of a file of a message. An AppError is final; after another failure it is called again. */
-  fetchFile?(file: RemoteFile, limits: { readonly sizeBytesMax: number; readonly signal: AbortSignal }): Promise<Uint8Array>;
+  readonly fetchFile?: (file: RemoteFile, limits: { readonly sizeBytesMax: number; readonly signal: AbortSignal }) => Promise<Uint8Array>;
 }
 
 /** A question that was answered: how it was asked, and how it was answered. */

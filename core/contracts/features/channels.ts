@@ -5,14 +5,13 @@ import { chatKindSchema, remoteFileSchema } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 
-/**
- * off: it has no account. paused: by a person. conflict: another program receives what people write. refused: the service does not accept the
- * account; a person has to change it.
- */
-export const channelStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
+/** refused: the service does not accept the account; a person has to change it. */
+export const channelStateSchema = z.enum(['starting', 'running', 'paused', 'offline', 'refused']);
 export type ChannelState = z.infer<typeof channelStateSchema>;
 
 const channel = z.string();
+/** It is offline because another program receives what people write here; messages still leave. */
+const conflict = z.literal(true).exactOptional();
 const person = { userId: z.string(), chatId: z.string(), name: z.string() };
 
 /** A command that was taken, until its answer is queued. */
@@ -59,7 +58,7 @@ export const channelEvents = {
   'channel.revoked': z.object({ channel, userId: z.string(), by: z.string() }),
   'channel.paused': z.object({ channel, by: z.string() }),
   'channel.resumed': z.object({ channel, by: z.string() }),
-  'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable() }),
+  'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable(), conflict }),
   /** A message that became no turn was handled, and is never handled again. With a command: it still owes its answer. */
   'channel.message_taken': z.object({ channel, key: z.string(), command: takenCommandSchema.optional() }),
   'channel.command_answered': z.object({ channel, key: z.string() }),
@@ -86,6 +85,7 @@ export const channelEvents = {
 const channelStatusSchema = z.object({
   channel: z.string(),
   state: channelStateSchema,
+  conflict,
   sinceMs: z.number().int(),
   /** The problem and its fix; null while all is well. */
   problem: z.string().nullable(),

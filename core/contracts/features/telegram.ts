@@ -6,13 +6,15 @@ import { channelRules } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
-import { channelStateSchema } from './channels.ts';
 
 export const telegramSchema = z.strictObject({
   token: secretRefSchema.meta({ title: 'Bot token', description: 'The token of your own bot.' }),
   apiRoot: z.url().optional().meta({ title: 'Server', description: 'The server of the Bot API. Default: that of Telegram.' }),
   ...channelRules,
 });
+
+/** off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more). */
+const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
 
 /** A message that is taken and not done with: its files are still to be fetched, or it is a command whose answer is not queued yet. */
 export const heldMessageSchema = z.object({
@@ -60,7 +62,7 @@ export const telegramEvents = {
   'telegram.revoked': z.object({ userId: z.string(), by: z.string() }),
   'telegram.paused': z.object({ by: z.string() }),
   'telegram.resumed': z.object({ by: z.string() }),
-  'telegram.state_changed': z.object({ state: channelStateSchema, problem: z.string().nullable() }),
+  'telegram.state_changed': z.object({ state: telegramStateSchema, problem: z.string().nullable() }),
   /** An approval was sent to a person. Only a button with this nonce answers it. */
   'telegram.asked': z.object({
     approvalId: z.string(),
@@ -76,7 +78,7 @@ export const telegramEvents = {
 } as const;
 
 const telegramStatusSchema = z.object({
-  state: channelStateSchema,
+  state: telegramStateSchema,
   sinceMs: z.number().int(),
   /** The problem and its fix; null while all is well. */
   problem: z.string().nullable(),

@@ -73,7 +73,7 @@ function drawCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)] ?? '').join('');
 }
 
-const isOn = (one: ServiceChannel): boolean => one.status().state !== 'off';
+const isOn = (one: ServiceChannel): boolean => one.state !== 'off';
 
 function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, Exclude<keyof typeof channelOps, 'channel.try'>> {
   const all = services.filter(isOn);

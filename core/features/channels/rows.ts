@@ -203,12 +203,20 @@ export function recordsOf(channel: string): ChatRecords {
   };
 }
 
+/** As it is inside. off: it has no account. */
+export type ServiceState = ChannelState | 'off' | 'conflict';
+
+/** As it is told. */
+export function toldState(state: ServiceState): { readonly state: ChannelState; readonly conflict?: true } {
+  return state === 'conflict' ? { state: 'offline', conflict: true } : { state: state === 'off' ? 'paused' : state };
+}
+
 /** How its life is recorded. */
-export function runRecordsOf(channel: string): ConstructorParameters<typeof ChannelRun<never, ChannelState>>[0]['records'] {
+export function runRecordsOf(channel: string): ConstructorParameters<typeof ChannelRun<never, ServiceState>>[0]['records'] {
   return {
     paused: (body) => ({ type: 'channel.paused', body: { channel, ...body } }),
     resumed: (body) => ({ type: 'channel.resumed', body: { channel, ...body } }),
-    stateChanged: (body) => ({ type: 'channel.state_changed', body: { channel, ...body } }),
+    stateChanged: ({ state, problem }) => ({ type: 'channel.state_changed', body: { channel, ...toldState(state), problem } }),
   };
 }
 

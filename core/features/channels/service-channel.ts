@@ -19,7 +19,7 @@ import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { Caller } from '../../contracts/ops.ts';
-import type { ChannelState, ChannelStatus } from '../../contracts/features/channels.ts';
+import type { ChannelStatus } from '../../contracts/features/channels.ts';
 import {
   ChannelRun,
   chatWords,
@@ -35,7 +35,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { ClosingQuestions } from './closing-questions.ts';
 import { HeldMessages } from './held-messages.ts';
 import { Reception } from './reception.ts';
-import { recordsOf, runRecordsOf, type ServiceRows } from './rows.ts';
+import { recordsOf, runRecordsOf, toldState, type ServiceRows, type ServiceState } from './rows.ts';
 
 export interface ServiceChannelDeps {
   readonly service: ChatService;
@@ -62,7 +62,7 @@ const answering: ReadonlySet<string> = new Set(['approval.decided', 'mcp.answere
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 60_000;
 const REFUSED_MS = 60_000;
-const REFUSED_MS_MAX = 600_000;
+const REFUSED_MS_MAX = 300_000;
 /** How often to look for a new secret after the old one was refused. */
 const SECRET_LOOK_MS = 15_000;
 
@@ -98,7 +98,7 @@ export class ServiceChannel {
   readonly #names: ServiceNames;
   readonly #strangers: Strangers;
   readonly #closing: ClosingQuestions;
-  readonly #life: ChannelRun<Joined, ChannelState>;
+  readonly #life: ChannelRun<Joined, ServiceState>;
   #me: string | null = null;
   #meId = '';
   #lastHeardMs: number | null = null;
@@ -139,10 +139,15 @@ export class ServiceChannel {
     return this.#meId;
   }
 
+  get state(): ServiceState {
+    return this.#life.status.state;
+  }
+
   status(): ChannelStatus {
     return {
       channel: this.name,
       ...this.#life.status,
+      ...toldState(this.state),
       me: this.#me,
       lastHeardMs: this.#lastHeardMs,
       people: this.#deps.rows.people().length,
@@ -225,7 +230,7 @@ export class ServiceChannel {
   /** Longer after a refusal, unless the secret is replaced. */
   async #rest(growingMs: number, secret: string | null, signal: AbortSignal): Promise<void> {
     const { wait } = this.#deps;
-    if (this.#life.status.state !== 'refused') {
+    if (this.state !== 'refused') {
       await wait(Math.min(growingMs, RETRY_MS_MAX), signal);
       return;
     }

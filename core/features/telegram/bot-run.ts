@@ -46,7 +46,7 @@ export async function meetBot(api: Pick<BotApi, 'getMe'>, signal: AbortSignal): 
 }
 
 export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSignal): Promise<void> {
-  const { leases, clock, logger, wait, random } = deps;
+  const { clock, logger } = deps;
   const token = await resolveToken(deps);
   const api = await createBotApi(token, deps.apiRoot, deps.fetch);
   const bot = await meetPatiently(deps, api, { desk, signal });
@@ -62,7 +62,10 @@ export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSign
   };
   const intake = new Intake({ desk, place, clock, logger, bot, answerPress });
   const poller = new Poller({
-    ...{ api, place, leases, clock, logger, wait, random, pollSeconds: POLL_SECONDS },
+    ...deps,
+    api,
+    place,
+    pollSeconds: POLL_SECONDS,
     tokenHash: createHash('sha256').update(token).digest('hex'),
     // Tells this run from every other.
     holder: randomBytes(15).toString('base64url'),

@@ -7,6 +7,7 @@ import type { Pairing } from '../../runtime/chats/chats.ts';
 /** The bot as a channel. */
 export interface BotChannel {
   readonly meId: string;
+  readonly state: OpResult<'telegram.status'>['state'];
   readonly pairing: Pick<Pairing, 'offer' | 'list' | 'refuse' | 'revoke'>;
   status(): OpResult<'channel.list'>['channels'][number];
   confirm(pairingId: string, caller: Caller): void;
@@ -16,10 +17,14 @@ export interface BotChannel {
 export function createHandlers(bot: BotChannel): Pick<OpHandlers, keyof typeof telegramOps> {
   const { pairing } = bot;
   const status = (): OpResult<'telegram.status'> => {
-    const { state, sinceMs, problem, lastHeardMs, people, strangers } = bot.status();
+    const { sinceMs, problem, lastHeardMs, people, strangers } = bot.status();
     const username = usernameOf(bot);
     return {
-      ...{ state, sinceMs, problem, people, strangers },
+      state: bot.state,
+      sinceMs,
+      problem,
+      people,
+      strangers,
       bot: username === null ? null : { botId: bot.meId, username },
       lastUpdateMs: lastHeardMs,
       pairings: pairing.list().pairings.length,

@@ -70,7 +70,6 @@ async function poll(
       return Promise.resolve(true);
     },
     random: () => 0.5,
-    // oxlint-disable-next-line typescript/require-await
     take: async (updates, waitedMs) => {
       more.take?.(updates, waitedMs);
       const now = updates.slice(0, more.takes);

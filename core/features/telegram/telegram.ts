@@ -41,7 +41,9 @@ export const telegram = defineBuiltInFeature({
 /** After the feature of the channels, which keeps the people and the state of the bot. */
 export const telegramOperations = defineBuiltInFeature({
   name: 'telegram-operations',
-  create: ({ chatChannel }: { chatChannel(name: string): BotChannel }) => ({ handlers: createHandlers(chatChannel('telegram')) }),
+  create: ({ chatChannel }: { readonly chatChannel: (name: string) => BotChannel }) => ({
+    handlers: createHandlers(chatChannel('telegram')),
+  }),
 });
 
 function rootOf(apiRoot = 'https://api.telegram.org'): string {
