@@ -203,10 +203,10 @@ export function recordsOf(channel: string): ChatRecords {
   };
 }
 
-/** As it is inside. off: it has no account. */
+/** off: it has no account. conflict: another program receives what people write. */
 export type ServiceState = ChannelState | 'off' | 'conflict';
 
-/** As it is told. */
+/** The form of a state in events and results. */
 export function toldState(state: ServiceState): { readonly state: ChannelState; readonly conflict?: true } {
   return state === 'conflict' ? { state: 'offline', conflict: true } : { state: state === 'off' ? 'paused' : state };
 }

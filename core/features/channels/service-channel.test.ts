@@ -19,13 +19,12 @@ import { ServiceChannel } from './service-channel.ts';
 
 type Sent = Pick<OutboundPart, 'text' | 'part' | 'shownIn'> & { readonly hasButtons: boolean };
 
-async function open(more: Partial<ChatService> = {}) {
+async function open(more: Partial<ChatService> = {}, waits: number[] = []) {
   const bench = openBench(onTestFinished);
   bench.pair('42', 'Ada');
   const approvals = new Map<string, Approval>([['apr_1', approvalOf('apr_1')]]);
   const sent: Sent[] = [];
   const closed: unknown[] = [];
-  const waits: number[] = [];
   const ports: ChannelPort[] = [];
   const rig = { desk: null as ChatDesk | null, runs: 0, failClosing: 0 };
   const port: ChannelPort = {
@@ -96,7 +95,7 @@ async function open(more: Partial<ChatService> = {}) {
   const joined = channel.channel(claw).join(link);
   onTestFinished(async () => void (await joined.dispose()));
   if (more.run === undefined && more.isOff !== true) await until(() => rig.desk !== null, 'it runs');
-  return { ...bench, rig, approvals, sent, closed, waits, ports, line, channel };
+  return { ...bench, rig, approvals, sent, closed, ports, line, channel };
 }
 
 const partOf = (part: number, parts: number): OutboundPart => ({
@@ -160,15 +159,17 @@ test('an answered question is closed in the chat, and a failure is tried again b
 
 test('after a refusal a new secret is tried soon, and the same one late', async () => {
   const tried: [secret: string, rests: number][] = [];
+  const waits: number[] = [];
   const secretNow = (): string => (waits.length < 5 ? 'old' : 'new');
-  const { waits } = await open({
+  const service = {
     secret: () => Promise.resolve(secretNow()),
-    run: (_desk, signal) => {
+    run: (_desk: ChatDesk, signal: AbortSignal): Promise<void> => {
       tried.push([secretNow(), waits.length]);
       if (secretNow() === 'old') return Promise.reject(new AppError('unauthorized', 'It does not hold.', { data: { hint: '' } }));
-      return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+      return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     },
-  });
+  };
+  await open(service, waits);
   await until(() => tried.length === 3, 'the new one is tried');
   expect([tried, new Set(waits)]).toEqual([
     [

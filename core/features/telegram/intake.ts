@@ -1,5 +1,5 @@
-// Incoming updates: each is handed over, has its effect or its durable record, and is then confirmed. It takes a bounded time, so that a panic
-// stop among newer updates is seen.
+// Incoming updates: the channel takes each one before it is confirmed. Taking lasts a bounded time, so that a panic stop among newer updates
+// is seen.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
