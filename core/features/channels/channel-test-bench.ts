@@ -12,7 +12,7 @@ import { Storage } from '../../store/storage/storage.ts';
 import { channelMigrations, ChannelRows } from './rows.ts';
 
 const channel = 'telegram';
-export const benchNames = { channel, title: 'Telegram', pairCommand: 'pair', listCommand: 'people' } as const;
+export const benchNames = { channel, title: 'Telegram' } as const;
 
 /** `atEnd` takes what puts everything away again. */
 export function openBench(atEnd: (cleanUp: () => void) => void) {

@@ -3,7 +3,6 @@ import { CountingIds } from '../../base/ids.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { looksLikeCode, Pairing } from '../../runtime/chats/chats.ts';
 import { benchNames, openBench } from './channel-test-bench.ts';
-import { recordsOf } from './rows.ts';
 
 const cli = { channel: 'cli', actor: 'cli' } as const;
 const overTelegram = { channel: 'telegram', actor: 'telegram:42' } as const;
@@ -16,7 +15,6 @@ function open() {
   const pairing = new Pairing({
     log,
     store,
-    records: recordsOf('telegram'),
     names: benchNames,
     clock,
     ids: new CountingIds(),

@@ -9,7 +9,6 @@ import type { Approval } from '../../contracts/policy.ts';
 import { answeredWords } from '../../contracts/turn-words.ts';
 import { freshMs, Questions } from '../../runtime/chats/chats.ts';
 import { approvalOf, benchNames, openBench } from './channel-test-bench.ts';
-import { recordsOf } from './rows.ts';
 
 function open() {
   const bench = openBench(onTestFinished);
@@ -40,7 +39,6 @@ function open() {
   let drawn = 0;
   const questions = new Questions({
     ...bench,
-    records: recordsOf('telegram'),
     names: benchNames,
     logger: silentLogger,
     approvals: {

@@ -3,14 +3,8 @@
 
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import {
-  heldInboundSchema,
-  takenCommandSchema,
-  type ChannelState,
-  type HeldInbound,
-  type TakenCommand,
-} from '../../contracts/features/channels.ts';
-import type { ChannelRun, ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
+import { heldInboundSchema, takenCommandSchema, type HeldInbound, type TakenCommand } from '../../contracts/features/channels.ts';
+import type { PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const channelMigrations: readonly Migration[] = [
@@ -187,37 +181,6 @@ export class ServiceRows implements PeopleRows, QuestionRows {
 function toQuestion(row: unknown): QuestionRow {
   const { closed, lost, ...rest } = row as Omit<QuestionRow, 'closed' | 'lost'> & { closed: number; lost: number };
   return { ...rest, closed: closed === 1, lost: lost === 1 };
-}
-
-/** The events of the shared parts, for one service. */
-export function recordsOf(channel: string): ChatRecords {
-  return {
-    offered: (body) => ({ type: 'channel.pairing_offered', body: { channel, ...body } }),
-    claimed: (body) => ({ type: 'channel.pairing_claimed', body: { channel, ...body } }),
-    ended: (body) => ({ type: 'channel.pairing_ended', body: { channel, ...body } }),
-    paired: (body) => ({ type: 'channel.paired', body: { channel, ...body } }),
-    revoked: (body) => ({ type: 'channel.revoked', body: { channel, ...body } }),
-    asked: (body) => ({ type: 'channel.asked', body: { channel, ...body } }),
-    closed: (body) => ({ type: 'channel.question_closed', body: { channel, ...body } }),
-    previewed: (body) => ({ type: 'channel.preview_sent', body: { channel, ...body } }),
-  };
-}
-
-/** off: it has no account. conflict: another program receives what people write. */
-export type ServiceState = ChannelState | 'off' | 'conflict';
-
-/** The form of a state in events and results. */
-export function toldState(state: ServiceState): { readonly state: ChannelState; readonly conflict?: true } {
-  return state === 'conflict' ? { state: 'offline', conflict: true } : { state: state === 'off' ? 'paused' : state };
-}
-
-/** How its life is recorded. */
-export function runRecordsOf(channel: string): ConstructorParameters<typeof ChannelRun<never, ServiceState>>[0]['records'] {
-  return {
-    paused: (body) => ({ type: 'channel.paused', body: { channel, ...body } }),
-    resumed: (body) => ({ type: 'channel.resumed', body: { channel, ...body } }),
-    stateChanged: ({ state, problem }) => ({ type: 'channel.state_changed', body: { channel, ...toldState(state), problem } }),
-  };
 }
 
 const changes: Changes<[Statements]> = {

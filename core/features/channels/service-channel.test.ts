@@ -93,7 +93,9 @@ async function open(more: Partial<ChatService> = {}, waits: number[] = []) {
   };
   const claw = { op: () => Promise.reject(new Error('no operation')), onDelta: () => () => undefined } as unknown as Claw;
   const joined = channel.channel(claw).join(link);
-  onTestFinished(async () => void (await joined.dispose()));
+  onTestFinished(async () => {
+    await joined.dispose();
+  });
   if (more.run === undefined && more.isOff !== true) await until(() => rig.desk !== null, 'it runs');
   return { ...bench, rig, approvals, sent, closed, ports, line, channel };
 }

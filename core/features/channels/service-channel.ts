@@ -28,14 +28,16 @@ import {
   Questions,
   runCommand,
   Strangers,
+  toldState,
   type QuestionDeps,
   type ServiceNames,
+  type ServiceState,
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { ClosingQuestions } from './closing-questions.ts';
 import { HeldMessages } from './held-messages.ts';
 import { Reception } from './reception.ts';
-import { recordsOf, runRecordsOf, toldState, type ServiceRows, type ServiceState } from './rows.ts';
+import type { ServiceRows } from './rows.ts';
 
 export interface ServiceChannelDeps {
   readonly service: ChatService;
@@ -98,7 +100,7 @@ export class ServiceChannel {
   readonly #names: ServiceNames;
   readonly #strangers: Strangers;
   readonly #closing: ClosingQuestions;
-  readonly #life: ChannelRun<Joined, ServiceState>;
+  readonly #life: ChannelRun<Joined>;
   #me: string | null = null;
   #meId = '';
   #lastHeardMs: number | null = null;
@@ -107,19 +109,13 @@ export class ServiceChannel {
   constructor(deps: ServiceChannelDeps) {
     const { name, title } = deps.service;
     this.#deps = deps;
-    this.#names = {
-      channel: name,
-      title,
-      pairCommand: `trayclaw channels pair ${name}`,
-      listCommand: 'trayclaw channels people',
-    };
-    this.pairing = new Pairing({ ...deps, store: deps.rows, records: recordsOf(name), names: this.#names });
+    this.#names = { channel: name, title };
+    this.pairing = new Pairing({ ...deps, store: deps.rows, names: this.#names });
     this.#strangers = new Strangers(deps.clock, this.#names);
     this.#closing = new ClosingQuestions(deps, name);
     const first = deps.service.isOff === true ? 'off' : 'starting';
-    this.#life = new ChannelRun(
-      { ...deps, channel: name, first, isPaused: () => deps.rows.isPaused, records: runRecordsOf(name) },
-      (joined, signal) => this.#run(joined, signal),
+    this.#life = new ChannelRun({ ...deps, channel: name, first, isPaused: () => deps.rows.isPaused }, (joined, signal) =>
+      this.#run(joined, signal),
     );
   }
 
@@ -182,8 +178,7 @@ export class ServiceChannel {
 
   #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
     const { service, rows, log } = this.#deps;
-    const records = recordsOf(this.name);
-    const questions = new Questions({ ...this.#deps, claw, store: rows, records, names: this.#names, answers: service.answers });
+    const questions = new Questions({ ...this.#deps, claw, store: rows, names: this.#names, answers: service.answers });
     const stopFollowing = log.onCommitted((events) => this.#follow(events));
     const leave = this.#life.join({ link, claw, questions, hasAnsweredLeft: false });
     return {
@@ -321,8 +316,7 @@ export class ServiceChannel {
     const { log, clock, logger, every } = this.#deps;
     if (this.#online?.line !== line) {
       void this.#leave();
-      const live =
-        line.live === undefined ? null : new LiveReplies({ log, clock, logger, every, screen: line.live, records: recordsOf(this.name) });
+      const live = line.live === undefined ? null : new LiveReplies({ log, clock, logger, every, screen: line.live, channel: this.name });
       const stopHearing = joined.claw.onDelta((delta) => live?.hear(delta));
       this.#online = { line, live, signal, stopHearing, closePort: null };
       this.#me = line.me;

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { HeldMessage } from '../../contracts/features/telegram.ts';
 import { sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { channelMigrations, ChannelRows } from '../channels/rows.ts';
+import { channels } from '../channels/channels.ts';
 import { PollPlace } from './poll-place.ts';
 import { PollLeases, telegramMigrations } from './rows.ts';
 
@@ -41,7 +41,7 @@ function openEarlier(isPaused: 0 | 1) {
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const before = Storage.open({
     home,
-    migrations: [...sessionMigrations, ...channelMigrations.slice(0, 1), ...telegramMigrations.slice(0, 1)],
+    migrations: [...sessionMigrations, ...channels.migrations.slice(0, 1), ...telegramMigrations.slice(0, 1)],
   });
   before.db.exec(`
     INSERT INTO telegram_people VALUES ('42', '42', 'Ada', 3);
@@ -56,9 +56,9 @@ function openEarlier(isPaused: 0 | 1) {
   const put = before.db.prepare('INSERT INTO telegram_held VALUES (?, ?, ?)');
   for (const one of [photo, quoting, command]) put.run(one.botId, one.updateId, JSON.stringify(one));
   before.dispose();
-  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...channelMigrations, ...telegramMigrations] });
+  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...channels.migrations, ...telegramMigrations] });
   onTestFinished(() => storage.dispose());
-  return { storage, rows: new ChannelRows(storage.db).of('telegram'), leases: new PollLeases(storage.db) };
+  return { storage, rows: channels.rows(storage).of('telegram'), leases: new PollLeases(storage.db) };
 }
 
 test('the people, codes, place, questions and messages of an earlier bot are kept', () => {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../base/logger.ts';
 import { ManualClock } from '../../base/clock.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { channelMigrations } from '../channels/rows.ts';
+import { channels } from '../channels/channels.ts';
 import type { Update } from './bot-api.ts';
 import { PollPlace } from './poll-place.ts';
 import { Poller, type PollEnd } from './poller.ts';
@@ -23,7 +23,7 @@ type Answer = Update[] | Error | (() => Update[]);
 
 function openLeases(): PollLeases {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-telegram-'));
-  const storage = Storage.open({ home, migrations: [...channelMigrations, ...telegramMigrations] });
+  const storage = Storage.open({ home, migrations: [...channels.migrations, ...telegramMigrations] });
   onTestFinished(() => {
     storage.dispose();
     rmSync(home, { recursive: true, force: true });
