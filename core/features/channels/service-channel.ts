@@ -179,7 +179,8 @@ export class ServiceChannel {
   #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
     const { service, rows, log } = this.#deps;
     const questions = new Questions({ ...this.#deps, claw, store: rows, names: this.#names, answers: service.answers });
-    const stopFollowing = log.onCommitted((events) => this.#follow(events));
+    // Without an account nothing can be asked or shown.
+    const stopFollowing = service.isOff === true ? () => undefined : log.onCommitted((events) => this.#follow(events));
     const leave = this.#life.join({ link, claw, questions, hasAnsweredLeft: false });
     return {
       dispose: async () => {
