@@ -53,8 +53,8 @@ export const telegramGates: readonly Gate[] = [
     file: reception,
     text: 'return rows.person(senderId) !== null || service.rules.allowFrom.includes(senderId);',
     instead: 'return service.name === "telegram" || rows.person(senderId) !== null;',
-    suites: ['tests/program/telegram.test.ts'],
-    only: 'a stranger gets one line',
+    suites: ['core/features/channels/reception.test.ts'],
+    only: 'reaches no agent',
   },
   {
     name: 'telegram/command-owner',
