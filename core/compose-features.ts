@@ -34,7 +34,7 @@ import { report } from './features/report/report.ts';
 import { installs, skillStore } from './features/skill-store/skill-store.ts';
 import { skills } from './features/skills/skills.ts';
 import { ssh } from './features/ssh/ssh.ts';
-import { telegram } from './features/telegram/telegram.ts';
+import { telegram, telegramOperations } from './features/telegram/telegram.ts';
 import { telemetry } from './features/telemetry/telemetry.ts';
 import { turnEnd } from './features/turn-end/turn-end.ts';
 import { usage } from './features/usage/usage.ts';
@@ -85,6 +85,7 @@ export const builtInFeatures = FeatureList.over<Ground>()
   .with(discord)
   .with(email)
   .with(channels)
+  .with(telegramOperations)
   .with(opinions)
   .with(prices)
   .with(values)

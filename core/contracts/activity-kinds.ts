@@ -36,6 +36,8 @@ const places: Readonly<Partial<Record<ActivityKind, readonly (EventType | Family
     'telegram.preview_sent',
     'channel.message_taken',
     'channel.command_answered',
+    'channel.message_held',
+    'channel.message_passed',
     'channel.preview_sent',
     'outbound',
     'peer.task_accepted',

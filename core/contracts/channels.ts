@@ -38,6 +38,15 @@ export const channelRules = {
 export const channelRulesSchema = z.strictObject(channelRules);
 export type ChannelRules = z.infer<typeof channelRulesSchema>;
 
+/** A file that is fetched once its message is recorded. `ref` means something to its service alone. */
+export const remoteFileSchema = z.object({
+  ref: z.string(),
+  name: z.string(),
+  mediaType: z.string().nullable(),
+  sizeBytes: z.number().int().nullable(),
+});
+export type RemoteFile = z.infer<typeof remoteFileSchema>;
+
 /** A message of a chat, in the common form of all channels. */
 export interface ChannelInbound extends ChatAddress {
   readonly kind: 'private' | 'group';
@@ -51,6 +60,10 @@ export interface ChannelInbound extends ChatAddress {
   readonly messageId?: string;
   readonly text: string;
   readonly attachments: readonly Attachment[];
+  /** For a chat service whose line has `fetchFile`: files that are still there. The message is recorded and waits for them. */
+  readonly files?: readonly RemoteFile[];
+  /** Messages of one album come one by one and are meant as one. */
+  readonly albumId?: string;
   /** The message it answers or quotes. `messageId` lets it be found among those sent from here. */
   readonly replyTo?: { readonly text: string; readonly fromAgent: boolean; readonly messageId?: string };
   /** The original author, when the sender forwards the message. */
@@ -60,6 +73,8 @@ export interface ChannelInbound extends ChatAddress {
   /** An earlier message was changed: never a reason to do anything. */
   readonly edited?: boolean;
   readonly atMs: number;
+  /** The maximum age of the message, where the service knows it without comparing two clocks. */
+  readonly waitedMs?: number;
   /** Writes the channel's own rows in the transaction of the message. Not called for a message that was already recorded. */
   readonly alongside?: () => void;
 }
@@ -136,6 +151,8 @@ export interface ChannelPort {
   readonly deduplicatesMs?: number;
   /** Splits an item into parts, at least one; deterministic. */
   split(item: Redacted<OutboundItem>): readonly PartContent[];
+  /** Plain text as it is written in a part, where parts are marked up. */
+  escape?(text: string): string;
   /** Reports failures as `SendOutcome`; a thrown error counts as an unknown outcome. */
   send(part: OutboundPart, signal: AbortSignal): Promise<SendOutcome>;
 }
@@ -194,6 +211,12 @@ export interface ChatService {
   readonly answers: 'buttons' | 'codes';
   /** A stranger who writes gets one line an hour. False where an answer would go to an address that anyone can forge. */
   readonly answersStrangers: boolean;
+  /** The id of its health check; `channel-NAME` by default. */
+  readonly checkId?: string;
+  /** It has no account: it never runs, and its people are still known. */
+  readonly isOff?: boolean;
+  /** The secret it connects with: a new one is tried soon after the old one was refused. */
+  secret?(): Promise<string>;
   /**
    * Connects, and serves until the signal aborts. A rejection is tried again later: with the code `unauthorized` slowly, because a person
    * has to change something first.
@@ -215,13 +238,24 @@ export interface ChannelTrial {
 /** The parts of a connected service. */
 export interface ChatLine {
   readonly port: ChannelPort;
-  /** The name of the agent there, for people. */
+  /** The name of the agent there, for people; and its permanent id. */
   readonly me: string;
+  readonly meId?: string;
   readonly live?: LiveScreen;
   /** Proves that it can send, where being connected is no proof: rejects with what is wrong. */
   verify?(): Promise<void>;
   /** Shows the outcome in the message that asked, and takes its buttons away. Without it, the chat gets a line of text. */
-  closeQuestion?(question: { readonly chatId: string; readonly messageId: string; readonly text: string }): Promise<void>;
+  closeQuestion?(question: ClosedQuestion): Promise<void>;
+  /** The content of a file of a message. An AppError is final; after another failure it is called again. */
+  readonly fetchFile?: (file: RemoteFile, limits: { readonly sizeBytesMax: number; readonly signal: AbortSignal }) => Promise<Uint8Array>;
+}
+
+/** A question that was answered: how it was asked, and how it was answered. */
+export interface ClosedQuestion {
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly asked: string;
+  readonly text: string;
 }
 
 export interface ButtonPress {
@@ -234,8 +268,11 @@ export interface ButtonPress {
 
 /** The parts of the program a service may use while it runs. */
 export interface ChatDesk {
-  /** It is connected: queued messages leave through the port until `offline` or the end of the run. */
-  online(line: ChatLine): void;
+  /**
+   * It is connected: queued messages leave through the port until `offline` or the end of the run. The same line may be named again. With a
+   * conflict, in words: another program receives what people write here.
+   */
+  online(line: ChatLine, conflict?: string): void;
   /** It cannot be reached for now; queued messages wait. */
   offline(problem: string): void;
   /** Whether a message of this person would be taken: asked before anything is fetched. */
@@ -245,6 +282,11 @@ export interface ChatDesk {
    * acknowledge it to the service only then. Rejects with a store error or `shutting_down`: offer the message again.
    */
   take(message: ChannelInbound): Promise<void>;
+  /**
+   * Of several messages that are there at once: does a panic stop before those ahead of it, so that nothing delays ending the processes. True
+   * if there was one that was not done yet. All of them are taken afterwards, and the repeated stop changes nothing.
+   */
+  stopFirst(messages: readonly ChannelInbound[]): boolean;
   /** Returns the words for the person who pressed. */
   press(press: ButtonPress): Promise<string>;
   /** A note the service keeps over restarts, such as where it is in a mailbox; null where there is none. */

@@ -151,10 +151,13 @@ test('the bot: nothing to pause where there is none, paused from the start, and 
     );
   expect(entries()).toContain('Pause Telegram');
   const told = seen.length;
-  claw.append(systemSessionId, { type: 'telegram.paused', body: { by: 'ada' } });
+  claw.append(systemSessionId, { type: 'channel.paused', body: { channel: 'telegram', by: 'ada' } });
   await settle();
   expect([entries().includes('Resume Telegram'), seen.length]).toEqual([true, told + 1]);
-  claw.append(systemSessionId, { type: 'telegram.resumed', body: { by: 'ada' } });
+  claw.append(systemSessionId, { type: 'channel.resumed', body: { channel: 'discord', by: 'ada' } });
+  await settle();
+  expect([entries().includes('Resume Telegram'), seen.length]).toEqual([true, told + 1]);
+  claw.append(systemSessionId, { type: 'channel.resumed', body: { channel: 'telegram', by: 'ada' } });
   await settle();
   expect([entries().includes('Pause Telegram'), seen.length]).toEqual([true, told + 2]);
 });

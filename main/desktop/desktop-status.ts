@@ -147,9 +147,10 @@ export class StatusWatch {
     }
   }
 
-  #applyPause({ type }: AnyEvent): boolean {
-    if (this.#isTelegramPaused === null || (type !== 'telegram.paused' && type !== 'telegram.resumed')) return false;
-    this.#isTelegramPaused = type === 'telegram.paused';
+  #applyPause(event: AnyEvent): boolean {
+    if (this.#isTelegramPaused === null || (event.type !== 'channel.paused' && event.type !== 'channel.resumed')) return false;
+    if (event.body.channel !== 'telegram') return false;
+    this.#isTelegramPaused = event.type === 'channel.paused';
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// The events of chat services besides Telegram as sentences. Names that people chose there are quoted.
+// The events of chat services as sentences. Names that people chose there are quoted.
 
 import { line, type Lines } from './event-line.ts';
 
@@ -14,13 +14,20 @@ export const channelLines: Pick<Lines, Extract<keyof Lines, `channel.${string}`>
   'channel.paused': ({ body }, { words }) => line(words.channels.service.paused(titleOf(body.channel), body.by), '', 'wait'),
   'channel.resumed': ({ body }, { words }) => line(words.channels.service.resumed(titleOf(body.channel), body.by)),
   'channel.state_changed': ({ body }, { words }) =>
-    line(words.channels.service.state[body.state](titleOf(body.channel)), body.problem ?? '', body.problem === null ? 'plain' : 'bad'),
+    line(
+      words.channels.service.state[body.conflict === true ? 'conflict' : body.state](titleOf(body.channel)),
+      body.problem ?? '',
+      body.problem === null ? 'plain' : 'bad',
+    ),
   'channel.message_taken': ({ body }, { words }) =>
     line(
       body.command === undefined ? words.channels.log.passed : words.channels.service.command(titleOf(body.channel)),
       body.command?.text ?? titleOf(body.channel),
     ),
   'channel.command_answered': ({ body }, { words }) => line(words.channels.service.commandAnswered(titleOf(body.channel))),
+  'channel.message_held': ({ body: { message } }, { words }) => line(words.channels.log.held(message.senderName), message.text),
+  'channel.message_passed': ({ body }, { words }) =>
+    body.problem === null ? line(words.channels.log.passed) : line(words.channels.log.notPassed, body.problem, 'bad'),
   'channel.asked': ({ body }, { words }) => line(words.channels.service.asked(titleOf(body.channel)), body.userId, 'wait'),
   'channel.question_closed': ({ body }, { words }) => line(words.channels.service.closed(titleOf(body.channel)), body.userId),
   'channel.preview_sent': ({ body }, { words }) => line(words.channels.service.preview(titleOf(body.channel))),

@@ -1,4 +1,4 @@
-// The events of the Telegram bot as sentences. Names that people chose there are quoted.
+// The events that the Telegram bot wrote before it was one of the chat services, as sentences. Names that people chose there are quoted.
 
 import { line, type Lines } from './event-line.ts';
 

@@ -38,15 +38,6 @@ export interface ChannelBench {
   /** Cuts the connection; the other side stays there. */
   cut(): Promise<void> | void;
   stop(): Promise<void>;
-  /** The operations about its people, where they are not those of all channels. */
-  readonly pairing?: {
-    offer(claw: TrayClaw): Promise<{ code: string; pairingId: string }>;
-    claimedBy(claw: TrayClaw, pairingId: string): Promise<string | null>;
-    confirm(claw: TrayClaw, pairingId: string): Promise<unknown>;
-    revoke(claw: TrayClaw, userId: string): Promise<unknown>;
-    pause(claw: TrayClaw, isPaused: boolean): Promise<unknown>;
-    state(claw: TrayClaw): Promise<string>;
-  };
   /** It answers people it does not know. */
   readonly answersStrangers?: boolean;
   /** A message that was written while the program was away arrives when it is back. */
@@ -174,34 +165,30 @@ export class ConformanceRig {
   }
 
   async state(): Promise<string> {
-    const { pairing } = this.bench;
-    if (pairing !== undefined) return pairing.state(this.claw);
     const { channels } = await this.claw.op('channel.list', {});
     return channels.find(({ channel }) => channel === this.name)?.state ?? 'missing';
   }
 
   offer(): Promise<{ code: string; pairingId: string }> {
-    return this.bench.pairing?.offer(this.claw) ?? this.claw.op('channel.pair', { channel: this.name });
+    return this.claw.op('channel.pair', { channel: this.name });
   }
 
   async claimedBy(pairingId: string): Promise<string | null> {
-    const { pairing } = this.bench;
-    if (pairing !== undefined) return pairing.claimedBy(this.claw, pairingId);
     const { people } = await this.claw.op('channel.people', {});
     return people.find((one) => one.pairingId === pairingId)?.userId ?? null;
   }
 
   async confirm(pairingId: string): Promise<void> {
-    await (this.bench.pairing?.confirm(this.claw, pairingId) ?? this.claw.op('channel.confirm', { pairingId }));
+    await this.claw.op('channel.confirm', { pairingId });
   }
 
   async revoke(userId: string): Promise<void> {
-    await (this.bench.pairing?.revoke(this.claw, userId) ?? this.claw.op('channel.revoke', { channel: this.name, userId }));
+    await this.claw.op('channel.revoke', { channel: this.name, userId });
   }
 
   async pause(isPaused: boolean): Promise<void> {
     const op = isPaused ? 'channel.pause' : 'channel.resume';
-    await (this.bench.pairing?.pause(this.claw, isPaused) ?? this.claw.op(op, { channel: this.name }));
+    await this.claw.op(op, { channel: this.name });
   }
 
   /** The owner, paired at the first use. */

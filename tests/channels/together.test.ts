@@ -51,20 +51,15 @@ afterAll(() => rig.dispose());
 
 async function pair(claw: TrayClaw, name: string, bench: ChannelBench): Promise<BenchPerson> {
   const isOpen = async (): Promise<boolean> =>
-    bench.pairing === undefined
-      ? (await claw.op('channel.list', {})).channels.some((one) => one.channel === name && one.state === 'running')
-      : (await bench.pairing.state(claw)) === 'running';
+    (await claw.op('channel.list', {})).channels.some((one) => one.channel === name && one.state === 'running');
   await until(isOpen, `${name} is running`);
   const person = await bench.person('ada');
-  const offer = bench.pairing?.offer(claw) ?? claw.op('channel.pair', { channel: name });
-  const { code, pairingId } = await offer;
+  const { code, pairingId } = await claw.op('channel.pair', { channel: name });
   await person.write(code);
   const claimedBy = async (): Promise<string | null> =>
-    bench.pairing === undefined
-      ? ((await claw.op('channel.people', {})).people.find((one) => one.pairingId === pairingId)?.userId ?? null)
-      : bench.pairing.claimedBy(claw, pairingId);
+    (await claw.op('channel.people', {})).people.find((one) => one.pairingId === pairingId)?.userId ?? null;
   await until(async () => (await claimedBy()) === person.id, `the code came over ${name}`);
-  await (bench.pairing?.confirm(claw, pairingId) ?? claw.op('channel.confirm', { pairingId }));
+  await claw.op('channel.confirm', { pairingId });
   await rig.hears(person, /You are paired/);
   return person;
 }

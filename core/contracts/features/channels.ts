@@ -1,14 +1,17 @@
-// Chat services that share their rows: Discord, email and those of plugins. Who is paired, what was taken, what was asked; the operations.
+// Chat services: Telegram, Discord, email and those of plugins. Who is paired, what was taken, what was asked; the operations.
 
 import * as z from 'zod';
+import { chatKindSchema, remoteFileSchema } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 
-/** off: paused by a person. refused: the service does not accept the account; a person has to change it. */
+/** refused: the service does not accept the account; a person has to change it. */
 export const channelStateSchema = z.enum(['starting', 'running', 'paused', 'offline', 'refused']);
 export type ChannelState = z.infer<typeof channelStateSchema>;
 
 const channel = z.string();
+/** It is offline because another program receives what people write here; messages still leave. */
+const conflict = z.literal(true).exactOptional();
 const person = { userId: z.string(), chatId: z.string(), name: z.string() };
 
 /** A command that was taken, until its answer is queued. */
@@ -20,6 +23,25 @@ export const takenCommandSchema = z.object({
   text: z.string(),
 });
 export type TakenCommand = z.infer<typeof takenCommandSchema>;
+
+/** A message whose files are still to be fetched, or that came after such a message in the same chat. */
+export const heldInboundSchema = z.object({
+  chatId: z.string(),
+  threadId: z.string().exactOptional(),
+  kind: chatKindSchema,
+  chatTitle: z.string().exactOptional(),
+  senderId: z.string(),
+  senderName: z.string(),
+  messageId: z.string().exactOptional(),
+  text: z.string(),
+  files: z.array(remoteFileSchema),
+  albumId: z.string().exactOptional(),
+  replyTo: z.object({ text: z.string(), fromAgent: z.boolean(), messageId: z.string().exactOptional() }).exactOptional(),
+  forwardedFrom: z.string().exactOptional(),
+  mentioned: z.boolean(),
+  atMs: z.number().int(),
+});
+export type HeldInbound = z.infer<typeof heldInboundSchema>;
 
 export const channelEvents = {
   /** The code itself is not stored. */
@@ -36,10 +58,13 @@ export const channelEvents = {
   'channel.revoked': z.object({ channel, userId: z.string(), by: z.string() }),
   'channel.paused': z.object({ channel, by: z.string() }),
   'channel.resumed': z.object({ channel, by: z.string() }),
-  'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable() }),
+  'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable(), conflict }),
   /** A message that became no turn was handled, and is never handled again. With a command: it still owes its answer. */
   'channel.message_taken': z.object({ channel, key: z.string(), command: takenCommandSchema.optional() }),
   'channel.command_answered': z.object({ channel, key: z.string() }),
+  'channel.message_held': z.object({ channel, key: z.string(), message: heldInboundSchema }),
+  /** `problem`: the reason it was not passed on, as the person read it; null if it was. */
+  'channel.message_passed': z.object({ channel, key: z.string(), problem: z.string().nullable() }),
   /** An approval was sent to a person. Only this button or code answers it. */
   'channel.asked': z.object({
     channel,
@@ -60,6 +85,7 @@ export const channelEvents = {
 const channelStatusSchema = z.object({
   channel: z.string(),
   state: channelStateSchema,
+  conflict,
   sinceMs: z.number().int(),
   /** The problem and its fix; null while all is well. */
   problem: z.string().nullable(),
@@ -93,7 +119,7 @@ const statuses = z.object({ channels: z.array(channelStatusSchema) });
 const statusTable = {
   each: 'channels',
   columns: { CHANNEL: 'channel', STATE: 'state', AGENT: 'me', PEOPLE: 'people', PROBLEM: 'problem' },
-  none: 'No channel is set up. Telegram is shown by: telegram status',
+  none: 'No channel is set up.',
 } as const;
 
 const secrets = z.record(z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), z.string().min(1).max(10_000));
@@ -110,7 +136,7 @@ export const channelOps = defineOps({
   'channel.list': {
     params: none,
     result: statuses,
-    about: 'list the chat services and their state, besides Telegram',
+    about: 'list the chat services and their state',
     shows: statusTable,
     commands: { 'channels list': { example: '' } },
   },

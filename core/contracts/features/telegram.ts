@@ -1,4 +1,5 @@
-// The Telegram bot: pairing, updates and approvals; the events and the operations. Used by events.ts and ops.ts.
+// The Telegram bot: its settings, its operations, and the events it wrote before it was one of the chat services (channels.ts). Used by
+// events.ts and ops.ts.
 
 import * as z from 'zod';
 import { channelRules } from '../channels.ts';
@@ -12,11 +13,8 @@ export const telegramSchema = z.strictObject({
   ...channelRules,
 });
 
-/**
- * The state of the bot. off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more).
- */
-export const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
-export type TelegramState = z.infer<typeof telegramStateSchema>;
+/** off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more). */
+const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
 
 /** A message that is taken and not done with: its files are still to be fetched, or it is a command whose answer is not queued yet. */
 export const heldMessageSchema = z.object({
@@ -44,6 +42,7 @@ export type HeldMessage = z.infer<typeof heldMessageSchema>;
 
 const person = { userId: z.string(), chatId: z.string(), name: z.string() };
 
+/** In earlier logs; written no more. */
 export const telegramEvents = {
   /** Everything below `offset` has been handled and is never handled again. `strangers`: how many came from unpaired people. */
   'telegram.updates_taken': z.object({

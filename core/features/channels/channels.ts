@@ -1,7 +1,8 @@
-// Chat services: Discord, email and those of plugins, each with only its own protocol. Here they get people, approvals, commands, a state,
+// Chat services: Telegram, Discord, email and those of plugins, each with only its own protocol. Here they get people, approvals, commands, a state,
 // a pause and a health check; and the operations about all of them.
 
 import { randomBytes, randomInt } from 'node:crypto';
+import { assert } from '../../base/assert.ts';
 import { sleep } from '../../base/deferred.ts';
 import type { ChatService } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -15,7 +16,7 @@ import { channelMigrations, ChannelRows } from './rows.ts';
 import { trySettings, type TrialDeps } from './try-settings.ts';
 import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
 
-type Taken = Pick<Spine, 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing' | 'options'> &
+type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing' | 'options'> &
   Pick<ServiceChannelDeps, 'servers'> &
   Pick<TrialDeps, 'secrets'> & { readonly wings: readonly Wing[] };
 
@@ -32,18 +33,26 @@ export const channels = defineBuiltInFeature({
     const trials = spine.wings.flatMap((wing) => wing.trials ?? []);
     const all = spine.wings.flatMap((wing) => wing.services ?? []).map((service) => channelOf(spine, rows, service));
     return {
+      gives: {
+        /** Of a service in the list of features. */
+        chatChannel: (name: string): ServiceChannel => {
+          const found = all.find((one) => one.name === name);
+          assert(found !== undefined, `there is no chat service ${name}`);
+          return found;
+        },
+      },
       handlers: {
         ...createHandlers(all),
         'channel.try': (given: OpParsed<'channel.try'>, caller: Caller) => trySettings({ ...spine, trials }, given, caller),
       },
-      checks: [{ check: () => all.map(checkChannel) }],
+      checks: [{ check: () => all.filter(isOn).map(checkChannel) }],
       join: (claw: Claw) => all.map((one) => one.channel(claw)),
     };
   },
 });
 
 function channelOf(spine: Taken, rows: ChannelRows, service: ChatService): ServiceChannel {
-  const { policy, outbox, artifacts } = spine;
+  const { config, policy, outbox, artifacts } = spine;
   return new ServiceChannel({
     ...spine,
     service,
@@ -56,6 +65,7 @@ function channelOf(spine: Taken, rows: ChannelRows, service: ChatService): Servi
     queue: (item) => outbox.queue(item),
     keep: (text, name, sessionId) => artifacts.put(text, { name, mediaType: 'text/plain', sessionId }),
     readFile: (sha256) => readKept(artifacts, sha256),
+    fileBytesMax: config.attachments.fileBytesMax,
   });
 }
 
@@ -63,13 +73,16 @@ function drawCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)] ?? '').join('');
 }
 
-function createHandlers(all: readonly ServiceChannel[]): Pick<OpHandlers, Exclude<keyof typeof channelOps, 'channel.try'>> {
+const isOn = (one: ServiceChannel): boolean => one.state !== 'off';
+
+function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, Exclude<keyof typeof channelOps, 'channel.try'>> {
+  const all = services.filter(isOn);
   const find = (name: string): ServiceChannel => {
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
     const known = all.length === 0 ? 'None is set up.' : `There are: ${all.map((one) => one.name).join(', ')}.`;
     throw new AppError('not_found', `There is no channel ${name}. ${known}`, {
-      data: { hint: 'Set it up under channels in config.yaml; Telegram has its own commands: trayclaw telegram.' },
+      data: { hint: 'Set it up under channels in config.yaml.' },
     });
   };
   const holding = (pairingId: string): ServiceChannel => {
@@ -91,8 +104,7 @@ function createHandlers(all: readonly ServiceChannel[]): Pick<OpHandlers, Exclud
       return { ...one.pairing.offer(caller), me: one.me };
     },
     'channel.confirm': ({ pairingId }, caller) => {
-      const one = holding(pairingId);
-      one.welcome(pairingId, one.pairing.confirm(pairingId, caller));
+      holding(pairingId).confirm(pairingId, caller);
       return people();
     },
     'channel.refuse': ({ pairingId }, caller) => {
@@ -138,7 +150,7 @@ function peopleOf({ name: channel, pairing }: ServiceChannel): OpResult<'channel
 
 function checkChannel(one: ServiceChannel): Finding {
   const { channel, state, problem, me, people } = one.status();
-  const id = `channel-${channel}`;
+  const id = one.checkId;
   if (state === 'paused') return well(id, `${channel} is paused.`);
   if (problem !== null) return unwell(id, problem, 'trayclaw channels list');
   const name = me ?? channel;

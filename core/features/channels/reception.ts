@@ -19,17 +19,18 @@ import {
   type Strangers,
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import { albumOf, heldOf } from './held-messages.ts';
 import type { ServiceRows } from './rows.ts';
 
 export interface ReceptionDeps {
   readonly service: ChatService;
   readonly log: Pick<SessionLog, 'transact' | 'append'>;
-  readonly rows: Pick<ServiceRows, 'person' | 'isTaken' | 'leftCommands'>;
+  readonly rows: Pick<ServiceRows, 'person' | 'isTaken' | 'leftCommands' | 'held'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pairing: Pick<Pairing, 'claim'>;
   readonly questions: Pick<Questions, 'answerByCode'>;
-  readonly strangers: Pick<Strangers, 'meet'>;
+  readonly strangers: Pick<Strangers, 'meet' | 'count'>;
   readonly link: Pick<ChannelLink, 'receive'>;
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly command: (call: CommandCall) => Promise<CommandAnswer>;
@@ -38,6 +39,10 @@ export interface ReceptionDeps {
   readonly heard: () => void;
   /** A message became a turn. */
   readonly began: (turnId: string, message: ChannelInbound) => void;
+  /** A message with files was recorded: they can be fetched. */
+  readonly wakeHeld: () => void;
+  /** Says something once, if it can be said; null where the service has no way but the outbox. */
+  readonly say: () => ((chatId: string, text: string) => void) | null;
 }
 
 /** A message from the future is of a clock that cannot be trusted. */
@@ -45,6 +50,8 @@ const FUTURE_MS_MAX = 60_000;
 
 export class Reception {
   readonly #deps: ReceptionDeps;
+  /** Panic stops that were done ahead of their turn. */
+  readonly #stopped = new Set<string>();
 
   constructor(deps: ReceptionDeps) {
     this.#deps = deps;
@@ -55,31 +62,64 @@ export class Reception {
     return rows.person(senderId) !== null || service.rules.allowFrom.includes(senderId);
   }
 
-  /** Rejects with a store error or `shutting_down`. */
+  /** Resolves once it is committed. Rejects with a store error or `shutting_down`. */
   async take(message: ChannelInbound): Promise<void> {
-    const { service, rows } = this.#deps;
+    const { service, rows, wakeHeld } = this.#deps;
     if (message.edited === true || rows.isTaken(message.dedupeKey)) return;
     if (!this.knows(message.senderId)) {
       this.#meetStranger(message);
       return;
     }
-    if (message.kind === 'group' && (service.rules.groups === 'off' || !message.mentioned)) return;
+    if (message.kind === 'group' && (service.rules.groups === 'off' || !this.#isMeant(message))) return;
     this.#deps.heard();
     if (await this.#decides(message)) return;
-    if (message.text.trim() === '' && message.attachments.length === 0) {
+    const { files = [], attachments } = message;
+    if (message.text.trim() === '' && attachments.length + files.length === 0) {
       this.#tell(message, 'I can read texts and files, and this was none of them.');
       return;
     }
-    const problem = this.#hand(message);
+    const isBehind = attachments.length === 0 && rows.held().some(({ message: { chatId } }) => chatId === message.chatId);
+    if (files.length > 0 || isBehind) {
+      const body = { channel: service.name, key: message.dedupeKey, message: heldOf(message) };
+      this.#deps.log.append(systemSessionId, [{ type: 'channel.message_held', body }], true);
+      wakeHeld();
+      return;
+    }
+    const problem = this.hand(message);
     if (problem !== null) this.#tell(message, problem);
   }
 
-  /** An answer to an approval or a command: only the owner's own words in their own chat are one. */
+  /** See `ChatDesk.stopFirst`. */
+  stopFirst(messages: readonly ChannelInbound[]): boolean {
+    const { rows, command } = this.#deps;
+    for (const message of messages) {
+      if (this.#stopped.has(message.dedupeKey) || rows.isTaken(message.dedupeKey) || this.#commandOf(message)?.name !== 'panic') continue;
+      this.#stopped.add(message.dedupeKey);
+      void command({ name: 'panic', rest: '', userId: message.senderId, chatId: message.chatId, waitedMs: this.#ageOf(message) });
+      return true;
+    }
+    return false;
+  }
+
+  /** Only one message of an album in a group names the agent, and it comes first. */
+  #isMeant(message: ChannelInbound): boolean {
+    return message.mentioned || (message.albumId !== undefined && albumOf(message, this.#deps.rows.held()).length > 0);
+  }
+
+  /** Only the owner's own words in their own chat answer an approval or are a command. */
+  #isOwn(message: ChannelInbound): boolean {
+    const isOwner = this.#deps.rows.person(message.senderId) !== null;
+    return isOwner && message.kind === 'private' && message.forwardedFrom === undefined;
+  }
+
+  #commandOf(message: ChannelInbound): ReturnType<typeof readCommand> {
+    const hasFiles = message.attachments.length > 0 || (message.files ?? []).length > 0;
+    return hasFiles || !this.#isOwn(message) ? null : readCommand(message.text, this.#deps.me());
+  }
+
   async #decides(message: ChannelInbound): Promise<boolean> {
-    const { service, rows, questions, me } = this.#deps;
-    const isOwn = rows.person(message.senderId) !== null && message.kind === 'private' && message.forwardedFrom === undefined;
-    if (!isOwn) return false;
-    if (service.answers === 'codes') {
+    const { service, questions } = this.#deps;
+    if (service.answers === 'codes' && this.#isOwn(message)) {
       const from = { userId: message.senderId, chatId: message.chatId, waitedMs: this.#ageOf(message) };
       const words = await questions.answerByCode(message.text, from);
       if (words !== null) {
@@ -87,40 +127,45 @@ export class Reception {
         return true;
       }
     }
-    const said = message.attachments.length > 0 ? null : readCommand(message.text, me());
-    if (said === null) return false;
-    await this.#takeCommand(message, said);
-    return true;
+    const said = this.#commandOf(message);
+    if (said !== null) this.#takeCommand(message, said);
+    return said !== null;
   }
 
-  #ageOf({ atMs }: ChannelInbound): number {
+  #ageOf({ atMs, waitedMs = Number.MAX_SAFE_INTEGER }: ChannelInbound): number {
     const ageMs = this.#deps.clock.nowMs() - atMs;
-    return ageMs < -FUTURE_MS_MAX ? Number.MAX_SAFE_INTEGER : Math.max(0, ageMs);
+    return ageMs < -FUTURE_MS_MAX ? waitedMs : Math.max(0, ageMs);
   }
 
   #meetStranger(message: ChannelInbound): void {
-    const { service, pairing, strangers } = this.#deps;
+    const { pairing, strangers } = this.#deps;
     // A group is not a person, and everyone in it would read an answer.
     if (message.kind === 'group') return;
-    const text = message.text.trim();
-    if (!looksLikeCode(text)) {
-      strangers.meet(message.senderId, (words) => {
-        if (service.answersStrangers) this.#tell(message, words);
-      });
+    const text = message.text.trim().replace(/^\/start\s+/, '');
+    const { senderId: userId, senderName: name, chatId } = message;
+    const claim = looksLikeCode(text) ? pairing.claim(text, { userId, chatId, name }) : null;
+    if (claim?.result === 'claimed') {
+      this.#tellStranger(message, chatWords.claimed(name, userId), claim.drafts);
+    } else if (claim?.result === 'wrong') {
+      strangers.count += 1;
+      this.#tellStranger(message, chatWords.wrongCode);
+    } else strangers.meet(userId, (words) => this.#tellStranger(message, words));
+  }
+
+  /** Where it can be said, nothing of a stranger is recorded but the code of a pairing. */
+  #tellStranger(message: ChannelInbound, text: string, drafts: readonly AnyDraft[] = []): void {
+    if (!this.#deps.service.answersStrangers && drafts.length === 0) return;
+    const say = this.#deps.say();
+    if (say === null) {
+      this.#tell(message, text, drafts);
       return;
     }
-    const { senderId: userId, senderName: name, chatId } = message;
-    const { result, drafts } = pairing.claim(text, { userId, chatId, name });
-    if (result === 'claimed') this.#tell(message, chatWords.claimed(name, userId), drafts);
-    else {
-      strangers.meet(userId, () => {
-        if (service.answersStrangers) this.#tell(message, chatWords.wrongCode);
-      });
-    }
+    if (drafts.length > 0) this.#commit(message.dedupeKey, { drafts });
+    say(message.chatId, text);
   }
 
   /** The words for its sender if it was not accepted. */
-  #hand(message: ChannelInbound): string | null {
+  hand(message: ChannelInbound): string | null {
     try {
       const receipt = this.#deps.link.receive(message);
       if (receipt.kind === 'accepted') this.#deps.began(receipt.turnId, message);
@@ -134,8 +179,8 @@ export class Reception {
    * A command is taken before it has its effect: nothing is done twice. The panic stop the other way round: it must be done. Either way it is
    * held until its answer is queued.
    */
-  async #takeCommand(message: ChannelInbound, said: { name: string; rest: string }): Promise<void> {
-    const { command } = this.#deps;
+  #takeCommand(message: ChannelInbound, said: { name: string; rest: string }): void {
+    const { command, logger } = this.#deps;
     const held: TakenCommand = {
       userId: message.senderId,
       chatId: message.chatId,
@@ -148,7 +193,10 @@ export class Reception {
     if (said.name !== 'panic') hold();
     const answering = command(call);
     if (said.name === 'panic') hold();
-    this.#answer(message.dedupeKey, held, await answering);
+    this.#stopped.delete(message.dedupeKey);
+    void answering
+      .then((answer) => this.#answer(message.dedupeKey, held, answer))
+      .catch((cause: unknown) => logger.log('error', 'the answer to a command could not be queued', { cause: String(cause) }));
   }
 
   /** Commands the last run took and did not answer. What may have been done is not done again. */
@@ -169,16 +217,16 @@ export class Reception {
   #answer(key: string, to: TakenCommand, { text, aboutPanic }: CommandAnswer): void {
     const { log, service } = this.#deps;
     log.transact(() => {
-      this.#queueNotice(key, to, { text, ...(aboutPanic === undefined ? {} : { aboutPanic }) });
+      this.queueNotice(key, to, { text, ...(aboutPanic === undefined ? {} : { aboutPanic }) });
       log.append(systemSessionId, [{ type: 'channel.command_answered', body: { channel: service.name, key } }]);
     });
   }
 
   #tell(message: ChannelInbound, text: string, drafts: readonly AnyDraft[] = []): void {
-    this.#commit(message.dedupeKey, { drafts, effect: () => this.#queueNotice(message.dedupeKey, message, { text }) });
+    this.#commit(message.dedupeKey, { drafts, effect: () => this.queueNotice(message.dedupeKey, message, { text }) });
   }
 
-  #queueNotice(
+  queueNotice(
     key: string,
     to: { readonly chatId: string; readonly threadId?: string | undefined; readonly messageId?: string | undefined },
     words: CommandAnswer,

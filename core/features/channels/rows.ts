@@ -1,10 +1,10 @@
 // The rows of all chat services, kept in step with their events in the transaction of the append: paired people, codes, messages that were
-// taken, questions, notes. Each service sees its own alone. Decides nothing.
+// taken or wait for their files, questions, notes. Each service sees its own alone. Decides nothing.
 
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
-import { takenCommandSchema, type ChannelState, type TakenCommand } from '../../contracts/features/channels.ts';
-import type { ChannelRun, ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
+import { heldInboundSchema, takenCommandSchema, type HeldInbound, type TakenCommand } from '../../contracts/features/channels.ts';
+import type { PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const channelMigrations: readonly Migration[] = [
@@ -42,6 +42,17 @@ export const channelMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: 'channels-002',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS channel_held (
+          place INTEGER PRIMARY KEY, channel TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (channel, key)
+        ) STRICT;
+      `);
+    },
+  },
 ];
 
 /** A service does not offer a message again after this long. */
@@ -65,6 +76,9 @@ const statements = {
   take: 'INSERT OR IGNORE INTO channel_taken (channel, key, at_ms, command) VALUES (?, ?, ?, ?)',
   left: 'SELECT key, command FROM channel_taken WHERE channel = ? AND command IS NOT NULL ORDER BY at_ms, key',
   answered: 'UPDATE channel_taken SET command = NULL WHERE channel = ? AND key = ?',
+  held: 'SELECT key, body FROM channel_held WHERE channel = ? ORDER BY place',
+  hold: 'INSERT OR IGNORE INTO channel_held (channel, key, body) VALUES (?, ?, ?)',
+  release: 'DELETE FROM channel_held WHERE channel = ? AND key = ?',
   ask: `INSERT INTO channel_questions (channel, approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (channel, approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
      asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
@@ -77,6 +91,11 @@ const statements = {
   note: 'SELECT value FROM channel_notes WHERE channel = ? AND note = ?',
   putNote: 'INSERT OR REPLACE INTO channel_notes (channel, note, value) VALUES (?, ?, ?)',
 };
+
+export interface HeldMessage {
+  readonly key: string;
+  readonly message: HeldInbound;
+}
 
 export class ChannelRows {
   readonly #sql: Statements;
@@ -116,7 +135,7 @@ export class ServiceRows implements PeopleRows, QuestionRows {
     return this.#sql.rows<PairingRow>(statements.pairings, this.#channel);
   }
 
-  /** It became no turn, and was handled. */
+  /** It was handled and became no turn, or is held. */
   isTaken(key: string): boolean {
     return this.#sql.row('SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?', this.#channel, key) !== undefined;
   }
@@ -125,6 +144,12 @@ export class ServiceRows implements PeopleRows, QuestionRows {
   leftCommands(): { readonly key: string; readonly command: TakenCommand }[] {
     const rows = this.#sql.rows<{ key: string; command: string }>(statements.left, this.#channel);
     return rows.map(({ key, command }) => ({ key, command: takenCommandSchema.parse(JSON.parse(command)) }));
+  }
+
+  /** In the order they came. */
+  held(): HeldMessage[] {
+    const rows = this.#sql.rows<{ key: string; body: string }>(statements.held, this.#channel);
+    return rows.map(({ key, body }) => ({ key, message: heldInboundSchema.parse(JSON.parse(body)) }));
   }
 
   questionsOf(approvalId: string): QuestionRow[] {
@@ -158,29 +183,6 @@ function toQuestion(row: unknown): QuestionRow {
   return { ...rest, closed: closed === 1, lost: lost === 1 };
 }
 
-/** The events of the shared parts, for one service. */
-export function recordsOf(channel: string): ChatRecords {
-  return {
-    offered: (body) => ({ type: 'channel.pairing_offered', body: { channel, ...body } }),
-    claimed: (body) => ({ type: 'channel.pairing_claimed', body: { channel, ...body } }),
-    ended: (body) => ({ type: 'channel.pairing_ended', body: { channel, ...body } }),
-    paired: (body) => ({ type: 'channel.paired', body: { channel, ...body } }),
-    revoked: (body) => ({ type: 'channel.revoked', body: { channel, ...body } }),
-    asked: (body) => ({ type: 'channel.asked', body: { channel, ...body } }),
-    closed: (body) => ({ type: 'channel.question_closed', body: { channel, ...body } }),
-    previewed: (body) => ({ type: 'channel.preview_sent', body: { channel, ...body } }),
-  };
-}
-
-/** How its life is recorded. */
-export function runRecordsOf(channel: string): ConstructorParameters<typeof ChannelRun<never, ChannelState>>[0]['records'] {
-  return {
-    paused: (body) => ({ type: 'channel.paused', body: { channel, ...body } }),
-    resumed: (body) => ({ type: 'channel.resumed', body: { channel, ...body } }),
-    stateChanged: (body) => ({ type: 'channel.state_changed', body: { channel, ...body } }),
-  };
-}
-
 const changes: Changes<[Statements]> = {
   'channel.pairing_offered': (sql, { body }) =>
     void sql.run(statements.offer, body.pairingId, body.channel, body.codeHash, body.expiresAtMs),
@@ -197,6 +199,11 @@ const changes: Changes<[Statements]> = {
     sql.run(statements.take, body.channel, body.key, atMs, body.command === undefined ? null : JSON.stringify(body.command));
     sql.run('DELETE FROM channel_taken WHERE channel = ? AND at_ms < ? AND command IS NULL', body.channel, atMs - TAKEN_KEPT_MS);
   },
+  'channel.message_held': (sql, { body, atMs }) => {
+    sql.run(statements.take, body.channel, body.key, atMs, null);
+    sql.run(statements.hold, body.channel, body.key, JSON.stringify(body.message));
+  },
+  'channel.message_passed': (sql, { body }) => void sql.run(statements.release, body.channel, body.key),
   'channel.command_answered': (sql, { body }) => void sql.run(statements.answered, body.channel, body.key),
   'channel.asked': (sql, { body, atMs }) => {
     sql.run(statements.ask, body.channel, body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);

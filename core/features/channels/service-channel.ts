@@ -18,7 +18,8 @@ import type {
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
-import type { ChannelState, ChannelStatus } from '../../contracts/features/channels.ts';
+import type { Caller } from '../../contracts/ops.ts';
+import type { ChannelStatus } from '../../contracts/features/channels.ts';
 import {
   ChannelRun,
   chatWords,
@@ -27,12 +28,16 @@ import {
   Questions,
   runCommand,
   Strangers,
+  toldState,
   type QuestionDeps,
   type ServiceNames,
+  type ServiceState,
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import { ClosingQuestions } from './closing-questions.ts';
+import { HeldMessages } from './held-messages.ts';
 import { Reception } from './reception.ts';
-import { recordsOf, runRecordsOf, type ServiceRows } from './rows.ts';
+import type { ServiceRows } from './rows.ts';
 
 export interface ServiceChannelDeps {
   readonly service: ChatService;
@@ -50,14 +55,18 @@ export interface ServiceChannelDeps {
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly keep: QuestionDeps['keep'];
   readonly readFile: (sha256: string) => Uint8Array | null;
+  readonly fileBytesMax: number;
 }
 
 /** After these something may have to be asked, or a question may be over. */
 const asking: ReadonlySet<string> = new Set(['approval.requested', 'mcp.asked', 'channel.paired', 'outbound.uncertain']);
 const answering: ReadonlySet<string> = new Set(['approval.decided', 'mcp.answered', 'outbound.part_sent']);
 const RETRY_MS = 2_000;
-const RETRY_MS_MAX = 300_000;
+const RETRY_MS_MAX = 60_000;
 const REFUSED_MS = 60_000;
+const REFUSED_MS_MAX = 300_000;
+/** How often to look for a new secret after the old one was refused. */
+const SECRET_LOOK_MS = 15_000;
 
 /** While it has joined. */
 interface Joined {
@@ -67,11 +76,22 @@ interface Joined {
   hasAnsweredLeft: boolean;
 }
 
-/** While it is connected. */
+/** One connection, from its attempt to its end. */
+interface Run {
+  readonly reception: Reception;
+  readonly held: HeldMessages;
+  readonly signal: AbortSignal;
+  isConnected: boolean;
+}
+
+/** From when it is connected to the end of the run. */
 interface Online {
   readonly line: ChatLine;
   readonly live: LiveReplies | null;
-  close(): void;
+  readonly signal: AbortSignal;
+  stopHearing(): void;
+  /** Null while it cannot be reached. */
+  closePort: (() => void) | null;
 }
 
 export class ServiceChannel {
@@ -79,26 +99,23 @@ export class ServiceChannel {
   readonly #deps: ServiceChannelDeps;
   readonly #names: ServiceNames;
   readonly #strangers: Strangers;
-  readonly #closing = new Set<string>();
-  readonly #life: ChannelRun<Joined, ChannelState>;
+  readonly #closing: ClosingQuestions;
+  readonly #life: ChannelRun<Joined>;
   #me: string | null = null;
+  #meId = '';
   #lastHeardMs: number | null = null;
   #online: Online | null = null;
 
   constructor(deps: ServiceChannelDeps) {
     const { name, title } = deps.service;
     this.#deps = deps;
-    this.#names = {
-      channel: name,
-      title,
-      pairCommand: `trayclaw channels pair ${name}`,
-      listCommand: 'trayclaw channels people',
-    };
-    this.pairing = new Pairing({ ...deps, store: deps.rows, records: recordsOf(name), names: this.#names });
+    this.#names = { channel: name, title };
+    this.pairing = new Pairing({ ...deps, store: deps.rows, names: this.#names });
     this.#strangers = new Strangers(deps.clock, this.#names);
-    this.#life = new ChannelRun(
-      { ...deps, channel: name, first: 'starting', isPaused: () => deps.rows.isPaused, records: runRecordsOf(name) },
-      (joined, signal) => this.#run(joined, signal),
+    this.#closing = new ClosingQuestions(deps, name);
+    const first = deps.service.isOff === true ? 'off' : 'starting';
+    this.#life = new ChannelRun({ ...deps, channel: name, first, isPaused: () => deps.rows.isPaused }, (joined, signal) =>
+      this.#run(joined, signal),
     );
   }
 
@@ -106,14 +123,27 @@ export class ServiceChannel {
     return this.#deps.service.name;
   }
 
+  get checkId(): string {
+    return this.#deps.service.checkId ?? `channel-${this.name}`;
+  }
+
   get me(): string {
     return this.#me ?? `the agent on ${this.#deps.service.title}`;
+  }
+
+  get meId(): string {
+    return this.#meId;
+  }
+
+  get state(): ServiceState {
+    return this.#life.status.state;
   }
 
   status(): ChannelStatus {
     return {
       channel: this.name,
       ...this.#life.status,
+      ...toldState(this.state),
       me: this.#me,
       lastHeardMs: this.#lastHeardMs,
       people: this.#deps.rows.people().length,
@@ -121,10 +151,10 @@ export class ServiceChannel {
     };
   }
 
-  /** The chat of a person who was just paired can receive messages from now on. */
-  welcome(pairingId: string, person: { readonly userId: string; readonly chatId: string; readonly name: string }): void {
-    const { chatId } = person;
-    this.#life.joined?.link.introduce({ chatId }, { kind: 'private', title: person.name, senderId: person.userId });
+  /** The chat of the person can receive messages from now on. */
+  confirm(pairingId: string, caller: Caller): void {
+    const { userId, chatId, name } = this.pairing.confirm(pairingId, caller);
+    this.#life.joined?.link.introduce({ chatId }, { kind: 'private', title: name, senderId: userId });
     this.#deps.queue({
       to: { channel: this.name, chatId },
       kind: 'notice',
@@ -148,9 +178,9 @@ export class ServiceChannel {
 
   #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
     const { service, rows, log } = this.#deps;
-    const records = recordsOf(this.name);
-    const questions = new Questions({ ...this.#deps, claw, store: rows, records, names: this.#names, answers: service.answers });
-    const stopFollowing = log.onCommitted((events) => this.#follow(events));
+    const questions = new Questions({ ...this.#deps, claw, store: rows, names: this.#names, answers: service.answers });
+    // Without an account nothing can be asked or shown.
+    const stopFollowing = service.isOff === true ? () => undefined : log.onCommitted((events) => this.#follow(events));
     const leave = this.#life.join({ link, claw, questions, hasAnsweredLeft: false });
     return {
       dispose: async () => {
@@ -171,12 +201,13 @@ export class ServiceChannel {
 
   /** Never rejects. */
   async #run(joined: Joined, signal: AbortSignal): Promise<void> {
-    const { service, wait, logger } = this.#deps;
+    const { service, logger } = this.#deps;
     let failures = 0;
     while (!signal.aborted) {
-      const run = { isConnected: false };
+      const run = this.#createRun(joined, signal);
+      const secret = await this.#secret();
       try {
-        await service.run(this.#desk(joined, signal, run), signal);
+        await service.run(this.#desk(joined, run), signal);
       } catch (cause) {
         if (signal.aborted) break;
         const error = toAppError(cause);
@@ -185,15 +216,37 @@ export class ServiceChannel {
         this.#life.set(code === 'unauthorized' ? 'refused' : 'offline', error.told());
       } finally {
         await this.#leave();
+        await run.held.idle();
       }
       failures = run.isConnected ? 0 : failures + 1;
-      const growingMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX);
-      if (!signal.aborted) await wait(this.#life.status.state === 'refused' ? Math.max(REFUSED_MS, growingMs) : growingMs, signal);
+      if (!signal.aborted) await this.#rest(RETRY_MS * 2 ** Math.min(failures, 10), secret, signal);
     }
   }
 
-  #desk(joined: Joined, signal: AbortSignal, run: { isConnected: boolean }): ChatDesk {
-    const { service, rows, log, readFile } = this.#deps;
+  /** Longer after a refusal, unless the secret is replaced. */
+  async #rest(growingMs: number, secret: string | null, signal: AbortSignal): Promise<void> {
+    const { wait } = this.#deps;
+    if (this.state !== 'refused') {
+      await wait(Math.min(growingMs, RETRY_MS_MAX), signal);
+      return;
+    }
+    for (let leftMs = Math.min(Math.max(REFUSED_MS, growingMs), REFUSED_MS_MAX); leftMs > 0 && !signal.aborted; leftMs -= SECRET_LOOK_MS) {
+      await wait(SECRET_LOOK_MS, signal);
+      if ((await this.#secret()) !== secret) return;
+    }
+  }
+
+  async #secret(): Promise<string | null> {
+    try {
+      return (await this.#deps.service.secret?.()) ?? null;
+    } catch {
+      // The run says what is wrong with it.
+      return null;
+    }
+  }
+
+  #createRun(joined: Joined, signal: AbortSignal): Run {
+    const { service } = this.#deps;
     const reception = new Reception({
       ...this.#deps,
       ...joined,
@@ -205,12 +258,38 @@ export class ServiceChannel {
       },
       command: (call) => runCommand({ ...this.#deps, ...joined, names: this.#names, mayDecide: service.answers === 'buttons' }, call),
       began: (turnId, { chatId, kind }) => this.#online?.live?.begin(turnId, { chatId, isPrivate: kind === 'private' }),
+      wakeHeld: () => held.wake(),
+      say: () => this.#sayer(),
     });
+    const held = new HeldMessages(
+      {
+        ...this.#deps,
+        channel: service.name,
+        title: service.title,
+        fetchFile: () => this.#online?.line.fetchFile,
+        hand: (message) => reception.hand(message),
+        queueNotice: (...notice) => reception.queueNotice(...notice),
+      },
+      signal,
+    );
+    return { reception, held, signal, isConnected: false };
+  }
+
+  #sayer(): ((chatId: string, text: string) => void) | null {
+    const screen = this.#online?.line.live;
+    return screen === undefined ? null : (chatId, text) => void screen.send(chatId, text).catch((cause: unknown) => this.#note(cause));
+  }
+
+  #desk(joined: Joined, run: Run): ChatDesk {
+    const { rows, log, readFile } = this.#deps;
+    const { reception, signal } = run;
     return {
-      online: (line) => {
+      online: (line, conflict) => {
         if (signal.aborted) return;
         run.isConnected = true;
-        this.#goOnline(joined, line);
+        this.#goOnline(joined, line, signal);
+        this.#life.set(conflict === undefined ? 'running' : 'conflict', conflict ?? null);
+        run.held.wake();
         // Of the last run of the program: those of this one are being answered.
         if (!joined.hasAnsweredLeft) void reception.answerLeft().catch((cause: unknown) => this.#note(cause));
         joined.hasAnsweredLeft = true;
@@ -218,11 +297,12 @@ export class ServiceChannel {
       offline: (problem) => {
         // A service that is ended says that its connection is gone; the state is already that of the pause.
         if (signal.aborted) return;
-        this.#online?.close();
+        this.#closePort();
         this.#life.set('offline', problem);
       },
       knows: (senderId) => reception.knows(senderId),
       take: (message) => reception.take(message),
+      stopFirst: (messages) => reception.stopFirst(messages),
       press: (press) => joined.questions.press(press),
       note: (key) => rows.note(key),
       setNote: (key, value) => {
@@ -233,31 +313,32 @@ export class ServiceChannel {
     };
   }
 
-  #goOnline(joined: Joined, line: ChatLine): void {
-    this.#online?.close();
+  #goOnline(joined: Joined, line: ChatLine, signal: AbortSignal): void {
     const { log, clock, logger, every } = this.#deps;
-    const live =
-      line.live === undefined ? null : new LiveReplies({ log, clock, logger, every, screen: line.live, records: recordsOf(this.name) });
-    const stopHearing = live === null ? null : joined.claw.onDelta((delta) => live.hear(delta));
-    const closePort = joined.link.open(this.#portOver(line.port, live));
-    this.#online = {
-      line,
-      live,
-      close: () => {
-        closePort();
-        stopHearing?.();
-      },
-    };
-    this.#me = line.me;
-    this.#life.set('running', null);
+    if (this.#online?.line !== line) {
+      void this.#leave();
+      const live = line.live === undefined ? null : new LiveReplies({ log, clock, logger, every, screen: line.live, channel: this.name });
+      const stopHearing = joined.claw.onDelta((delta) => live?.hear(delta));
+      this.#online = { line, live, signal, stopHearing, closePort: null };
+      this.#me = line.me;
+      this.#meId = line.meId ?? '';
+    }
+    if (this.#online.closePort !== null) return;
+    this.#online.closePort = joined.link.open(this.#portOver(line.port, this.#online.live));
     joined.questions.askOpen();
     this.#closeAnswered();
   }
 
+  #closePort(): void {
+    this.#online?.closePort?.();
+    if (this.#online !== null) this.#online.closePort = null;
+  }
+
   async #leave(): Promise<void> {
     const online = this.#online;
-    online?.close();
+    this.#closePort();
     this.#online = null;
+    online?.stopHearing();
     await online?.live?.dispose();
   }
 
@@ -275,64 +356,25 @@ export class ServiceChannel {
         if (item.turnId !== null) await live?.end(item.turnId);
         const shown = part.part === 0 && item.kind === 'reply' && item.turnId !== null ? rows.preview(item.turnId) : null;
         const shownIn = shown?.chatId === item.to.chatId ? { shownIn: shown.messageId } : {};
-        return port.send({ ...this.#asAnswered(part), ...shownIn }, signal);
+        return port.send({ ...this.#asAnswered(part, port), ...shownIn }, signal);
       },
     };
   }
 
-  #asAnswered(part: OutboundPart): OutboundPart {
+  #asAnswered(part: OutboundPart, port: ChannelPort): OutboundPart {
     if (part.item.kind !== 'question') return part;
     const answer = this.#life.joined?.questions.answerOf(part.item.outboundId) ?? null;
     if (answer === null) return part;
     const { buttons: _gone, ...rest } = part.item;
     const item = stillRedacted<OutboundItem>(rest);
-    return { ...part, item, text: part.text === '' ? '' : `${part.text}\n\n${answer}` };
+    // The files of an item are in the same part as its text, or in parts after it.
+    const isLast = part.text !== '' && part.part === part.parts - 1 - (part.files.length > 0 ? 0 : item.files.length);
+    return { ...part, item, text: isLast ? `${part.text}\n\n${port.escape?.(answer) ?? answer}` : part.text };
   }
 
-  /** Every chat that asked shows the outcome, wherever it was decided. */
   #closeAnswered(): void {
     const { questions } = this.#life.joined ?? {};
-    const online = this.#online;
-    if (questions === undefined || online === null) return;
-    for (const { question, asked } of questions.answered()) {
-      const { chatId, messageId, approvalId, userId } = question;
-      const key = `${approvalId} ${userId}`;
-      if (messageId === null || this.#closing.has(key)) continue;
-      const text = questions.howAnswered(asked);
-      const { line } = online;
-      if (line.closeQuestion === undefined) {
-        this.#closeByLine(questions, { question, asked }, text);
-        continue;
-      }
-      this.#closing.add(key);
-      void line
-        .closeQuestion({ chatId, messageId, text })
-        .catch((cause: unknown) => this.#note(cause))
-        .then(() => {
-          this.#closing.delete(key);
-          questions.close(question);
-        });
-    }
-  }
-
-  /** A service whose messages cannot be changed gets a line, unless the person answered in that very chat. */
-  #closeByLine(questions: Questions, { question, asked }: ReturnType<Questions['answered']>[number], text: string): void {
-    const { log, queue } = this.#deps;
-    log.transact(() => {
-      if (asked.by !== `${this.name}:${question.userId}`) {
-        queue({
-          to: { channel: this.name, chatId: question.chatId },
-          kind: 'notice',
-          text: `${asked.summary}\n${text}`,
-          files: [],
-          ...(question.messageId === null ? {} : { replyToMessageId: question.messageId }),
-          idempotencyKey: `${this.name}-closed:${asked.askId}:${question.userId}`,
-          sessionId: asked.sessionId === '' ? systemSessionId : asked.sessionId,
-          turnId: null,
-        });
-      }
-      questions.close(question);
-    });
+    if (questions !== undefined && this.#online !== null) this.#closing.closeAnswered(questions, this.#online.line, this.#online.signal);
   }
 
   #note(cause: unknown): void {

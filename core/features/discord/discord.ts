@@ -6,15 +6,14 @@ import type { Logger } from '../../base/logger.ts';
 import type { REST } from '@discordjs/rest';
 import type { SessionInfo, SimpleShardingStrategy, WebSocketManager } from '@discordjs/ws';
 import type { APIInteraction, APIMessageComponentInteraction } from 'discord-api-types/v10';
-import { channelRulesSchema, type ChatDesk, type ChatService, type ResolveSecret } from '../../contracts/channels.ts';
-import type { Config } from '../../contracts/config.ts';
+import { channelRulesSchema, type ChatDesk, type ChatLine, type ChatService, type ResolveSecret } from '../../contracts/channels.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { discordSchema, type DiscordConfig } from '../../contracts/features/discord.ts';
-import { trialOf } from '../../runtime/chats/chats.ts';
+import { download, trialOf } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-port.ts';
 import { readFailure } from './failure.ts';
-import { fetchFiles, readMessage, type DiscordMessage } from './read-discord.ts';
+import { readMessage, type DiscordMessage } from './read-discord.ts';
 
 type Taken = Pick<Spine, 'config' | 'secrets' | 'logger'>;
 
@@ -32,7 +31,7 @@ export const discord = defineBuiltInFeature({
   create: ({ config, secrets, logger }: Taken) => {
     const settings = config.channels.discord;
     const serviceOf = (given: DiscordConfig, resolve: ResolveSecret): ChatService =>
-      createDiscordService(given, config.attachments, { secrets: { resolve }, logger });
+      createDiscordService(given, { secrets: { resolve }, logger });
     return {
       services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
       trials: [trialOf('discord', discordSchema, serviceOf)],
@@ -40,7 +39,7 @@ export const discord = defineBuiltInFeature({
   },
 });
 
-function createDiscordService(settings: DiscordConfig, limits: Config['attachments'], spine: Connecting): ChatService {
+function createDiscordService(settings: DiscordConfig, spine: Connecting): ChatService {
   const { token: _token, apiRoot: _apiRoot, ...rules } = settings;
   return {
     name: 'discord',
@@ -48,7 +47,8 @@ function createDiscordService(settings: DiscordConfig, limits: Config['attachmen
     rules: channelRulesSchema.parse(rules),
     answers: 'buttons',
     answersStrangers: true,
-    run: (desk, signal) => new DiscordRun({ settings, limits, desk, ...spine }).serve(signal),
+    secret: () => spine.secrets.resolve(settings.token),
+    run: (desk, signal) => new DiscordRun({ settings, desk, ...spine }).serve(signal),
   };
 }
 
@@ -59,7 +59,6 @@ interface Connecting {
 
 interface RunDeps extends Connecting {
   readonly settings: DiscordConfig;
-  readonly limits: Config['attachments'];
   readonly desk: ChatDesk;
 }
 
@@ -69,6 +68,8 @@ class DiscordRun {
   /** One after the other: the place in a chat only moves forward. */
   #taking: Promise<void> = Promise.resolve();
   #me: { readonly id: string; readonly username: string } = { id: '', username: 'discord' };
+  /** The same after a cut: what is being shown stays. */
+  #line: ChatLine | null = null;
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
@@ -116,12 +117,14 @@ class DiscordRun {
 
   #goOnline(rest: REST, signal: AbortSignal): void {
     const { desk } = this.#deps;
-    desk.online({
+    this.#line ??= {
       port: createDiscordPort({ rest, desk, wait: sleep }),
       live: createLiveScreen(rest),
       me: this.#me.username,
       closeQuestion: (question) => closeQuestion(rest, question),
-    });
+      fetchFile: ({ ref, name }, limits) => download(ref, { name, fetch, ...limits }),
+    };
+    desk.online(this.#line);
     this.#taking = this.#taking.then(() => this.#catchUp(rest, signal)).catch((cause: unknown) => this.#note(cause));
   }
 
@@ -131,19 +134,12 @@ class DiscordRun {
   }
 
   async #take(message: DiscordMessage, signal: AbortSignal): Promise<void> {
-    const { desk, limits } = this.#deps;
+    const { desk } = this.#deps;
     const read = readMessage(message, this.#me.id);
     if (read === null || signal.aborted) return;
     const isGroup = read.kind === 'group';
     if (isGroup && !(read.mentioned && desk.knows(read.senderId))) return;
-    try {
-      const attachments = desk.knows(read.senderId) ? await fetchFiles(message, limits, { fetch, signal }) : [];
-      await desk.take({ ...read, attachments });
-    } catch (cause) {
-      if (!isAppError(cause) || cause.code === 'shutting_down' || cause.code.startsWith('store_')) throw cause;
-      const hint = cause.hint === undefined ? '' : ` ${cause.hint}`;
-      await desk.take({ ...read, text: `${read.text}\n\n(A file did not arrive: ${cause.message}${hint})`.trim() });
-    }
+    await desk.take(read);
     if (desk.knows(read.senderId)) this.#remember(read.chatId, message.id);
   }
 
@@ -167,7 +163,9 @@ class DiscordRun {
       if (signal.aborted) return;
       const missed = await this.#missed(rest, chatId, after);
       // The newest come first. A message fetched this way does not say where it was written.
-      for (const message of missed.toReversed()) await this.#take(message, signal);
+      const inOrder = missed.toReversed();
+      this.#deps.desk.stopFirst(inOrder.slice(1).flatMap((message) => readMessage(message, this.#me.id) ?? []));
+      for (const message of inOrder) await this.#take(message, signal);
     }
   }
 

@@ -2,6 +2,7 @@
 // contain the address of a call, because the token is part of it.
 
 import type { GrammyError, HttpError } from 'grammy/web';
+import { AppError } from '../../contracts/errors.ts';
 import { neverSent } from '../../runtime/chats/chats.ts';
 
 export type ApiFailure =
@@ -36,6 +37,17 @@ const alsoNeverSent: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 const FLOOD_MS_MAX = 3_600_000;
+
+const tokenWords = 'Telegram does not take the token of the bot: it was revoked, or never was one. Set the new one of @BotFather.';
+
+export function tokenRefused(cause?: unknown): AppError {
+  return new AppError('unauthorized', tokenWords, { data: { hint: '', field: 'token' }, cause });
+}
+
+/** Revoked, or never one. */
+export function isTokenRefused(failure: ApiFailure): boolean {
+  return failure.kind === 'refused' && (failure.why === 'unauthorized' || failure.why === 'not_found');
+}
 
 export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
   if (isFromServer(cause)) return ofServer(cause);

@@ -24,7 +24,7 @@ const itemOf = (change: Partial<OutboundItem> = {}): Redacted<OutboundItem> =>
     ...change,
   });
 
-function open(failures: Error[] = [], more: { preview?: string; answer?: string } = {}) {
+function open(failures: Error[] = []) {
   const texts: TextMessage[] = [];
   const files: FileMessage[] = [];
   const edits: TextMessage[] = [];
@@ -39,18 +39,16 @@ function open(failures: Error[] = [], more: { preview?: string; answer?: string 
       editText: (message) => fail() ?? Promise.resolve(void edits.push(message)),
     },
     readFile: (sha256) => (sha256 === 'gone' ? null : Buffer.from('content')),
-    preview: () => (more.preview === undefined ? null : { chatId: '42', messageId: more.preview }),
-    endLive: () => Promise.resolve(),
-    answerOf: () => more.answer ?? null,
   });
   return { port, texts, files, edits };
 }
 
-async function sendAll(port: ChannelPort, item: Redacted<OutboundItem>): Promise<SendOutcome[]> {
+async function sendAll(port: ChannelPort, item: Redacted<OutboundItem>, shownIn?: string): Promise<SendOutcome[]> {
   const parts = port.split(item);
   const outcomes: SendOutcome[] = [];
   for (const [part, content] of parts.entries()) {
-    const outbound = { ...content, item, part, parts: parts.length, attempt: 1, idempotencyKey: `k/${part}` };
+    const shown = shownIn === undefined ? {} : { shownIn };
+    const outbound = { ...content, item, part, parts: parts.length, attempt: 1, idempotencyKey: `k/${part}`, ...shown };
     outcomes.push(await port.send(outbound, new AbortController().signal));
   }
   return outcomes;
@@ -91,20 +89,21 @@ test('the buttons are under the last text, the reply is at the first', async () 
   ]);
 });
 
-test('an approval answered on its way says so and has no buttons', async () => {
-  const { port, texts } = open([], { answer: 'Answered in the window: denied.' });
-  await sendAll(port, itemOf({ kind: 'question', text: 'May I?', buttons: [[{ label: 'Yes', data: 'y' }]] }));
-  expect(texts).toMatchObject([{ text: 'May I?\n\nAnswered in the window: denied.', buttons: undefined }]);
+test('an answer that is added to a question is written as its part is, and the room for it is kept', () => {
+  const { port } = open();
+  expect(port.escape?.('<b> & more')).toBe('&lt;b&gt; &amp; more');
+  const [part] = port.split(itemOf({ kind: 'question', text: 'word '.repeat(5_000) }));
+  expect((part?.text.length ?? 0) + 2 + (port.escape?.('x'.repeat(1_000)).length ?? 0)).toBeLessThanOrEqual(4_096);
 });
 
 test('what was shown while it was written becomes the answer; an edit of unknown fate is made again', async () => {
-  const { port, texts, edits } = open([network('ECONNRESET')], { preview: '77' });
-  expect(await sendAll(port, itemOf())).toEqual([{ kind: 'sent', messageId: '77' }]);
+  const { port, texts, edits } = open([network('ECONNRESET')]);
+  expect(await sendAll(port, itemOf(), '77')).toEqual([{ kind: 'sent', messageId: '77' }]);
   expect([texts.length, edits.length]).toEqual([0, 1]);
-  const same = open([refused(400, 'Bad Request: message is not modified: the same')], { preview: '77' });
-  expect(await sendAll(same.port, itemOf())).toEqual([{ kind: 'sent', messageId: '77' }]);
-  const gone = open([noMessage], { preview: '77' });
-  expect(await sendAll(gone.port, itemOf())).toEqual([{ kind: 'sent', messageId: 't1' }]);
+  const same = open([refused(400, 'Bad Request: message is not modified: the same')]);
+  expect(await sendAll(same.port, itemOf(), '77')).toEqual([{ kind: 'sent', messageId: '77' }]);
+  const gone = open([noMessage]);
+  expect(await sendAll(gone.port, itemOf(), '77')).toEqual([{ kind: 'sent', messageId: 't1' }]);
 });
 
 test('files go after the words, pictures as pictures, and as files where Telegram takes them for none', async () => {

@@ -16,12 +16,6 @@ export interface ChatPortDeps {
   readonly api: Pick<BotApi, 'sendText' | 'sendFile' | 'editText'>;
   /** Null if the content is no longer kept. */
   readonly readFile: (sha256: string) => Uint8Array | null;
-  /** The message in which the turn showed its answer while it was written. */
-  preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null;
-  /** No more live text of the turn is shown once this resolves. */
-  readonly endLive: (turnId: string) => Promise<void>;
-  /** The answer of an approval; null while it is open. */
-  readonly answerOf: (outboundId: string) => string | null;
 }
 
 export function createChatPort(deps: ChatPortDeps): ChannelPort {
@@ -29,6 +23,7 @@ export function createChatPort(deps: ChatPortDeps): ChannelPort {
     name: 'telegram',
     maxFileBytes: UPLOAD_MAX,
     split: splitItem,
+    escape: (text) => escapeHtml(text.slice(0, ANSWER_MAX - 2)),
     send: (part, signal) => sendPart(deps, part, signal),
   };
 }
@@ -50,13 +45,9 @@ function splitMarkdown(markdown: string, lengthMax: number): string[] {
 }
 
 async function sendPart(deps: ChatPortDeps, outbound: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
-  const { item, part, files } = outbound;
-  if (item.turnId !== null) await deps.endLive(item.turnId);
-  const file = files[0];
-  if (file !== undefined) return sendFile(deps, outbound, signal);
-  const shown = part === 0 && item.kind === 'reply' && item.turnId !== null ? deps.preview(item.turnId) : null;
-  if (shown?.chatId === item.to.chatId) {
-    const outcome = await becomeAnswer(deps, outbound, { messageId: shown.messageId, signal });
+  if (outbound.files[0] !== undefined) return sendFile(deps, outbound, signal);
+  if (outbound.shownIn !== undefined) {
+    const outcome = await becomeAnswer(deps, outbound, { messageId: outbound.shownIn, signal });
     if (outcome !== null) return outcome;
   }
   return sendWords(deps, outbound, signal);
@@ -68,19 +59,14 @@ interface Words {
   readonly buttons: readonly (readonly Button[])[] | undefined;
 }
 
-function wordsOf({ answerOf }: ChatPortDeps, { item, text, part, parts }: OutboundPart): Words {
-  const answer = item.kind === 'question' ? answerOf(item.outboundId) : null;
-  // The buttons are under the last text; an approval that was already answered has none.
+/** The buttons are under the last text. */
+function wordsOf({ item, text, part, parts }: OutboundPart): Words {
   const isLast = part === parts - item.files.length - 1;
-  return {
-    chatId: item.to.chatId,
-    html: answer === null || !isLast ? text : `${text}\n\n${escapeHtml(answer.slice(0, ANSWER_MAX - 2))}`,
-    buttons: isLast && answer === null ? item.buttons : undefined,
-  };
+  return { chatId: item.to.chatId, html: text, buttons: isLast ? item.buttons : undefined };
 }
 
 async function sendWords(deps: ChatPortDeps, outbound: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
-  const { chatId, html, buttons } = wordsOf(deps, outbound);
+  const { chatId, html, buttons } = wordsOf(outbound);
   const replyTo = outbound.part === 0 ? outbound.item.replyToMessageId : undefined;
   const send = (text: string, isHtml: boolean): Promise<string> => deps.api.sendText({ chatId, text, isHtml, buttons, replyTo }, signal);
   return asOutcome(signal, () => withoutFormat(html, send));
@@ -110,7 +96,7 @@ async function becomeAnswer(
   outbound: OutboundPart,
   { messageId, signal }: { messageId: string; signal: AbortSignal },
 ): Promise<SendOutcome | null> {
-  const { chatId, html, buttons } = wordsOf(deps, outbound);
+  const { chatId, html, buttons } = wordsOf(outbound);
   const edit = async (text: string, isHtml: boolean): Promise<string> => {
     await deps.api.editText({ chatId, messageId, text, isHtml, buttons }, signal);
     return messageId;

@@ -1,47 +1,31 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
-import { type ChannelInbound, channelRulesSchema } from '../../contracts/channels.ts';
+import type { ChannelInbound } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { Update } from './bot-api.ts';
 import { Intake, type IntakeDeps } from './intake.ts';
-import { openBench } from './telegram-test-bench.ts';
+import { PollPlace } from './poll-place.ts';
 
-type OutboundDraft = Parameters<IntakeDeps['queue']>[0];
-
-const bot = { botId: '7', username: 'double_bot' };
-const nothing = (): void => undefined;
-
-function open(more: Partial<IntakeDeps> = {}) {
-  const bench = openBench(onTestFinished);
-  bench.pair('42', 'Ada');
+/** `eachMs`: how long a message takes. */
+function open({ eachMs = 0, ...more }: Partial<IntakeDeps['desk']> & { eachMs?: number } = {}) {
+  const clock = new ManualClock();
+  const notes = new Map<string, string>();
+  const place = new PollPlace({ note: (key) => notes.get(key) ?? null, setNote: (key, value) => void notes.set(key, value) }, '7');
   const received: ChannelInbound[] = [];
-  const commands: string[] = [];
-  const deps: IntakeDeps = {
-    ...bench,
-    logger: silentLogger,
-    bot,
-    rules: channelRulesSchema.parse({}),
-    pairing: { claim: () => ({ result: 'wrong', drafts: [] }) },
-    questions: { press: () => Promise.resolve('') },
-    strangers: { meet: nothing },
-    link: {
-      receive: (message) => {
-        received.push(message);
-        message.alongside?.();
-        return { kind: 'accepted', sessionId: 's', turnId: `t${received.length}` };
-      },
+  const desk = {
+    take: (message: ChannelInbound) => {
+      clock.advance(eachMs);
+      received.push(message);
+      return Promise.resolve();
     },
-    queue: () => 'out',
-    command: ({ name }) => {
-      commands.push(name);
-      return Promise.resolve({ text: 'done' });
-    },
-    wakeFiles: nothing,
-    began: nothing,
-    say: nothing,
-    answerPress: nothing,
+    press: () => Promise.resolve(''),
+    stopFirst: () => false,
     ...more,
   };
-  return { ...bench, deps, intake: new Intake(deps), received, commands };
+  const bot = { botId: '7', username: 'double_bot' };
+  const intake = new Intake({ desk, place, clock, logger: silentLogger, bot, answerPress: () => Promise.resolve() });
+  return { intake, received, askFrom: () => place.askFrom(clock.nowMs()) };
 }
 
 const said = (update_id: number, text: string): Update => ({
@@ -55,63 +39,31 @@ const said = (update_id: number, text: string): Update => ({
   },
 });
 
-test('intake takes a bounded time: the rest comes again with newer updates', () => {
+test('intake takes a bounded time: the rest comes again with newer updates', async () => {
   const rig = open();
-  const slow = open({
-    link: {
-      receive: (message) => {
-        slow.clock.advance(25);
-        message.alongside?.();
-        return { kind: 'accepted', sessionId: 's', turnId: 't' };
-      },
-    },
-  });
+  const slow = open({ eachMs: 25 });
   const updates = [1, 2, 3, 4].map((id) => said(id, `number ${id}`));
-  expect([rig.intake.take(updates, 0), rig.store.askFrom('7', 0)]).toEqual(['taken', 5]);
-  expect([slow.intake.take(updates, 0), slow.store.askFrom('7', 0)]).toEqual(['partly', 3]);
+  expect([await rig.intake.take(updates, 0), rig.askFrom()]).toEqual(['taken', 5]);
+  expect([await slow.intake.take(updates, 0), slow.askFrom()]).toEqual(['partly', 3]);
   // One at least, however slow.
-  expect([slow.intake.take(updates.slice(3), 0), slow.store.askFrom('7', 0)]).toEqual(['taken', 5]);
+  expect([await slow.intake.take(updates.slice(3), 0), slow.askFrom()]).toEqual(['taken', 5]);
 });
 
-test('a panic stop behind other messages is pressed before they are taken', () => {
-  const { intake, commands, received, store } = open();
+test('a panic stop behind other messages is pressed before they are taken', async () => {
+  const stopped: string[] = [];
+  const { intake, received, askFrom } = open({
+    stopFirst: (messages) => messages.some(({ text }) => text === '/panic' && stopped.length === 0 && stopped.push(text) > 0),
+  });
   const updates = [said(1, 'hello'), said(2, '/panic')];
-  expect(intake.take(updates, 0)).toBe('later');
-  expect([commands, received, store.askFrom('7', 0)]).toEqual([['panic'], [], 0]);
-  expect(intake.take(updates, 0)).toBe('taken');
-  expect([commands, received.map(({ text }) => text), store.askFrom('7', 0)]).toEqual([['panic', 'panic'], ['hello'], 3]);
+  expect([await intake.take(updates, 0), received, askFrom(), stopped]).toEqual(['later', [], 0, ['/panic']]);
+  expect([await intake.take(updates, 0), received.map(({ text }) => text), askFrom()]).toEqual(['taken', ['hello', '/panic'], 3]);
 });
 
-const waiting = new Promise<never>(nothing);
-
-test.each([
-  ['/help', 'done'],
-  ['/sessions', 'done'],
-  ['/dance', 'done'],
-  ['/new', expect.stringContaining('may be done or not')],
-  ['/approve 1', expect.stringContaining('may be done or not')],
-  ['/sessions 2', expect.stringContaining('may be done or not')],
-  ['/panic', 'done'],
-])(
-  '%s of which the program ended before its answer is answered by the next run, and done twice only where that does nothing',
-  async (text, answer) => {
-    const rig = open({ command: () => waiting });
-    expect(rig.intake.take([said(1, text)], 0)).toBe('taken');
-    expect([rig.store.askFrom('7', 0), rig.store.held().length]).toEqual([2, 1]);
-    const asked: string[] = [];
-    const told: OutboundDraft[] = [];
-    const queued = new Promise<void>((resolve) => {
-      const next = new Intake({
-        ...rig.deps,
-        command: ({ name }) => (asked.push(name), Promise.resolve({ text: 'done' })),
-        queue: (item) => (told.push(item), resolve(), 'out'),
-      });
-      next.answerLeft();
-    });
-    await queued;
-    expect(told).toMatchObject([{ text: answer, replyToMessageId: '1', idempotencyKey: 'telegram-answer:7:1' }]);
-    expect(asked).not.toContain('panic');
-    expect(asked).not.toContain('new');
-    expect(rig.store.held()).toEqual([]);
-  },
-);
+test('what could not be stored comes again; what cannot be handled is skipped', async () => {
+  const failing = (cause: Error) => open({ take: () => Promise.reject(cause) });
+  const full = failing(new AppError('store_full', 'The disk is full.'));
+  await expect(full.intake.take([said(1, 'hello')], 0)).rejects.toThrow('The disk is full.');
+  expect(full.askFrom()).toBe(0);
+  const odd = failing(new Error('odd'));
+  expect([await odd.intake.take([said(1, 'hello')], 0), odd.askFrom()]).toEqual(['taken', 2]);
+});

@@ -1,10 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { GrammyError, HttpError } from 'grammy/web';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../base/logger.ts';
-import { systemSessionId } from '../../contracts/events.ts';
+import { ManualClock } from '../../base/clock.ts';
+import { Storage } from '../../store/storage/storage.ts';
+import { channels } from '../channels/channels.ts';
 import type { Update } from './bot-api.ts';
+import { PollPlace } from './poll-place.ts';
 import { Poller, type PollEnd } from './poller.ts';
-import { openBench } from './telegram-test-bench.ts';
+import { PollLeases, telegramMigrations } from './rows.ts';
 
 const refused = (code: number, description: string, parameters = {}): GrammyError =>
   new GrammyError('failed', { ok: false, error_code: code, description, parameters }, 'getUpdates', {});
@@ -15,15 +21,27 @@ const update = (update_id: number): Update => ({ update_id });
 
 type Answer = Update[] | Error | (() => Update[]);
 
+function openLeases(): PollLeases {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-telegram-'));
+  const storage = Storage.open({ home, migrations: [...channels.migrations, ...telegramMigrations] });
+  onTestFinished(() => {
+    storage.dispose();
+    rmSync(home, { recursive: true, force: true });
+  });
+  return new PollLeases(storage.db);
+}
+
 /** Answers in order, then ends the loop. */
 async function poll(
   answers: Answer[],
   more: { take?: (updates: readonly Update[], waitedMs: number) => void; offset?: number; takes?: number } = {},
 ) {
-  const { clock, store, log } = openBench(onTestFinished);
-  const mark = (offset: number): void =>
-    void log.append(systemSessionId, [{ type: 'telegram.updates_taken', body: { botId: '7', offset, updates: 1, strangers: 0 } }]);
-  if (more.offset !== undefined) mark(more.offset);
+  const clock = new ManualClock();
+  const leases = openLeases();
+  const notes = new Map<string, string>();
+  const desk = { note: (key: string) => notes.get(key) ?? null, setNote: (key: string, value: string) => void notes.set(key, value) };
+  const place = new PollPlace(desk, '7');
+  if (more.offset !== undefined) place.moveTo(more.offset, clock.nowMs());
   const waits: number[] = [];
   const told: string[] = [];
   const asked: { offset: number; timeoutSeconds: number }[] = [];
@@ -39,10 +57,10 @@ async function poll(
         return Promise.resolve(typeof answer === 'function' ? answer() : (answer ?? []));
       },
     },
-    store,
+    place,
+    leases,
     clock,
     logger: silentLogger,
-    botId: '7',
     tokenHash: 'hash',
     holder: 'me',
     pollSeconds: 30,
@@ -52,19 +70,20 @@ async function poll(
       return Promise.resolve(true);
     },
     random: () => 0.5,
-    take: (updates, waitedMs) => {
+    take: async (updates, waitedMs) => {
       more.take?.(updates, waitedMs);
       const now = updates.slice(0, more.takes);
       for (const one of now) taken.push(one.update_id);
-      mark((now.at(-1)?.update_id ?? 0) + 1);
+      place.moveTo((now.at(-1)?.update_id ?? 0) + 1, clock.nowMs());
       return now.length === updates.length ? 'taken' : 'partly';
     },
-    tell: (state) => {
+    tell: (news) => {
+      const state = news.state === 'polling' ? (news.conflict === undefined ? 'running' : 'conflict') : news.state;
       if (told.at(-1) !== state) told.push(state);
     },
   });
   const run = (): Promise<PollEnd> => poller.run(ending.signal);
-  return { run, waits, told, asked, taken, store, clock };
+  return { run, waits, told, asked, taken, place, leases, clock };
 }
 
 test('the first poll asks shortly, then it waits for what comes; what was taken is confirmed by the next', async () => {
@@ -110,7 +129,7 @@ test('one failed poll is silent; without a network it reports once and recovers'
 test('a token that does not hold ends the loop', async () => {
   const { run, told } = await poll([refused(401, 'Unauthorized')]);
   expect(await run()).toBe('refused');
-  expect(told).toEqual(['refused']);
+  expect(told).toEqual([]);
 });
 
 test('a server that repeats itself gives nothing twice, and one that answers at once is not asked at once', async () => {
@@ -160,16 +179,16 @@ test('what was left of a poll comes again at once, and is no younger than it was
 });
 
 test('after a week without updates the server may renumber', async () => {
-  const { run, asked, taken, clock, store } = await poll([[update(3)], []], { offset: 900_000 });
+  const { run, asked, taken, clock, place } = await poll([[update(3)], []], { offset: 900_000 });
   clock.advance(7 * 86_400_000);
   await run();
   expect(asked[0]?.offset).toBe(0);
   expect(taken).toEqual([3]);
-  expect(store.askFrom('7', clock.nowMs())).toBe(4);
+  expect(place.askFrom(clock.nowMs())).toBe(4);
 });
 
 test('a poller that lost the lease stops', async () => {
-  const rig = await poll([[update(4)], []], { take: () => rig.store.holdLease('hash', 'another', rig.clock.nowMs()) });
+  const rig = await poll([[update(4)], []], { take: () => rig.leases.holdLease('hash', 'another', rig.clock.nowMs()) });
   expect(await rig.run()).toBe('lease_lost');
-  expect([rig.asked.length, rig.store.lease('hash')?.holder]).toEqual([1, 'another']);
+  expect([rig.asked.length, rig.leases.lease('hash')?.holder]).toEqual([1, 'another']);
 });

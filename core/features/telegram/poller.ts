@@ -3,18 +3,18 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { TelegramState } from '../../contracts/features/telegram.ts';
-import { readFailure, type ApiFailure } from './api-failure.ts';
+import { isTokenRefused, readFailure, type ApiFailure } from './api-failure.ts';
 import type { BotApi, Update } from './bot-api.ts';
 import type { Taken } from './intake.ts';
-import type { TelegramStore } from './rows.ts';
+import type { PollPlace } from './poll-place.ts';
+import type { PollLeases } from './rows.ts';
 
 export interface PollerDeps {
   readonly api: Pick<BotApi, 'getUpdates'>;
-  readonly store: TelegramStore;
+  readonly place: Pick<PollPlace, 'askFrom'>;
+  readonly leases: PollLeases;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly botId: string;
   /** The token that the lease is for, and its holder. */
   readonly tokenHash: string;
   readonly holder: string;
@@ -23,10 +23,13 @@ export interface PollerDeps {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Has its effect, or its durable record, before it returns. `waitedMs`: the maximum age of the updates of this poll. */
-  readonly take: (updates: readonly Update[], waitedMs: number) => Taken;
-  readonly tell: (state: TelegramState, problem: string | null) => void;
+  /** Has its effect, or its durable record, before it resolves. `waitedMs`: the maximum age of the updates of this poll. */
+  readonly take: (updates: readonly Update[], waitedMs: number) => Promise<Taken>;
+  readonly tell: (news: PollNews) => void;
 }
+
+/** `conflict`: who receives the updates instead, and the remedy. */
+export type PollNews = { readonly state: 'polling'; readonly conflict?: string } | { readonly state: 'offline'; readonly problem: string };
 
 /** Why the loop ended. */
 export type PollEnd = 'stopped' | 'refused' | 'lease_lost';
@@ -56,11 +59,11 @@ export class Poller {
   }
 
   async run(signal: AbortSignal): Promise<PollEnd> {
-    const { store, tokenHash, holder, clock } = this.#deps;
+    const { leases, tokenHash, holder, clock } = this.#deps;
     // The age of the first poll's updates counts from the last poll of the previous holder.
-    store.holdLease(tokenHash, holder, store.lease(tokenHash)?.polledAtMs ?? clock.nowMs());
+    leases.holdLease(tokenHash, holder, leases.lease(tokenHash)?.polledAtMs ?? clock.nowMs());
     while (!signal.aborted) {
-      if (store.lease(tokenHash)?.holder !== holder) return 'lease_lost';
+      if (leases.lease(tokenHash)?.holder !== holder) return 'lease_lost';
       const end = await this.#pollOnce(signal);
       if (end !== null) return end;
     }
@@ -68,14 +71,11 @@ export class Poller {
   }
 
   async #pollOnce(signal: AbortSignal): Promise<PollEnd | null> {
-    const { api, store, botId, pollSeconds, clock, wait } = this.#deps;
+    const { api, place, pollSeconds, clock, wait } = this.#deps;
     const startedMs = clock.monotonicMs();
     let updates: Update[];
     try {
-      updates = await api.getUpdates(
-        { offset: store.askFrom(botId, clock.nowMs()), timeoutSeconds: this.#isSure ? pollSeconds : 0 },
-        signal,
-      );
+      updates = await api.getUpdates({ offset: place.askFrom(clock.nowMs()), timeoutSeconds: this.#isSure ? pollSeconds : 0 }, signal);
     } catch (cause) {
       return this.#fail(readFailure(cause, signal), signal);
     }
@@ -83,8 +83,8 @@ export class Poller {
     this.#isSure = true;
     this.#failures = 0;
     this.#conflicts = 0;
-    this.#deps.tell('running', null);
-    const waitMs = this.#takeAll(updates);
+    this.#deps.tell({ state: 'polling' });
+    const waitMs = await this.#takeAll(updates);
     if (waitMs > 0) return this.#pause(waitMs, signal);
     const tookMs = clock.monotonicMs() - startedMs;
     if (wasSure && updates.length === 0 && tookMs < QUICK_MS) await wait(QUICK_MS, signal);
@@ -92,22 +92,22 @@ export class Poller {
   }
 
   /** How long to wait for updates that were not handled; 0 if all were. */
-  #takeAll(updates: readonly Update[]): number {
-    const { store, botId, tokenHash, holder, clock } = this.#deps;
+  async #takeAll(updates: readonly Update[]): Promise<number> {
+    const { place, leases, tokenHash, holder, clock } = this.#deps;
     const nowMs = clock.nowMs();
-    const from = store.askFrom(botId, nowMs);
-    const waitedMs = nowMs - (store.lease(tokenHash)?.polledAtMs ?? 0);
+    const from = place.askFrom(nowMs);
+    const waitedMs = nowMs - (leases.lease(tokenHash)?.polledAtMs ?? 0);
     // A server that does not honour the offset repeats itself.
     const fresh = updates.filter((update) => update.update_id >= from);
     // A clock that was set back tells nothing about ages.
     try {
       const ageMs = waitedMs < 0 ? Number.MAX_SAFE_INTEGER : waitedMs;
-      const taken = fresh.length === 0 ? 'taken' : this.#deps.take(fresh, ageMs);
+      const taken = fresh.length === 0 ? 'taken' : await this.#deps.take(fresh, ageMs);
       if (taken === 'later') return LATER_MS;
       // The remaining updates come again, with the same age.
       if (taken === 'partly') return 0;
       // A lease that another process has taken is not taken back.
-      if (store.lease(tokenHash)?.holder === holder) store.holdLease(tokenHash, holder, clock.nowMs());
+      if (leases.lease(tokenHash)?.holder === holder) leases.holdLease(tokenHash, holder, clock.nowMs());
       return 0;
     } catch (cause) {
       this.#deps.logger.log('error', 'updates of Telegram could not be kept', { cause: String(cause) });
@@ -119,22 +119,17 @@ export class Poller {
     this.#isSure = false;
     if (failure.kind === 'aborted') return 'stopped';
     if (failure.kind === 'flood') return this.#pause(failure.retryAfterMs, signal);
+    if (isTokenRefused(failure)) return 'refused';
     if (failure.kind === 'refused') {
       const { why } = failure;
-      if (why === 'unauthorized' || why === 'not_found') {
-        this.#deps.tell(
-          'refused',
-          'Telegram does not take the token of the bot: it was revoked, or never was one. Set the new one of @BotFather.',
-        );
-        return 'refused';
-      }
       if (why === 'conflict' || why === 'webhook') return this.#yield(why, signal);
     }
     this.#failures += 1;
     const { words } = failure;
     this.#deps.logger.log('warn', 'updates of Telegram could not be fetched', { words, failures: this.#failures });
     if (this.#failures >= OFFLINE_AFTER) {
-      this.#deps.tell('offline', 'The Telegram server cannot be reached. TrayClaw keeps trying; Telegram keeps new messages for a day.');
+      const problem = 'The Telegram server cannot be reached. TrayClaw keeps trying; Telegram keeps new messages for a day.';
+      this.#deps.tell({ state: 'offline', problem });
     }
     return this.#pause(growing(BACKOFF_MS, this.#failures, OFFLINE_MS_MAX, this.#deps.random), signal);
   }
@@ -142,11 +137,11 @@ export class Poller {
   /** Another program receives the updates: if both kept polling, they would only interrupt each other. */
   #yield(why: 'conflict' | 'webhook', signal: AbortSignal): Promise<null> {
     this.#conflicts += 1;
-    const what =
+    const conflict =
       why === 'webhook'
         ? 'A webhook is set for this bot, so updates go there. Remove it (deleteWebhook), or create a separate bot for this computer.'
         : 'Another program polls this bot: most likely TrayClaw on another computer or with another data folder, or another program with the same token. Stop it there, or create a separate bot for this computer.';
-    this.#deps.tell('conflict', what);
+    this.#deps.tell({ state: 'polling', conflict });
     return this.#pause(growing(CONFLICT_MS, this.#conflicts, CONFLICT_MS_MAX, this.#deps.random), signal);
   }
 

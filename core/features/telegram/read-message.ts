@@ -1,8 +1,9 @@
-// A Telegram message in the form this channel needs: author, chat, text, files, the message it answers, whether it was forwarded. Pure.
+// A Telegram message in the common form of all channels: author, chat, text, files, the message it answers, whether it was forwarded. Pure.
 // Names that people chose are only shown; ids decide.
 
 import type { Message, User } from 'grammy/types';
-import type { HeldMessage } from '../../contracts/features/telegram.ts';
+import type { ChannelInbound, RemoteFile } from '../../contracts/channels.ts';
+import { fileName } from '../../runtime/chats/chats.ts';
 
 export interface Bot {
   readonly botId: string;
@@ -13,39 +14,42 @@ const NAME_MAX = 100;
 const QUOTE_MAX = 4_000;
 
 /** Null for messages without a human author: channels, other bots, messages without a sender. */
-export function readMessage(message: Message, updateId: number, bot: Bot): HeldMessage | null {
+export function readMessage(message: Message, updateId: number, bot: Bot): ChannelInbound | null {
   const { from, chat } = message;
   if (from === undefined || from.is_bot || message.sender_chat !== undefined) return null;
   const kind = chat.type === 'private' ? 'private' : chat.type === 'group' || chat.type === 'supergroup' ? 'group' : null;
   if (kind === null) return null;
   // A private chat has the id of its person; anything else is invalid.
   if (kind === 'private' && chat.id !== from.id) return null;
+  const replyTo = answeredBy(message, bot);
+  const forwardedFrom = originOf(message);
   return {
-    botId: bot.botId,
-    updateId,
+    channel: 'telegram',
     chatId: String(chat.id),
     kind,
     senderId: String(from.id),
     senderName: nameOf(from),
+    dedupeKey: `${bot.botId}:${updateId}`,
     messageId: String(message.message_id),
     text: message.text ?? message.caption ?? '',
+    attachments: [],
     files: filesOf(message),
-    replyTo: answeredBy(message, bot),
-    forwardedFrom: originOf(message),
+    ...(replyTo === null ? {} : { replyTo }),
+    ...(forwardedFrom === null ? {} : { forwardedFrom }),
     mentioned: mentions(message, bot),
     atMs: message.date * 1000,
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
   };
 }
 
-export function nameOf(user: User): string {
+function nameOf(user: User): string {
   return [user.first_name, user.last_name]
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
     .slice(0, NAME_MAX);
 }
 
-function filesOf(message: Message): HeldMessage['files'] {
+function filesOf(message: Message): RemoteFile[] {
   const { document, photo, audio, voice, video, animation } = message;
   // An animation comes as a document as well.
   if (animation !== undefined) return [fileOf(animation, animation.file_name ?? 'animation.mp4', animation.mime_type)];
@@ -59,14 +63,13 @@ function filesOf(message: Message): HeldMessage['files'] {
   ];
 }
 
-/** The name is only shown: it never becomes part of a path. */
-function fileOf(file: { file_id: string; file_size?: number }, name: string, mediaType: string | undefined): HeldMessage['files'][number] {
-  const plain = name.replaceAll(/[\p{C}/\\]/gu, '_').slice(0, NAME_MAX);
-  return { fileId: file.file_id, name: plain === '' ? 'file' : plain, mediaType: mediaType ?? null, sizeBytes: file.file_size ?? null };
+function fileOf(file: { file_id: string; file_size?: number }, name: string, mediaType: string | undefined): RemoteFile {
+  return { ref: file.file_id, name: fileName(name), mediaType: mediaType ?? null, sizeBytes: file.file_size ?? null };
 }
 
-function answeredBy({ reply_to_message: answered, quote, external_reply: elsewhere }: Message, { botId }: Bot): HeldMessage['replyTo'] {
-  if (elsewhere !== undefined) return { text: (quote?.text ?? '').slice(0, QUOTE_MAX), fromAgent: false, messageId: null };
+function answeredBy(message: Message, { botId }: Bot): NonNullable<ChannelInbound['replyTo']> | null {
+  const { reply_to_message: answered, quote, external_reply: elsewhere } = message;
+  if (elsewhere !== undefined) return { text: (quote?.text ?? '').slice(0, QUOTE_MAX), fromAgent: false };
   if (answered === undefined) return null;
   const text = quote?.text ?? answered.text ?? answered.caption ?? '';
   return { text: text.slice(0, QUOTE_MAX), fromAgent: String(answered.from?.id) === botId, messageId: String(answered.message_id) };

@@ -1,52 +1,62 @@
-// Telegram: the person's own bot as a channel. Pairing, chats, approvals with buttons, files; its commands go through the operations, its
-// messages through the outbox.
+// Telegram: the person's own bot as a chat service, polled and never called from outside; and the operations it had before there were others.
 
-import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
-import type { Claw } from '../../contracts/claw.ts';
-import { channelRulesSchema } from '../../contracts/channels.ts';
-import { every, readKept } from '../../runtime/chats/chats.ts';
+import { channelRulesSchema, type ChannelTrial, type ChatService } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { telegramSchema } from '../../contracts/features/telegram.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { telegramChecks } from './checks.ts';
-import { TelegramStore, telegramMigrations } from './rows.ts';
-import { Telegram, type TelegramDeps } from './telegram-bot.ts';
-import { createTrial, standardRoot } from './trial.ts';
+import { createBotApi } from './bot-api.ts';
+import { meetBot, runBot } from './bot-run.ts';
+import { createHandlers, type BotChannel } from './operations.ts';
+import { PollLeases, telegramMigrations } from './rows.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'secrets' | 'outbox' | 'artifacts' | 'options'> &
-  Pick<TelegramDeps, 'servers'>;
-
-const POLL_SECONDS = 30;
+type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'options'>;
 
 export const telegram = defineBuiltInFeature({
   name: 'telegram',
   migrations: telegramMigrations,
-  rows: ({ db }) => new TelegramStore(db),
-  create: (spine: Taken, store: TelegramStore) => {
-    const { config, policy, secrets, outbox, artifacts } = spine;
-    const { token, apiRoot = standardRoot, ...rules } = config.channels.telegram ?? {};
-    const bot = new Telegram({
-      ...spine,
-      store,
-      approvals: policy,
-      rules: channelRulesSchema.parse(rules),
-      source: token === undefined ? null : { apiRoot: apiRoot.replace(/\/+$/, ''), resolveToken: () => secrets.resolve(token) },
-      pollSeconds: POLL_SECONDS,
-      fileBytesMax: config.attachments.fileBytesMax,
-      fetch,
-      random: Math.random,
-      randomInt: (below) => randomInt(below),
-      nonce: () => randomBytes(15).toString('base64url'),
-      wait: spine.options.wait ?? sleep,
-      every,
-      queue: (item) => outbox.queue(item),
-      keep: (text, name, sessionId) => artifacts.put(text, { name, mediaType: 'text/plain', sessionId }),
-      readFile: (sha256) => readKept(artifacts, sha256),
-    });
-    return {
-      handlers: bot.handlers,
-      trials: [createTrial(fetch)],
-      checks: [telegramChecks(() => bot.status())],
-      join: (claw: Claw) => [bot.channel(claw)],
+  rows: ({ db }) => new PollLeases(db),
+  create: ({ config, secrets, options, ...spine }: Taken, leases: PollLeases) => {
+    const { token, apiRoot, ...rules } = config.channels.telegram ?? {};
+    const resolveToken = async (): Promise<string> => {
+      if (token === undefined) throw new AppError('unauthorized', 'No bot is set up.');
+      return secrets.resolve(token);
     };
+    const deps = { ...spine, leases, resolveToken, apiRoot: rootOf(apiRoot), fetch, random: Math.random, wait: options.wait ?? sleep };
+    const service: ChatService = {
+      name: 'telegram',
+      title: 'Telegram',
+      rules: channelRulesSchema.parse(rules),
+      answers: 'buttons',
+      answersStrangers: true,
+      checkId: 'telegram',
+      isOff: token === undefined,
+      secret: resolveToken,
+      run: (desk, signal) => runBot(deps, desk, signal),
+    };
+    return { services: [service], trials: [trial] };
   },
 });
+
+/** After the feature of the channels, which keeps the people and the state of the bot. */
+export const telegramOperations = defineBuiltInFeature({
+  name: 'telegram-operations',
+  create: ({ chatChannel }: { readonly chatChannel: (name: string) => BotChannel }) => ({
+    handlers: createHandlers(chatChannel('telegram')),
+  }),
+});
+
+function rootOf(apiRoot = 'https://api.telegram.org'): string {
+  return apiRoot.replace(/\/+$/, '');
+}
+
+/** Asks who the bot is, and fetches nothing. */
+const trial: ChannelTrial = {
+  channel: 'telegram',
+  settings: telegramSchema,
+  connect: async (given, resolve, signal) => {
+    const { token, apiRoot } = telegramSchema.parse(given);
+    const api = await createBotApi(await resolve(token), rootOf(apiRoot), fetch);
+    return `@${(await meetBot(api, signal)).username}`;
+  },
+};

@@ -2,35 +2,40 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
-export interface ChannelRunDeps<State extends string> {
+type ChannelState = EventBodies['channel.state_changed']['state'];
+
+/** off: it has no account. conflict: another program receives what people write. */
+export type ServiceState = ChannelState | 'off' | 'conflict';
+
+/** The form of a state in events and results. */
+export function toldState(state: ServiceState): { readonly state: ChannelState; readonly conflict?: true } {
+  return state === 'conflict' ? { state: 'offline', conflict: true } : { state: state === 'off' ? 'paused' : state };
+}
+
+export interface ChannelRunDeps {
   readonly log: Pick<SessionLog, 'append'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly channel: string;
-  /** The first state; one that is `off` never starts. */
-  readonly first: State;
+  /** One that is `off` never starts. */
+  readonly first: 'starting' | 'off';
   isPaused(): boolean;
-  readonly records: {
-    paused(body: { readonly by: string }): AnyDraft;
-    resumed(body: { readonly by: string }): AnyDraft;
-    stateChanged(body: { readonly state: State; readonly problem: string | null }): AnyDraft;
-  };
 }
 
-export class ChannelRun<Joined, State extends string> {
-  readonly #deps: ChannelRunDeps<State | 'starting' | 'paused'>;
+export class ChannelRun<Joined> {
+  readonly #deps: ChannelRunDeps;
   readonly #work: (joined: Joined, signal: AbortSignal) => Promise<void>;
-  #state: State | 'starting' | 'paused';
+  #state: ServiceState;
   #problem: string | null = null;
   #sinceMs: number;
   #joined: Joined | null = null;
   #running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
 
   /** `work` lasts until its signal aborts. */
-  constructor(deps: ChannelRunDeps<State | 'starting' | 'paused'>, work: (joined: Joined, signal: AbortSignal) => Promise<void>) {
+  constructor(deps: ChannelRunDeps, work: (joined: Joined, signal: AbortSignal) => Promise<void>) {
     this.#deps = deps;
     this.#work = work;
     this.#state = deps.first;
@@ -57,15 +62,15 @@ export class ChannelRun<Joined, State extends string> {
   }
 
   setPaused(isPaused: boolean, by: string): void {
-    const { log, records } = this.#deps;
+    const { log, channel } = this.#deps;
     if (this.#deps.isPaused() !== isPaused)
-      log.append(systemSessionId, [isPaused ? records.paused({ by }) : records.resumed({ by })], true);
+      log.append(systemSessionId, [{ type: isPaused ? 'channel.paused' : 'channel.resumed', body: { channel, by } }], true);
     if (isPaused) void this.#stop();
     else this.#start();
   }
 
   /** Recorded once per change; a normal start is not recorded. */
-  set(state: State | 'starting' | 'paused', problem: string | null): void {
+  set(state: ServiceState, problem: string | null): void {
     if (state === this.#state && problem === this.#problem) return;
     const wasWell = this.#problem === null;
     this.#state = state;
@@ -73,7 +78,8 @@ export class ChannelRun<Joined, State extends string> {
     this.#sinceMs = this.#deps.clock.nowMs();
     if (wasWell && problem === null) return;
     try {
-      this.#deps.log.append(systemSessionId, [this.#deps.records.stateChanged({ state, problem })]);
+      const body = { channel: this.#deps.channel, ...toldState(state), problem };
+      this.#deps.log.append(systemSessionId, [{ type: 'channel.state_changed', body }]);
     } catch (cause) {
       this.#tell('the state of a chat service could not be noted', cause);
     }

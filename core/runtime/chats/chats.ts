@@ -3,13 +3,14 @@
 
 export { chatWords, refusalWords } from './chat-words.ts';
 export { botCommands, isHarmless, readCommand, runCommand, type CommandAnswer, type CommandCall } from './commands.ts';
-export { ChannelRun } from './channel-run.ts';
+export { ChannelRun, toldState, type ServiceState } from './channel-run.ts';
 export { trialOf } from './connect-once.ts';
+export { download, fileName, tooBig } from './download.ts';
 export { LiveReplies } from './live-replies.ts';
 export { looksLikeCode, Pairing, type PairedPeople, type PairingDeps } from './pairing.ts';
 export { neverSent } from './network-codes.ts';
 export { questionText } from './asked.ts';
 export { freshMs, Questions, type QuestionDeps, type ServerQuestions } from './questions.ts';
-export type { ChatRecords, PairingRow, PeopleRows, Person, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
+export type { PairingRow, PeopleRows, Person, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
 export { every, readKept } from './service-parts.ts';
 export { Strangers } from './strangers.ts';

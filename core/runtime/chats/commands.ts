@@ -55,7 +55,7 @@ export interface CommandAnswer {
 /** Null if the text is not a command. In a group only commands addressed to this bot count. */
 export function readCommand(text: string, username: string): { name: string; rest: string } | null {
   const [, name, to, rest = ''] = /^\/([A-Za-z0-9_]{1,32})(?:@(\w+))?(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
-  if (name === undefined || (to !== undefined && to.toLowerCase() !== username.toLowerCase())) return null;
+  if (name === undefined || (to !== undefined && to.toLowerCase() !== username.toLowerCase().replace(/^@/, ''))) return null;
   return { name: name.toLowerCase(), rest: rest.trim() };
 }
 

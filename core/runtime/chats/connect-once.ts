@@ -27,6 +27,7 @@ async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: 
     offline: (problem) => reject(new AppError('fetch_failed', problem, { data: { hint: '' } })),
     knows: () => false,
     take: refuse,
+    stopFirst: () => false,
     press: refuse,
     note: () => null,
     setNote: () => undefined,

@@ -6,11 +6,10 @@ import type { Logger } from '../../base/logger.ts';
 import { systemSessionId, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { LiveScreen } from '../../contracts/channels.ts';
-import type { ChatRecords } from './records.ts';
 
 export interface LiveDeps {
   readonly screen: LiveScreen;
-  readonly records: Pick<ChatRecords, 'previewed'>;
+  readonly channel: string;
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -142,11 +141,12 @@ export class LiveReplies {
 
   /** Not aborted halfway: a message with an unknown id would remain next to the answer. */
   async #write(live: Live, text: string): Promise<void> {
-    const { screen, log, records } = this.#deps;
+    const { screen, log, channel } = this.#deps;
     const { turnId, chatId, messageId } = live;
     if (messageId === null) {
       live.messageId = await screen.send(chatId, text);
-      log.append(systemSessionId, [records.previewed({ turnId, chatId, messageId: live.messageId })]);
+      const body = { channel, turnId, chatId, messageId: live.messageId };
+      log.append(systemSessionId, [{ type: 'channel.preview_sent', body }]);
     } else await screen.edit({ chatId, messageId, text });
     live.shown = text;
   }

@@ -10,7 +10,7 @@ import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { GuessLimit } from './guess-limit.ts';
-import type { ChatRecords, PairingRow, PeopleRows, Person, ServiceNames } from './records.ts';
+import type { PairingRow, PeopleRows, Person, ServiceNames } from './records.ts';
 
 /** Without 0, O, 1, I and L, which people take for one another. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
@@ -21,7 +21,6 @@ const PENDING_MAX = 3;
 export interface PairingDeps {
   readonly log: SessionLog;
   readonly store: PeopleRows;
-  readonly records: ChatRecords;
   readonly names: ServiceNames;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -48,19 +47,19 @@ export class Pairing {
 
   /** Fails with `rate_limited` while three codes wait. */
   offer(caller: Caller): { pairingId: string; code: string; expiresAtMs: number } {
-    const { log, ids, clock, randomInt, records, names } = this.#deps;
+    const { log, ids, clock, randomInt, names } = this.#deps;
     onlyHere(caller);
     this.#endExpired();
     if (this.#deps.store.pairings().length >= PENDING_MAX) {
       throw new AppError('rate_limited', `${PENDING_MAX} pairing codes wait already.`, {
-        data: { hint: `Confirm or refuse one (${names.listCommand}), or wait an hour.` },
+        data: { hint: 'Confirm or refuse one (trayclaw channels people), or wait an hour.' },
       });
     }
     const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)] ?? '').join('');
     const pairingId = ids.next('pair');
     const expiresAtMs = clock.nowMs() + CODE_MS;
-    const body = { pairingId, codeHash: hashCode(pairingId, code), expiresAtMs, by: caller.actor };
-    log.append(systemSessionId, [records.offered(body)], true);
+    const body = { channel: names.channel, pairingId, codeHash: hashCode(pairingId, code), expiresAtMs, by: caller.actor };
+    log.append(systemSessionId, [{ type: 'channel.pairing_offered', body }], true);
     return { pairingId, code, expiresAtMs };
   }
 
@@ -74,7 +73,8 @@ export class Pairing {
       this.#guesses.count(from.userId);
       return { result: 'wrong', drafts: [] };
     }
-    return { result: 'claimed', drafts: [this.#deps.records.claimed({ pairingId: offered.pairingId, ...from })] };
+    const body = { channel: this.#deps.names.channel, pairingId: offered.pairingId, ...from };
+    return { result: 'claimed', drafts: [{ type: 'channel.pairing_claimed', body }] };
   }
 
   /** Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over a chat). Returns the paired person. */
@@ -88,7 +88,8 @@ export class Pairing {
       });
     }
     const person = { userId, chatId, name };
-    this.#deps.log.append(systemSessionId, [this.#deps.records.paired({ pairingId, ...person, by: caller.actor })], true);
+    const body = { channel: this.#deps.names.channel, pairingId, ...person, by: caller.actor };
+    this.#deps.log.append(systemSessionId, [{ type: 'channel.paired', body }], true);
     return person;
   }
 
@@ -101,9 +102,9 @@ export class Pairing {
   /** Fails with `not_found`. */
   revoke(userId: string, caller: Caller): void {
     onlyHere(caller);
-    const { store, log, records, names } = this.#deps;
+    const { store, log, names } = this.#deps;
     if (store.person(userId) === null) throw new AppError('not_found', `No one with the ${names.title} id ${userId} is paired.`);
-    log.append(systemSessionId, [records.revoked({ userId, by: caller.actor })], true);
+    log.append(systemSessionId, [{ type: 'channel.revoked', body: { channel: names.channel, userId, by: caller.actor } }], true);
   }
 
   list(): PairedPeople {
@@ -123,7 +124,7 @@ export class Pairing {
     const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
     if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
       throw new AppError('not_found', `There is no waiting pairing ${pairingId}; a code is valid for an hour.`, {
-        data: { hint: `Show a new one with: ${this.#deps.names.pairCommand}` },
+        data: { hint: `Show a new one with: ${pairCommand(this.#deps.names)}` },
       });
     }
     return row;
@@ -135,8 +136,13 @@ export class Pairing {
   }
 
   #end({ pairingId }: PairingRow, reason: 'expired' | 'refused', by: string): void {
-    this.#deps.log.append(systemSessionId, [this.#deps.records.ended({ pairingId, reason, by })], true);
+    const { log, names } = this.#deps;
+    log.append(systemSessionId, [{ type: 'channel.pairing_ended', body: { channel: names.channel, pairingId, reason, by } }], true);
   }
+}
+
+export function pairCommand({ channel }: Pick<ServiceNames, 'channel'>): string {
+  return `trayclaw channels pair ${channel}`;
 }
 
 /** Eight characters of the alphabet, in any case, and nothing else. */

@@ -18,12 +18,11 @@ import { askedApproval, askedQuestion, declineKey, forgottenQuestion, MINUTES, p
 import { GuessLimit } from './guess-limit.ts';
 import { callerOf } from './caller.ts';
 import { readAnswer } from './read-answer.ts';
-import type { ChatRecords, PeopleRows, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
+import type { PeopleRows, QuestionRow, QuestionRows, ServiceNames } from './records.ts';
 
 export interface QuestionDeps {
   readonly log: SessionLog;
   readonly store: PeopleRows & QuestionRows;
-  readonly records: ChatRecords;
   readonly names: ServiceNames;
   /** Where a press does not prove who pressed, the answer is a code that was sent with the question. */
   readonly answers?: 'buttons' | 'codes';
@@ -83,7 +82,7 @@ export class Questions {
   }
 
   #askOne(asked: Asked, { userId, chatId, asks }: { userId: string; chatId: string; asks: number }): void {
-    const { log, queue, keep, nonce: draw, records, names, answers = 'buttons' } = this.#deps;
+    const { log, queue, keep, nonce: draw, names, answers = 'buttons' } = this.#deps;
     const { askId, sessionId, text, rest, choices } = asked;
     const nonce = draw();
     const files = rest === null ? [] : [keep(rest, 'call.txt', sessionId)];
@@ -99,7 +98,8 @@ export class Questions {
         sessionId,
         turnId: null,
       });
-      log.append(systemSessionId, [records.asked({ approvalId: askId, userId, chatId, nonce, outboundId })]);
+      const body = { channel: names.channel, approvalId: askId, userId, chatId, nonce, outboundId };
+      log.append(systemSessionId, [{ type: 'channel.asked', body }]);
     });
   }
 
@@ -196,7 +196,8 @@ export class Questions {
   }
 
   close({ approvalId, userId }: QuestionRow): void {
-    this.#deps.log.append(systemSessionId, [this.#deps.records.closed({ approvalId, userId })]);
+    const { log, names } = this.#deps;
+    log.append(systemSessionId, [{ type: 'channel.question_closed', body: { channel: names.channel, approvalId, userId } }]);
   }
 
   /** "Answered in the window: denied." */

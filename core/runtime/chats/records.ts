@@ -1,6 +1,4 @@
-// The rows that the shared parts of a chat service read, and the events they record: people, pairings and questions. Types only.
-
-import type { AnyDraft } from '../../contracts/events.ts';
+// The rows that the shared parts of a chat service read: people, pairings and questions. Types only.
 
 export interface Person {
   readonly userId: string;
@@ -46,25 +44,8 @@ export interface QuestionRows {
   openQuestions(): QuestionRow[];
 }
 
-/** The name of the service in addresses, for people, and in commands. */
+/** The name of the service in addresses and commands, and for people. */
 export interface ServiceNames {
   readonly channel: string;
   readonly title: string;
-  /** Commands that show a pairing code, and the people and codes there are. */
-  readonly pairCommand: string;
-  readonly listCommand: string;
-}
-
-type PersonBody = Omit<Person, 'pairedAtMs'>;
-
-/** The events of a service, as drafts. */
-export interface ChatRecords {
-  offered(body: { pairingId: string; codeHash: string; expiresAtMs: number; by: string }): AnyDraft;
-  claimed(body: PersonBody & { pairingId: string }): AnyDraft;
-  ended(body: { pairingId: string; reason: 'expired' | 'refused'; by: string }): AnyDraft;
-  paired(body: PersonBody & { pairingId: string; by: string }): AnyDraft;
-  revoked(body: { userId: string; by: string }): AnyDraft;
-  asked(body: Pick<QuestionRow, 'approvalId' | 'userId' | 'chatId' | 'nonce' | 'outboundId'>): AnyDraft;
-  closed(body: Pick<QuestionRow, 'approvalId' | 'userId'>): AnyDraft;
-  previewed(body: { turnId: string; chatId: string; messageId: string }): AnyDraft;
 }

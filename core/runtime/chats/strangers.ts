@@ -1,6 +1,7 @@
 // Unpaired people: they are counted and get one polite line an hour. Nothing about them is stored.
 
 import type { Clock } from '../../base/clock.ts';
+import { pairCommand } from './pairing.ts';
 import type { ServiceNames } from './records.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,9 +13,9 @@ export class Strangers {
   readonly #toldAtMs = new Map<string, number>();
   count = 0;
 
-  constructor(clock: Clock, { pairCommand }: Pick<ServiceNames, 'pairCommand'>) {
+  constructor(clock: Clock, names: Pick<ServiceNames, 'channel'>) {
     this.#clock = clock;
-    this.#line = `This is a private bot. If it is yours: show a code at the computer (${pairCommand}) and send it here.`;
+    this.#line = `This is a private bot. If it is yours: show a code at the computer (${pairCommand(names)}) and send it here.`;
   }
 
   meet(userId: string, tell: (words: string) => void): void {

@@ -14,7 +14,7 @@ export interface Migration {
 }
 
 /** Schema version this program understands. A file whose minimum safe version is above it is refused. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** Runs missing migrations, each in a separate transaction. Fails with `store_too_new` before changing anything. */
 /** A start may be cut off in the middle of a step, before or after it is written: there `reach` is called. */

@@ -9,6 +9,7 @@ import type { Words } from '../i18n/words.ts';
 import { OpFailure, type LinkState, type OpClient } from '../client.ts';
 import type { DraftFile } from '../draft-files.ts';
 import { mentionedFiles } from '../mentions.ts';
+import { ChatServices } from './chat-services.svelte.ts';
 import { Approvals } from './approvals.svelte.ts';
 import { CommandResults } from './command-results.svelte.ts';
 import { Doing } from './doing.svelte.ts';
@@ -24,7 +25,6 @@ import { ServerQuestions } from './server-questions.svelte.ts';
 import { Schedules } from './schedules.svelte.ts';
 import { Sessions } from './sessions.svelte.ts';
 import { System } from './system.svelte.ts';
-import { TelegramChannel } from './telegram.svelte.ts';
 import { ToolLooks } from './tool-looks.svelte.ts';
 import { Unfinished } from './unfinished.svelte.ts';
 
@@ -52,7 +52,7 @@ export class App {
   readonly approvals: Approvals;
   readonly system: System;
   readonly unfinished: Unfinished;
-  readonly telegram: TelegramChannel;
+  readonly services: ChatServices;
   readonly schedules: Schedules;
   readonly helpers: Helpers;
   readonly questions: ServerQuestions;
@@ -91,7 +91,7 @@ export class App {
     this.approvals = new Approvals(client);
     this.system = new System(client, report);
     this.unfinished = new Unfinished(client, report);
-    this.telegram = new TelegramChannel(client, report);
+    this.services = new ChatServices(client, report);
     this.schedules = new Schedules(client, report);
     this.helpers = new Helpers(client, report);
     this.questions = new ServerQuestions(client, report);
@@ -322,7 +322,7 @@ export class App {
     this.approvals.apply(event);
     this.system.apply(event);
     this.unfinished.apply(event);
-    this.telegram.apply(event);
+    this.services.apply(event);
     this.schedules.apply(event);
     this.helpers.apply(event);
     this.questions.apply(event);

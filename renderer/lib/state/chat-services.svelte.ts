@@ -1,22 +1,35 @@
-// The chat services besides Telegram, their people and codes. Read from the host while they are shown. A code is kept only here, and only until
-// it is used or the page is left.
+// The chat services, their people and codes, reloaded from the host whenever the log has an event of one. A code is kept only here, and only
+// until it is used or this window is closed.
 
+import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { ChannelStatus } from '../../../core/contracts/features/channels.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import type { OpClient } from '../client.ts';
 import type { PairedPeople } from './paired-people.ts';
+import { soon } from './soon.ts';
+
+/** Several events of one message come together. */
+const readAfterMs = 150;
 
 export class ChatServices {
   list = $state.raw<readonly ChannelStatus[]>([]);
   #people = $state.raw<OpResult<'channel.people'>['people']>([]);
   #codes = $state.raw<Readonly<Record<string, OpResult<'channel.pair'>>>>({});
   readonly #client: OpClient;
+  readonly #loadSoon: () => void;
+  #isLoaded = false;
 
-  constructor(client: OpClient) {
+  constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
+    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
+  }
+
+  apply(event: AnyEvent): void {
+    if (this.#isLoaded && event.type.startsWith('channel.')) this.#loadSoon();
   }
 
   async load(): Promise<void> {
+    this.#isLoaded = true;
     const [{ channels }, { people }] = await Promise.all([this.#client.op('channel.list', {}), this.#client.op('channel.people', {})]);
     this.list = channels;
     this.#people = people;

@@ -14,17 +14,6 @@ export async function startTelegramBench(): Promise<ChannelBench> {
     person: (name) => personOf(new Person(double, { id: ++people, name })),
     cut: () => double.fault({ method: 'getUpdates', kind: 'cut-before', times: 2 }),
     stop: () => double.stop(),
-    pairing: {
-      offer: (claw) => claw.op('telegram.pair', {}),
-      claimedBy: async (claw, pairingId) => {
-        const { pairings } = await claw.op('telegram.list', {});
-        return pairings.find((one) => one.pairingId === pairingId)?.claimedBy?.userId ?? null;
-      },
-      confirm: (claw, pairingId) => claw.op('telegram.confirm', { pairingId }),
-      revoke: (claw, userId) => claw.op('telegram.revoke', { userId }),
-      pause: (claw, isPaused) => claw.op(isPaused ? 'telegram.pause' : 'telegram.resume', {}),
-      state: async (claw) => (await claw.op('telegram.status', {})).state,
-    },
   };
 }
 

@@ -4,6 +4,7 @@ import type { Gate } from '../gate.ts';
 
 const questions = 'core/runtime/chats/questions.ts';
 const pairing = 'core/runtime/chats/pairing.ts';
+const reception = 'core/features/channels/reception.ts';
 
 export const telegramGates: readonly Gate[] = [
   {
@@ -12,7 +13,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'if (userId === null || chatId === null || name === null) {',
     instead: 'if (userId === undefined || chatId === undefined || name === undefined) {',
-    suites: ['core/features/telegram/pairing.test.ts'],
+    suites: ['core/features/channels/pairing.test.ts'],
   },
   {
     name: 'telegram/desktop-only',
@@ -20,7 +21,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'if (!doors[caller.channel].isHere) throw',
     instead: 'if (false) throw',
-    suites: ['core/features/telegram/pairing.test.ts'],
+    suites: ['core/features/channels/pairing.test.ts'],
   },
   {
     name: 'telegram/code-once',
@@ -28,7 +29,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'row.userId === null && row.expiresAtMs > nowMs',
     instead: 'row.expiresAtMs > nowMs',
-    suites: ['core/features/telegram/pairing.test.ts'],
+    suites: ['core/features/channels/pairing.test.ts'],
   },
   {
     name: 'telegram/code-hour',
@@ -36,7 +37,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'row.userId === null && row.expiresAtMs > nowMs',
     instead: 'row.userId === null',
-    suites: ['core/features/telegram/pairing.test.ts'],
+    suites: ['core/features/channels/pairing.test.ts'],
   },
   {
     name: 'telegram/code-guesses',
@@ -44,23 +45,23 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: "if (this.#guesses.isReached(from.userId)) return { result: 'too_many', drafts: [] };",
     instead: '',
-    suites: ['core/features/telegram/pairing.test.ts'],
+    suites: ['core/features/channels/pairing.test.ts'],
   },
   {
     name: 'telegram/identity',
     prevents: 'a person who is not paired talks to the agent',
-    file: 'core/features/telegram/intake.ts',
-    text: 'if (!isOwner && !this.#deps.rules.allowFrom.includes(message.senderId)) return this.#meetStranger(message);',
-    instead: '',
-    suites: ['tests/program/telegram.test.ts'],
-    only: 'a stranger gets one line',
+    file: reception,
+    text: 'return rows.person(senderId) !== null || service.rules.allowFrom.includes(senderId);',
+    instead: 'return service.name === "telegram" || rows.person(senderId) !== null;',
+    suites: ['core/features/channels/reception.test.ts'],
+    only: 'reaches no agent',
   },
   {
     name: 'telegram/command-owner',
     prevents: 'a forwarded text is taken for a command',
-    file: 'core/features/telegram/intake.ts',
-    text: "isOwner && message.kind === 'private' && message.forwardedFrom === null ?",
-    instead: "isOwner && message.kind === 'private' ?",
+    file: reception,
+    text: "isOwner && message.kind === 'private' && message.forwardedFrom === undefined",
+    instead: "isOwner && message.kind === 'private'",
     suites: ['tests/program/telegram.test.ts'],
     only: 'an edited message does nothing',
   },
@@ -68,9 +69,17 @@ export const telegramGates: readonly Gate[] = [
     name: 'telegram/panic-first',
     prevents: 'the panic stop waits for what was said before it',
     file: 'core/features/telegram/intake.ts',
-    text: "if (this.#stopFirst(updates, waitedMs)) return 'later';",
+    text: "if (desk.stopFirst(updates.slice(1).flatMap((update) => this.#read(update, waitedMs) ?? []))) return 'later';",
     instead: '',
     suites: ['core/features/telegram/intake.test.ts'],
+  },
+  {
+    name: 'telegram/panic-first-owner',
+    prevents: 'a stranger or a forwarded text stops everything ahead of its turn',
+    file: reception,
+    text: 'return hasFiles || !this.#isOwn(message) ? null : readCommand',
+    instead: 'return hasFiles ? null : readCommand',
+    suites: ['core/features/channels/reception.test.ts'],
   },
   {
     name: 'telegram/panic-in-a-flood',
@@ -91,10 +100,10 @@ export const telegramGates: readonly Gate[] = [
   {
     name: 'telegram/command-once',
     prevents: 'a command the last run began is done again by the next',
-    file: 'core/features/telegram/intake.ts',
+    file: reception,
     text: 'else if (isHarmless(said)) this.#answer',
     instead: 'else if (said.name !== "") this.#answer',
-    suites: ['core/features/telegram/intake.test.ts'],
+    suites: ['core/features/channels/reception.test.ts'],
   },
   {
     name: 'telegram/press-person',
@@ -102,7 +111,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'question.userId !== userId || ',
     instead: '',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
   {
     name: 'telegram/press-chat',
@@ -110,7 +119,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: ' || question.chatId !== chatId',
     instead: '',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
   {
     name: 'telegram/press-paired',
@@ -118,7 +127,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'store.person(userId) === null || ',
     instead: '',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
   {
     name: 'telegram/press-nonce',
@@ -126,7 +135,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: "const question = nonce === '' ? null : this.#deps.store.questionByNonce(nonce);",
     instead: 'const question = this.#deps.store.openQuestions()[0] ?? null;',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
   {
     name: 'telegram/press-once',
@@ -134,7 +143,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'if (!asked.isOpen || question.closed) return',
     instead: 'if (!asked.isOpen) return',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
   {
     name: 'telegram/press-choice',
@@ -142,7 +151,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'if (given.key !== undefined && !keys.includes(given.key)) return belongsToNothing;',
     instead: '',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
   {
     name: 'telegram/press-age',
@@ -150,6 +159,6 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'if (Math.min(waitedMs, ageOf(question, clock.nowMs())) > freshMs)',
     instead: 'if (false)',
-    suites: ['core/features/telegram/questions.test.ts'],
+    suites: ['core/features/channels/questions.test.ts'],
   },
 ];

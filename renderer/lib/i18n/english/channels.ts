@@ -2,22 +2,12 @@
 
 export const channels = {
   title: 'Channels',
-  telegram: 'Telegram',
   about: {
     telegram:
       'Talk to the agent from your phone: messages, files, approvals and the panic stop. TrayClaw polls Telegram; nothing on this computer is opened to the outside.',
     discord: 'Direct messages with your own bot, and mentions of it: messages, files, approvals with buttons and the panic stop.',
     email: 'A mailbox that people write to. A thread is a session; approvals are answered by one-time codes.',
   } as Readonly<Record<string, string>>,
-  states: {
-    off: 'Not set up.',
-    starting: 'Connecting…',
-    running: (bot: string) => `Connected as @${bot}.`,
-    paused: 'Paused: nothing is fetched and nothing is sent.',
-    offline: 'Telegram cannot be reached.',
-    conflict: 'Another program uses the same bot.',
-    refused: 'Telegram rejects the token.',
-  },
   since: (moment: string) => `Since ${moment}`,
   lastHeard: (moment: string) => `last message ${moment}`,
   strangers: (count: number) => (count === 1 ? '1 message from a stranger was dropped' : `${count} messages from strangers were dropped`),
@@ -53,7 +43,6 @@ export const channels = {
   pairedOn: (moment: string) => `paired ${moment}`,
   pair: 'Pair someone',
   sendCode: (to: string) => `Send this code to ${to}, in a private chat:`,
-  theBot: 'the bot',
   code: 'Code to send',
   codeHolds: (time: string) => `One use, for one person, until ${time}. Waiting for it…`,
   copyCode: 'Copy code',
@@ -98,15 +87,17 @@ export const channels = {
     preview: 'Answer shown in the chat while it is being written',
     closed: 'Approval in the chat closed',
   },
-  /** Names of the other chat services that come with the program. */
-  names: { discord: 'Discord', email: 'Email' } as Readonly<Record<string, string>>,
+  /** Names of the chat services that come with the program. */
+  names: { telegram: 'Telegram', discord: 'Discord', email: 'Email' } as Readonly<Record<string, string>>,
   theService: 'the agent there',
   othersLead: 'The chat services of plugins are set up with the plugin.',
   serviceStates: {
+    off: 'Not set up.',
     starting: 'Connecting…',
     running: (me: string | null) => (me === null ? 'Connected.' : `Connected as ${me}.`),
     paused: 'Paused: nothing is fetched and nothing is sent.',
     offline: 'It cannot be reached.',
+    conflict: 'Another program receives its messages.',
     refused: 'It rejects the sign-in.',
   },
   /** Of the other chat services, by name. */
@@ -118,6 +109,7 @@ export const channels = {
       running: (name: string) => `${name} is connected again`,
       paused: (name: string) => `${name} is paused`,
       offline: (name: string) => `${name} cannot be reached`,
+      conflict: (name: string) => `Another program receives the messages of ${name}`,
       refused: (name: string) => `${name} rejects the sign-in`,
     },
     command: (name: string) => `Command on ${name}`,

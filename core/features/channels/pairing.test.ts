@@ -2,8 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { CountingIds } from '../../base/ids.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { looksLikeCode, Pairing } from '../../runtime/chats/chats.ts';
-import { telegramNames, telegramRecords } from './rows.ts';
-import { openBench } from './telegram-test-bench.ts';
+import { benchNames, openBench } from './channel-test-bench.ts';
 
 const cli = { channel: 'cli', actor: 'cli' } as const;
 const overTelegram = { channel: 'telegram', actor: 'telegram:42' } as const;
@@ -16,8 +15,7 @@ function open() {
   const pairing = new Pairing({
     log,
     store,
-    records: telegramRecords,
-    names: telegramNames,
+    names: benchNames,
     clock,
     ids: new CountingIds(),
     randomInt: (below) => (drawn++ * 7) % below,

@@ -1,4 +1,4 @@
-// For tests only: a real log with the rows of the bot, in a temporary folder, and an approval to ask about.
+// For tests only: a real log with the rows of a chat service, in a temporary folder, and an approval to ask about.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,23 +9,27 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { telegramMigrations, TelegramStore } from './rows.ts';
+import { channelMigrations, ChannelRows } from './rows.ts';
+
+const channel = 'telegram';
+export const benchNames = { channel, title: 'Telegram' } as const;
 
 /** `atEnd` takes what puts everything away again. */
 export function openBench(atEnd: (cleanUp: () => void) => void) {
-  const home = mkdtempSync(join(tmpdir(), 'trayclaw-telegram-'));
-  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...telegramMigrations] });
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-channel-'));
+  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...channelMigrations] });
   atEnd(() => {
     storage.dispose();
     rmSync(home, { recursive: true, force: true });
   });
   const clock = new ManualClock();
-  const store = new TelegramStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [store] });
+  const rows = new ChannelRows(storage.db);
+  const store = rows.of(channel);
+  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [rows] });
   log.append(systemSessionId, [{ type: 'session.created', body: { title: 'S', agentId: 's', channel: 'library', forkedFrom: null } }]);
   const pair = (userId: string, name: string): void => {
     log.append(systemSessionId, [
-      { type: 'telegram.paired', body: { pairingId: `pair_${userId}`, userId, chatId: userId, name, by: 'cli' } },
+      { type: 'channel.paired', body: { channel, pairingId: `pair_${userId}`, userId, chatId: userId, name, by: 'cli' } },
     ]);
   };
   return { clock, store, log, pair };

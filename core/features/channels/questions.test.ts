@@ -6,12 +6,9 @@ import { AppError } from '../../contracts/errors.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
-import { parseHtml } from '../../../tests/doubles/telegram/entities.ts';
-import { toTelegramPieces } from './markdown-html.ts';
 import { answeredWords } from '../../contracts/turn-words.ts';
-import { freshMs, questionText, Questions } from '../../runtime/chats/chats.ts';
-import { telegramNames, telegramRecords } from './rows.ts';
-import { approvalOf, openBench } from './telegram-test-bench.ts';
+import { freshMs, Questions } from '../../runtime/chats/chats.ts';
+import { approvalOf, benchNames, openBench } from './channel-test-bench.ts';
 
 function open() {
   const bench = openBench(onTestFinished);
@@ -42,8 +39,7 @@ function open() {
   let drawn = 0;
   const questions = new Questions({
     ...bench,
-    records: telegramRecords,
-    names: telegramNames,
+    names: benchNames,
     logger: silentLogger,
     approvals: {
       approval: (approvalId) => approvals.get(approvalId) ?? null,
@@ -109,7 +105,7 @@ test('only the person who was asked can answer, in the chat where it was asked',
 
 test('who is no longer paired decides nothing', async () => {
   const { questions, decided, data, log } = open();
-  log.append('system', [{ type: 'telegram.revoked', body: { userId: '42', by: 'cli' } }]);
+  log.append('system', [{ type: 'channel.revoked', body: { channel: 'telegram', userId: '42', by: 'cli' } }]);
   expect(await questions.press({ ...ada, data: data(0) })).toBe(notYours);
   expect(decided).toEqual([]);
 });
@@ -215,19 +211,6 @@ test('a question of a server: its choices are buttons, words fill its fields, an
     ['mcp.answer', { questionId: 'qst_1', action: 'accept', content: { size: 'l' } }, caller],
     ['mcp.answer', { questionId: 'qst_2', action: 'accept', content: { name: 'Ada L.', sure: true } }, caller],
   ]);
-});
-
-test('a call is shown exactly as it is, formats nothing of the question, and goes along as a file where it is long', () => {
-  const shown = (approval: Approval): string =>
-    toTelegramPieces(questionText(approval).text, 3_700)
-      .map(({ html }) => parseHtml(html).text)
-      .join('|');
-  expect(shown(approvalOf('a'))).toBe(
-    'Wants to run rm -rf *notes*\nIt may change files.\nCommands are asked about.\n{"command":"rm -rf `x` ```notes```"}',
-  );
-  const long = approvalOf('a', { args: 'x'.repeat(5_000), summary: 's'.repeat(5_000), risk: 'r'.repeat(5_000), reason: '*'.repeat(5_000) });
-  expect(questionText(long).rest).toBe('x'.repeat(5_000));
-  expect(toTelegramPieces(questionText(long).text, 3_700)).toHaveLength(1);
 });
 
 test('how a question was answered', () => {

@@ -1,0 +1,172 @@
+// Messages with files: they are recorded first, then their files are fetched one after the other, then they are passed on in order; those
+// of an album as one. A restart continues where the last run ended: passing on and removing the record are one transaction.
+
+import { assert } from '../../base/assert.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Attachment } from '../../contracts/attachments.ts';
+import type { ChannelInbound, ChatLine } from '../../contracts/channels.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import { heldInboundSchema, type HeldInbound } from '../../contracts/features/channels.ts';
+import { tooBig } from '../../runtime/chats/chats.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { HeldMessage, ServiceRows } from './rows.ts';
+
+export interface HeldMessagesDeps {
+  readonly channel: string;
+  readonly title: string;
+  readonly log: Pick<SessionLog, 'transact' | 'append'>;
+  readonly rows: Pick<ServiceRows, 'held'>;
+  readonly logger: Logger;
+  readonly fileBytesMax: number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
+  /** Of the line that is open. */
+  readonly fetchFile: () => ChatLine['fetchFile'];
+  /** Hands a message on; returns what its sender has to know where it was not accepted. */
+  readonly hand: (message: ChannelInbound) => string | null;
+  readonly queueNotice: (key: string, to: HeldInbound, words: { readonly text: string }) => void;
+}
+
+const TRIES_MAX = 8;
+const RETRY_MS = 2_000;
+/** An album is complete when no part has arrived for this long; it is checked no more often than this. */
+const ALBUM_REST_MS = 1_000;
+const ALBUM_RESTS_MAX = 5;
+
+export class HeldMessages {
+  readonly #deps: HeldMessagesDeps;
+  readonly #signal: AbortSignal;
+  #running: Promise<void> | null = null;
+  #again = false;
+
+  constructor(deps: HeldMessagesDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+  }
+
+  wake(): void {
+    if (this.#running !== null) {
+      this.#again = true;
+      return;
+    }
+    this.#running = this.#run()
+      .catch((cause: unknown) => this.#deps.logger.log('error', 'files of a message could not be taken', { cause: String(cause) }))
+      .then(() => {
+        this.#running = null;
+        if (!this.#again || this.#signal.aborted) return;
+        this.#again = false;
+        this.wake();
+      });
+  }
+
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const done = new Set<string>();
+    for (const held of this.#deps.rows.held()) {
+      if (done.has(held.key)) continue;
+      const together = await this.#gather(held);
+      if (this.#signal.aborted) return;
+      await this.#pass(together);
+      for (const { key } of together) done.add(key);
+    }
+  }
+
+  /** The message, or all of its album. */
+  async #gather(held: HeldMessage): Promise<readonly HeldMessage[]> {
+    if (held.message.albumId === undefined) return [held];
+    let album: readonly HeldMessage[] = [];
+    for (let rests = 0; rests < ALBUM_RESTS_MAX; rests++) {
+      await this.#deps.wait(ALBUM_REST_MS, this.#signal);
+      const now = albumOf(held.message, this.#deps.rows.held());
+      if (now.length === album.length) break;
+      album = now;
+    }
+    return album;
+  }
+
+  async #pass(together: readonly HeldMessage[]): Promise<void> {
+    const { log, channel, hand, queueNotice } = this.#deps;
+    const { key, message } = asOne(together);
+    const { files: _files, albumId: _albumId, ...plain } = message;
+    const attachments = await this.#fetchAll(message);
+    if (this.#signal.aborted) return;
+    const passed = (problem: string | null): AnyDraft[] =>
+      together.map((one) => ({ type: 'channel.message_passed', body: { channel, key: one.key, problem } }));
+    let isPassed = false;
+    const alongside = (): void => {
+      isPassed = true;
+      log.append(systemSessionId, passed(null));
+    };
+    const problem = typeof attachments === 'string' ? attachments : hand({ ...plain, channel, dedupeKey: key, attachments, alongside });
+    if (isPassed) return;
+    log.transact(() => {
+      if (problem !== null) queueNotice(key, message, { text: problem });
+      log.append(systemSessionId, passed(problem), true);
+    }, true);
+  }
+
+  /** The files, or the reason why one is missing. */
+  async #fetchAll({ files }: HeldInbound): Promise<Attachment[] | string> {
+    const attachments: Attachment[] = [];
+    for (const file of files) {
+      try {
+        const bytes = await this.#fetchOne(file);
+        const { name, mediaType } = file;
+        attachments.push({ name, ...(mediaType === null ? {} : { mediaType }), base64: Buffer.from(bytes).toString('base64') });
+      } catch (cause) {
+        const words = `"${file.name}" could not be fetched from ${this.#deps.title}.`;
+        return (isAppError(cause) ? cause : new AppError('fetch_failed', words)).told('\n');
+      }
+    }
+    return attachments;
+  }
+
+  async #fetchOne(file: HeldInbound['files'][number]): Promise<Uint8Array> {
+    const { fetchFile, fileBytesMax: sizeBytesMax, wait } = this.#deps;
+    if ((file.sizeBytes ?? 0) > sizeBytesMax) throw tooBig(file.name, sizeBytesMax);
+    for (let tried = 1; ; tried++) {
+      try {
+        const fetching = fetchFile();
+        assert(fetching !== undefined, 'a service with files fetches them');
+        return await fetching(file, { sizeBytesMax, signal: this.#signal });
+      } catch (cause) {
+        if (isAppError(cause) || this.#signal.aborted || tried >= TRIES_MAX) throw cause;
+        await wait(RETRY_MS * tried, this.#signal);
+      }
+    }
+  }
+}
+
+/** The messages of this album that wait, in the order they came. */
+export function albumOf({ chatId, senderId, albumId }: Album, held: readonly HeldMessage[]): HeldMessage[] {
+  return held.filter(({ message: one }) => one.albumId === albumId && one.chatId === chatId && one.senderId === senderId);
+}
+
+type Album = Pick<ChannelInbound, 'chatId' | 'senderId' | 'albumId'>;
+
+/** Identified by its first message. If any part was forwarded, the whole album is untrusted. */
+function asOne(together: readonly HeldMessage[]): HeldMessage {
+  const [first, ...rest] = together;
+  assert(first !== undefined, 'there is at least the message itself');
+  if (rest.length === 0) return first;
+  const all = together.map(({ message }) => message);
+  const replyTo = all.find((one) => one.replyTo !== undefined)?.replyTo;
+  const forwardedFrom = all.find((one) => one.forwardedFrom !== undefined)?.forwardedFrom;
+  const message = {
+    ...first.message,
+    text: all.flatMap(({ text }) => (text.trim() === '' ? [] : [text])).join('\n\n'),
+    files: all.flatMap(({ files }) => files),
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(forwardedFrom === undefined ? {} : { forwardedFrom }),
+    mentioned: all.some(({ mentioned }) => mentioned),
+  };
+  return { key: first.key, message };
+}
+
+/** As it is recorded. */
+export function heldOf(message: ChannelInbound): HeldInbound {
+  return heldInboundSchema.parse({ ...message, files: message.files ?? [] });
+}

@@ -1,0 +1,168 @@
+// One connection of the bot, from the token to its end: who it is, the polling loop, what leaves, and what is shown.
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { untilAborted } from '../../base/deferred.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChatDesk, ChatLine, ClosedQuestion, RemoteFile } from '../../contracts/channels.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import { botCommands, download, tooBig } from '../../runtime/chats/chats.ts';
+import { isTokenRefused, readFailure, tokenRefused } from './api-failure.ts';
+import { createBotApi, type BotApi } from './bot-api.ts';
+import { createChatPort } from './chat-port.ts';
+import { Intake } from './intake.ts';
+import { liveScreen } from './live-screen.ts';
+import { escapeHtml, toTelegramPieces } from './markdown-html.ts';
+import { PollPlace } from './poll-place.ts';
+import { Poller } from './poller.ts';
+import type { Bot } from './read-message.ts';
+import type { PollLeases } from './rows.ts';
+
+export interface BotRunDeps {
+  readonly apiRoot: string;
+  readonly resolveToken: () => Promise<string>;
+  readonly leases: PollLeases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly fetch: typeof fetch;
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
+}
+
+const POLL_SECONDS = 30;
+const QUESTION_MAX = 3_700;
+/** The server gives out no larger file. */
+const DOWNLOAD_MAX = 20 * 1024 * 1024;
+
+/** Rejects with `unauthorized` where the token does not hold, else with `fetch_failed`. */
+export async function meetBot(api: Pick<BotApi, 'getMe'>, signal: AbortSignal): Promise<Bot> {
+  try {
+    const { id, username } = await api.getMe(signal);
+    return { botId: String(id), username };
+  } catch (cause) {
+    if (isTokenRefused(readFailure(cause, signal))) throw tokenRefused(cause);
+    throw new AppError('fetch_failed', 'Telegram cannot be reached.', { data: { hint: 'TrayClaw retries automatically.' }, cause });
+  }
+}
+
+export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSignal): Promise<void> {
+  const { clock, logger } = deps;
+  const token = await resolveToken(deps);
+  const api = await createBotApi(token, deps.apiRoot, deps.fetch);
+  const bot = await meetPatiently(deps, api, { desk, signal });
+  const line = lineOf(deps, { api, bot, desk, signal });
+  void api.setCommands(botCommands, signal).catch((cause: unknown) => {
+    logger.log('debug', 'the commands of the bot could not be shown', { ...readFailure(cause, signal) });
+  });
+  const place = new PollPlace(desk, bot.botId);
+  const answerPress = async (queryId: string, words: string): Promise<void> => {
+    await api.answerPress(queryId, words, signal).catch((cause: unknown) => {
+      logger.log('debug', 'something could not be said on Telegram', { ...readFailure(cause, signal) });
+    });
+  };
+  const intake = new Intake({ desk, place, clock, logger, bot, answerPress });
+  const poller = new Poller({
+    ...deps,
+    api,
+    place,
+    pollSeconds: POLL_SECONDS,
+    tokenHash: createHash('sha256').update(token).digest('hex'),
+    // Tells this run from every other.
+    holder: randomBytes(15).toString('base64url'),
+    take: (updates, waitedMs) => intake.take(updates, waitedMs),
+    tell: (news) => {
+      // While another program polls, messages still leave; while the server is unreachable they wait.
+      if (news.state === 'offline') desk.offline(news.problem);
+      else desk.online(line, news.conflict);
+    },
+  });
+  const end = await poller.run(signal);
+  if (end === 'refused') throw tokenRefused();
+  // Another run of the program has taken over.
+  if (end === 'lease_lost') await untilAborted(signal);
+}
+
+/** A missing secret is for a person to mend, like one that does not hold. */
+async function resolveToken({ resolveToken: resolve }: BotRunDeps): Promise<string> {
+  try {
+    return await resolve();
+  } catch (cause) {
+    const { message, hint = '' } = toAppError(cause);
+    throw new AppError('unauthorized', message, { data: { hint }, cause });
+  }
+}
+
+/** A flood limit is waited out. */
+async function meetPatiently(
+  { wait }: BotRunDeps,
+  api: BotApi,
+  { desk, signal }: { readonly desk: ChatDesk; readonly signal: AbortSignal },
+): Promise<Bot> {
+  try {
+    return await meetBot(api, signal);
+  } catch (cause) {
+    const failure = readFailure((cause as Error).cause, signal);
+    if (failure.kind !== 'flood') throw cause;
+    desk.offline('Telegram asked TrayClaw to wait. TrayClaw retries automatically.');
+    await wait(failure.retryAfterMs, signal);
+    return meetBot(api, signal);
+  }
+}
+
+interface Met {
+  readonly api: BotApi;
+  readonly bot: Bot;
+  readonly desk: ChatDesk;
+  readonly signal: AbortSignal;
+}
+
+function lineOf(deps: BotRunDeps, { api, bot, desk, signal }: Met): ChatLine {
+  return {
+    port: createChatPort({ api, readFile: (sha256) => desk.readFile(sha256) }),
+    me: `@${bot.username}`,
+    meId: bot.botId,
+    live: liveScreen(api),
+    closeQuestion: (question) => closeQuestion(deps, api, { question, signal }),
+    fetchFile: (file, { sizeBytesMax, signal: whole }) => fetchFile(deps, api, { file, sizeBytesMax, signal: whole }),
+  };
+}
+
+/** The buttons go, and the answer is shown. A message that cannot be changed any more is left as it is. */
+async function closeQuestion(
+  { wait }: BotRunDeps,
+  api: BotApi,
+  { question: { chatId, messageId, asked, text }, signal }: { readonly question: ClosedQuestion; readonly signal: AbortSignal },
+): Promise<void> {
+  const [shown] = toTelegramPieces(asked, QUESTION_MAX);
+  try {
+    await api.editText({ chatId, messageId, text: `${shown?.html ?? ''}\n\n${escapeHtml(text)}`, isHtml: true, buttons: [] }, signal);
+  } catch (cause) {
+    const failure = readFailure(cause, signal);
+    if (failure.kind === 'refused') return;
+    if (failure.kind === 'flood') await wait(failure.retryAfterMs, signal);
+    throw new Error(`the question was not closed: ${failure.kind}`, { cause });
+  }
+}
+
+interface Wanted {
+  readonly file: RemoteFile;
+  readonly sizeBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** The address of a file contains the token: it is used only here and never shown. */
+async function fetchFile({ fetch, wait }: BotRunDeps, api: BotApi, { file, sizeBytesMax, signal }: Wanted): Promise<Uint8Array> {
+  const { ref, name, sizeBytes } = file;
+  const most = Math.min(sizeBytesMax, DOWNLOAD_MAX);
+  if ((sizeBytes ?? 0) > most) throw tooBig(name, most);
+  try {
+    const address = await api.fileAddress(ref, signal);
+    return await download(address, { name, sizeBytesMax: most, fetch, signal });
+  } catch (cause) {
+    const failure = readFailure(cause, signal);
+    if (failure.kind === 'flood') await wait(failure.retryAfterMs, signal);
+    if (failure.kind !== 'refused') throw cause;
+    if (failure.why === 'too_big') throw tooBig(name, DOWNLOAD_MAX);
+    throw new AppError('fetch_failed', `"${name}" could not be fetched from Telegram.`, { cause });
+  }
+}

@@ -1,0 +1,38 @@
+// A file of a message, from the address that its service gave.
+
+import { AppError } from '../../contracts/errors.ts';
+
+export interface DownloadLimits {
+  readonly name: string;
+  readonly sizeBytesMax: number;
+  readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal;
+}
+
+const FETCH_MS = 120_000;
+
+/** The size a server states is not trusted: the bytes are counted. Rejects with `payload_too_large`, or as fetch does. */
+export async function download(address: string, { name, sizeBytesMax, fetch, signal }: DownloadLimits): Promise<Uint8Array> {
+  const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]), redirect: 'error' });
+  if (!response.ok || response.body === null) throw new Error(`the file server answered ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > sizeBytesMax) throw tooBig(name, sizeBytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export function tooBig(name: string, sizeBytesMax: number): AppError {
+  return new AppError('payload_too_large', `"${name}" is larger than ${Math.floor(sizeBytesMax / 1_000_000)} MB.`, {
+    data: { hint: 'Send a smaller one, or put it into the workspace.' },
+  });
+}
+
+/** The name is only shown: it never becomes part of a path. */
+export function fileName(name: string): string {
+  const plain = name.replaceAll(/[\p{C}/\\]/gu, '_').slice(0, 100);
+  return plain === '' ? 'file' : plain;
+}
