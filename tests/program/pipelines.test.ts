@@ -161,11 +161,7 @@ test('a comparison measures a pipeline and a single turn by the same points', as
 
 test('a comparison gives the reason of one that failed, and the others still run', async () => {
   const judges: Rule = { when: isJudge, answer: judgement(true) };
-  const claw = await open([
-    judges,
-    { times: 1, answer: { refuse: 'rejected', message: 'too small' } },
-    { answer: { text: 'It is 42.' } },
-  ]);
+  const claw = await open([judges, { times: 1, answer: { refuse: 'rejected', message: 'too small' } }, { answer: { text: 'It is 42.' } }]);
   const compare = (names: string[]) => claw.op('pipeline.compare', { text: 'How much?', with: names });
   const { rows } = await compare(['agent:main', 'agent:main']);
   expect(rows.map(({ status, reason }) => [status, reason])).toEqual([

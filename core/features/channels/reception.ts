@@ -1,5 +1,5 @@
-// The messages of a chat service: each is handled once and committed before its service acknowledges it. A
-// stranger leaves nothing but a count and, with a valid code, a pairing to confirm.
+// The messages of a chat service: each is handled once and committed before its service acknowledges it. A stranger leaves nothing but a
+// count and, with a valid code, a pairing to confirm.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';

@@ -44,10 +44,8 @@ test('research that fails says why and writes no file', async () => {
 });
 
 test('a comparison says why one of them failed', async () => {
-  const row: Row = {
-    ...{ name: 'lab/small', status: 'failed', steps: 1, calls: 1, tokens: 0, tookMs: 1, costUsd: 0, quality: null, text: '' },
-    ...{ reason: 'There is no provider lab.', sessionId: 'ses_1' },
-  };
+  const figures = { steps: 1, calls: 1, tokens: 0, tookMs: 1, costUsd: 0, quality: null };
+  const row: Row = { name: 'lab/small', status: 'failed', ...figures, text: '', reason: 'There is no provider lab.', sessionId: 'ses_1' };
   const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows: [row] }) });
   const { out } = await runCommand(['compare', 'How tall?', '--with', 'lab/small'], fakeParts(claw));
   expect(out).toContain('lab/small: There is no provider lab.');
