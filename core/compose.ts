@@ -55,7 +55,8 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
 /** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
 function registerTools({ parts, wings }: Features): void {
   const { options, config, safety, secrets, outbox, chats, artifactStore, tools, workspaces } = parts;
-  const joining = [...wings.flatMap((wing) => [...(wing.services ?? []), ...(wing.channels ?? [])]), ...(options.channels ?? [])];
+  const services = wings.flatMap((wing) => wing.services ?? []).filter(({ isOff }) => isOff !== true);
+  const joining = [...services, ...wings.flatMap((wing) => wing.channels ?? []), ...(options.channels ?? [])];
   const hasChannel = Object.keys(config.channels).length > 0 || joining.length > 0;
   const builtIn = createBuiltInTools({
     ...parts,

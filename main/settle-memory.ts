@@ -2,6 +2,8 @@
 // start-up, because a resident program is mostly idle and the collector would not run soon.
 
 import { flushCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import { compileCacheFolder } from './compile-cache.ts';
 
 const QUIET_AFTER_MS = 3_000;
 
@@ -21,5 +23,11 @@ export function settleMemorySoon(): void {
     const collect = runInNewContext('gc') as Collect;
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     setFlagsFromString('--no-expose-gc');
+    void sweep();
   }, QUIET_AFTER_MS).unref();
+}
+
+async function sweep(): Promise<void> {
+  const { sweepCompiled } = await import('./sweep-compiled.ts');
+  await sweepCompiled(compileCacheFolder(process.env, process.platform, homedir()), Date.now());
 }

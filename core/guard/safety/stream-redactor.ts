@@ -11,6 +11,10 @@ export interface TextAnalyser {
 
 /** Text already released, kept for patterns that look back. */
 const CONTEXT_LENGTH = 128;
+/** A word is kept whole, up to this length: cut in the middle, its rest would look like the beginning of another. */
+const WORD_LENGTH_MAX = 2_048;
+/** An escape before a word decides where it begins. */
+const ESCAPE_LENGTH_MAX = 8;
 /** The most a pattern may hold back; a registered value is always awaited. */
 const HELD_LENGTH_MAX = 32_768;
 /** Backslashes before a cut wait with the character they escape; real text never nests deeper. */
@@ -51,9 +55,16 @@ export class StreamRedactor {
       .filter((span) => span.end > from && span.end <= cut)
       .map((span) => (span.start < from ? { ...span, start: from } : span));
     this.#held = text.slice(cut);
-    this.#context = text.slice(Math.max(0, cut - CONTEXT_LENGTH), cut);
+    this.#context = text.slice(contextStart(text, cut), cut);
     return renderSpans(text, ready, from, cut);
   }
+}
+
+function contextStart(text: string, cut: number): number {
+  const least = Math.max(0, cut - WORD_LENGTH_MAX);
+  let start = Math.max(0, cut - CONTEXT_LENGTH);
+  while (start > least && /[\w-]/.test(text[start - 1] ?? '')) start -= 1;
+  return Math.max(0, start - ESCAPE_LENGTH_MAX);
 }
 
 function beforeBackslashes(text: string, cut: number, from: number): number {
