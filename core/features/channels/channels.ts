@@ -1,5 +1,5 @@
-// Chat services: Telegram, Discord, email and those of plugins, each with only its own protocol. Here they get people, approvals, commands, a state,
-// a pause and a health check; and the operations about all of them.
+// Chat services: Telegram, Discord, email and those of plugins, each with only its own protocol. Here they get people, approvals, commands,
+// a state, a pause and a health check; and the operations about all of them.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { assert } from '../../base/assert.ts';

@@ -4,6 +4,7 @@ import { silentLogger } from '../../base/logger.ts';
 import { stillRedacted } from '../../base/redacted.ts';
 import {
   channelRulesSchema,
+  type ChannelInbound,
   type ChannelPort,
   type ChatDesk,
   type ChatLine,
@@ -26,6 +27,7 @@ async function open(more: Partial<ChatService> = {}, waits: number[] = []) {
   const sent: Sent[] = [];
   const closed: unknown[] = [];
   const ports: ChannelPort[] = [];
+  const received: ChannelInbound[] = [];
   const rig = { desk: null as ChatDesk | null, runs: 0, failClosing: 0 };
   const port: ChannelPort = {
     name: 'telegram',
@@ -84,7 +86,10 @@ async function open(more: Partial<ChatService> = {}, waits: number[] = []) {
     fileBytesMax: 1,
   });
   const link = {
-    receive: () => ({ kind: 'accepted', sessionId: 's', turnId: 't' }) as const,
+    receive: (message: ChannelInbound) => {
+      received.push(message);
+      return { kind: 'accepted', sessionId: 's', turnId: 't' } as const;
+    },
     introduce: () => undefined,
     open: (opened: ChannelPort) => {
       ports.push(opened);
@@ -97,7 +102,7 @@ async function open(more: Partial<ChatService> = {}, waits: number[] = []) {
     await joined.dispose();
   });
   if (more.run === undefined && more.isOff !== true) await until(() => rig.desk !== null, 'it runs');
-  return { ...bench, rig, approvals, sent, closed, ports, line, channel };
+  return { ...bench, rig, approvals, sent, closed, ports, received, line, channel };
 }
 
 const partOf = (part: number, parts: number): OutboundPart => ({
@@ -187,4 +192,34 @@ test('a service without an account never runs, and its people are known', async 
   const { rig, channel, store } = await open({ isOff: true });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect([rig.runs, channel.state, store.people().length]).toEqual([0, 'off', 1]);
+});
+
+test('a file that was being fetched when the connection ended comes with the next one', async () => {
+  const chat = { channel: 'telegram', chatId: '42', kind: 'private', senderId: '42', senderName: 'Ada' } as const;
+  const files = [{ ref: 'f', name: 'a.txt', mediaType: null, sizeBytes: 1 }];
+  const message: ChannelInbound = { ...chat, dedupeKey: 'm1', text: 'Look', atMs: 1, attachments: [], mentioned: false, files };
+  const lineWith = (fetchFile: ChatLine['fetchFile']): ChatLine => ({ ...opened.line, ...(fetchFile === undefined ? {} : { fetchFile }) });
+  let [fetching, ready, runs] = [false, false, 0];
+  const opened = await open({
+    run: async (desk, signal) => {
+      runs += 1;
+      if (runs === 1) {
+        await until(() => ready, 'the rig is there');
+        desk.online(
+          lineWith((_file, { signal: whole }) => {
+            fetching = true;
+            return new Promise((_resolve, reject) => whole.addEventListener('abort', () => reject(new Error('ended'))));
+          }),
+        );
+        await desk.take(message);
+        await until(() => fetching, 'the file is being fetched');
+        throw new AppError('fetch_failed', 'The connection is gone.', { data: { hint: '' } });
+      }
+      desk.online(lineWith(() => Promise.resolve(Buffer.from('x'))));
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  });
+  ready = true;
+  await until(() => opened.received.length > 0, 'the message is passed on');
+  expect(opened.received.map(({ text, attachments }) => [text, attachments])).toEqual([['Look', [{ name: 'a.txt', base64: 'eA==' }]]]);
 });

@@ -204,7 +204,8 @@ export class ServiceChannel {
     const { service, logger } = this.#deps;
     let failures = 0;
     while (!signal.aborted) {
-      const run = this.#createRun(joined, signal);
+      const over = new AbortController();
+      const run = this.#createRun(joined, AbortSignal.any([signal, over.signal]));
       const secret = await this.#secret();
       try {
         await service.run(this.#desk(joined, run), signal);
@@ -215,6 +216,8 @@ export class ServiceChannel {
         logger.log('warn', 'a chat service could not be used', { channel: service.name, code, cause: message });
         this.#life.set(code === 'unauthorized' ? 'refused' : 'offline', error.told());
       } finally {
+        // Files it still fetches and questions it still closes are left to the next connection.
+        over.abort();
         await this.#leave();
         await run.held.idle();
       }

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
+import { counted } from '../../contracts/health.ts';
 import { doors } from '../../contracts/doors.ts';
 import type { EventType } from '../../contracts/events.ts';
 import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../contracts/features/evals.ts';
@@ -135,7 +136,7 @@ async function beginEvals(
   const { repeat = 1, parallel = PARALLEL } = params;
   const runId = ids.next('evl');
   const sessionId = `eval-${runId}`;
-  const title = `Evals: ${suite.length} ${suite.length === 1 ? 'case' : 'cases'}`;
+  const title = `Evals: ${counted(suite.length, 'case')}`;
   log.append(sessionId, [
     { type: 'session.created', body: { title, agentId: 'main', channel: 'eval', forkedFrom: null } },
     {
@@ -147,7 +148,7 @@ async function beginEvals(
   const hostDeps: CaseHostDeps = { ...deps, skill: deps.skill?.folder, prompts, resolveSecret: (ref) => deps.secrets.resolve(ref) };
   const hosts = new CaseHosts(hostDeps);
   const { policy, limits, tools, sandbox, models } = config;
-  const counted = { passed: 0, failed: 0, errors: 0 };
+  const verdicts = { passed: 0, failed: 0, errors: 0 };
   const bench: BenchDeps = {
     ...deps,
     basis: hash(
@@ -169,7 +170,7 @@ async function beginEvals(
     cache: (key, body) => rows.cache(key, body, clock.nowMs()),
     assertBudget: () => assertBudget(deps, sessionId, signal),
     record: (result, spent) => {
-      counted[result.verdict === 'pass' ? 'passed' : result.verdict === 'fail' ? 'failed' : 'errors'] += 1;
+      verdicts[result.verdict === 'pass' ? 'passed' : result.verdict === 'fail' ? 'failed' : 'errors'] += 1;
       log.append(sessionId, [{ type: 'eval.case_finished', body: { runId, ...spent, result } }]);
     },
   };
@@ -180,7 +181,7 @@ async function beginEvals(
     } finally {
       hosts.dispose();
     }
-    log.append(sessionId, [{ type: 'eval.finished', body: { runId, ...counted } }], true);
+    log.append(sessionId, [{ type: 'eval.finished', body: { runId, ...verdicts } }], true);
   };
   return { runId, stop: stopping, done: run() };
 }

@@ -54,7 +54,7 @@ export interface ScaleFigures {
 const YEARS_MS = 3 * 365 * 86_400_000;
 const TIMES = 15;
 const PAGE = 50;
-const PASSAGES_EACH = 100;
+const PASSAGES_A_FILE = 100;
 /** Nine hundred characters. */
 const WORDS_OF_A_PASSAGE = 120;
 const asked = 'a question of the template';
@@ -144,9 +144,9 @@ function documentsOf(home: string): string {
 function writeDocuments({ home, passages }: SettleJob): void {
   const folder = documentsOf(home);
   mkdirSync(folder, { recursive: true });
-  for (let file = readdirSync(folder).length; file < passages / PASSAGES_EACH; file++) {
+  for (let file = readdirSync(folder).length; file < passages / PASSAGES_A_FILE; file++) {
     const words = createWordSource(file);
-    const paragraphs = Array.from({ length: PASSAGES_EACH }, () => words.text(WORDS_OF_A_PASSAGE));
+    const paragraphs = Array.from({ length: PASSAGES_A_FILE }, () => words.text(WORDS_OF_A_PASSAGE));
     writeFileSync(join(folder, `${file}.txt`), paragraphs.join('\n\n'));
   }
 }
