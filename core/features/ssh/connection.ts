@@ -30,6 +30,8 @@ const CONNECT_MS = 20_000;
 const KEEPALIVE_MS = 10_000;
 const OUTPUT_BYTES_MAX = 8 * 1024 * 1024;
 const JUMPS_MAX = 3;
+/** For the last output of a command that was ended. */
+const LAST_OUTPUT_MS = 1_000;
 
 export class SshConnection {
   readonly #client: Client;
@@ -74,7 +76,8 @@ export class SshConnection {
 
   run(line: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
     // Closing a channel ends nothing there, and servers refuse signals: the command tells its number first, and its group is ended by it.
-    return this.#exec(`sh -c ${quoted(`echo "group $$" >&2; exec sh -c ${quoted(line)}`)}`, signal, onOutput);
+    // The number of its parent serves where the person's shell stays in between and leads the group.
+    return this.#exec(`sh -c ${quoted(`echo "group $$ $PPID" >&2; exec sh -c ${quoted(line)}`)}`, signal, onOutput);
   }
 
   sftp(): Promise<SFTPWrapper> {
@@ -98,10 +101,20 @@ export class SshConnection {
       this.#client.exec(command, (cause, stream) => {
         if (cause !== undefined) return reject(failed(this.#name, cause));
         let bytes = 0;
-        let group: string | null = null;
+        let ending: string | null = null;
+        let wasEnded: Promise<boolean> | null = null;
         let head = '';
         let ended: { code: number | null } | null = null;
-        const end = (): void => void (group !== null && this.#client.exec(`kill -KILL -- -${group}; kill -KILL ${group}`, () => undefined));
+        const finish = async (): Promise<void> => {
+          signal.removeEventListener('abort', end);
+          if (ended === null && (await wasEnded) === true) ended = { code: null };
+          resolve({ code: ended?.code ?? null, isCut: bytes > OUTPUT_BYTES_MAX, isLost: ended === null });
+        };
+        const end = (): void => {
+          if (ending === null || wasEnded !== null) return;
+          wasEnded = this.#succeeds(ending);
+          void wasEnded.then((isEnded) => isEnded && setTimeout(() => void finish(), LAST_OUTPUT_MS).unref());
+        };
         const take = (piece: Buffer): void => {
           bytes += piece.length;
           if (bytes <= OUTPUT_BYTES_MAX) onOutput(piece);
@@ -109,23 +122,30 @@ export class SshConnection {
         };
         stream.on('data', take);
         stream.stderr.on('data', (piece: Buffer) => {
-          if (group !== null) return take(piece);
+          if (ending !== null) return take(piece);
           head += piece.toString('latin1');
-          const [whole = '', number] = /^group (\d+)\n/.exec(head) ?? [];
-          if (number === undefined) return;
-          group = number;
+          const [whole = '', number = '', parent = ''] = /^group (\d+) (\d+)\n/.exec(head) ?? [];
+          if (whole === '') return;
+          ending = endOfGroup(number, parent);
           // Stopped before the number was here.
           if (signal.aborted) end();
           if (head.length > whole.length) take(Buffer.from(head.slice(whole.length), 'latin1'));
         });
         stream.on('exit', (code: number | null) => (ended = { code }));
-        stream.on('close', () => {
-          signal.removeEventListener('abort', end);
-          const isLost = ended === null && !signal.aborted;
-          resolve({ code: ended?.code ?? null, isCut: bytes > OUTPUT_BYTES_MAX, isLost });
-        });
+        stream.on('close', () => void finish());
         signal.addEventListener('abort', end, { once: true });
         if (signal.aborted) end();
+      });
+    });
+  }
+
+  /** False as well where the connection ends before the answer. */
+  #succeeds(command: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#client.exec(command, (cause, answer) => {
+        if (cause !== undefined) return resolve(false);
+        answer.resume().on('exit', (code: number | null) => resolve(code === 0));
+        answer.on('close', () => resolve(false));
       });
     });
   }
@@ -190,6 +210,11 @@ async function connected(name: string, config: ConnectConfig, signal: AbortSigna
 
 function failed(name: string, cause: Error): AppError {
   return new AppError('tool_failed', `${name} could not be used by ssh: ${cause.message}.`, { cause });
+}
+
+/** A command line that ends the group of a command; code 0 where it did. dash takes `--` only after `-s`. */
+function endOfGroup(number: string, parent: string): string {
+  return `sh -c ${quoted(`kill -s KILL -- -${number} || { kill -0 ${number} && kill -s KILL -- -${parent}; }`)}`;
 }
 
 function quoted(text: string): string {

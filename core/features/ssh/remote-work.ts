@@ -39,7 +39,8 @@ const ENDED_KEPT = 20;
 const OUTPUT_CHARS_MAX = 200_000;
 const TAIL_CHARS = 4_000;
 const CONNECTIONS_MAX = 64;
-const STOP_MS = 3_000;
+/** A loaded machine needs seconds to begin the command that ends another. */
+const STOP_MS = 8_000;
 
 export class RemoteWork {
   readonly #deps: Deps;
@@ -60,7 +61,7 @@ export class RemoteWork {
       await Promise.race([ending, untilAborted(signal)]);
       if (!signal.aborted) return endOf(await ending);
       // A machine that no longer answers cannot end it.
-      const isOver = await settlesWithin(ending, STOP_MS);
+      const isOver = (await settlesWithin(ending, STOP_MS)) && !(await ending).isLost;
       return isOver ? 'was stopped' : 'was stopped, but the machine did not answer: it may run on there';
     });
   }

@@ -24,6 +24,7 @@ const user = userInfo().username;
 let server: ChildProcess;
 let agent: { pid: number; socket: string };
 let port: number;
+let shellPort: number;
 let bench: ToolBench;
 const panic = new PanicSwitch();
 const background = new BackgroundCommands();
@@ -38,6 +39,7 @@ function makeKey(name: string): string {
 async function startServer(): Promise<void> {
   const lines = [
     `Port ${port}`,
+    `Port ${shellPort}`,
     'ListenAddress 127.0.0.1',
     `HostKey ${join(folder, 'host')}`,
     `AuthorizedKeysFile ${join(folder, 'allowed')}`,
@@ -47,6 +49,9 @@ async function startServer(): Promise<void> {
     'PermitRootLogin yes',
     'Subsystem sftp internal-sftp',
     `PidFile ${join(folder, 'pid')}`,
+    `Match LocalPort ${shellPort}`,
+    // A login shell that stays above the command, as fish does.
+    `ForceCommand eval "$SSH_ORIGINAL_COMMAND"; exit $?`,
   ];
   writeFileSync(join(folder, 'config'), `${lines.join('\n')}\n`);
   server = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config')], { stdio: 'ignore' });
@@ -91,6 +96,7 @@ beforeAll(async () => {
   if (options.skip) return;
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   port = await freePort();
+  shellPort = await freePort();
   makeKey('host');
   makeKey('other');
   const keys = ['key', 'agent-key'].map((name) => readFileSync(`${makeKey(name)}.pub`, 'utf8'));
@@ -106,6 +112,7 @@ beforeAll(async () => {
     keyless: { host: '127.0.0.1', port, user },
     wrong: { ...box, key: `file:${join(folder, 'other')}` },
     inner: { ...box, jump: 'box' },
+    shell: { ...box, port: shellPort },
   });
 }, 60_000);
 afterAll(async () => {
@@ -230,6 +237,20 @@ test('a command in the background is read, seen by people and ended there', opti
   expect([background.list(), await background.stop(id)]).toEqual([[], false]);
   const short = /as (remote-\d+)\./.exec(await say('ssh_exec', { host: 'box', command: 'echo no; exit 3', background: true }))?.[1];
   await expect.poll(() => say('ssh_jobs', { action: 'read', id: short })).toMatch(/ ended with code 3\.\nno\n$/);
+});
+
+test('a command below a shell of the person ends with all it started', options, async () => {
+  const [, fingerprint = ''] = /"fingerprint":"(SHA256:[^"]+)"/.exec(await say('ssh_trust', { host: 'shell' })) ?? [];
+  await say('ssh_trust', { host: 'shell', fingerprint });
+  const mark = join(folder, 'below');
+  const command = `sleep 32.3 & echo $! > ${mark}; sleep 32.2; echo never`;
+  const [, id = ''] = /as (remote-\d+)\./.exec(await say('ssh_exec', { host: 'shell', command, background: true })) ?? [];
+  await expect.poll(() => spawnSync('test', ['-s', mark]).status, { timeout: 20_000 }).toBe(0);
+  const pid = Number(readFileSync(mark, 'utf8'));
+  expect(isAlive(pid)).toBe(true);
+  expect(await background.stop(id)).toBe(true);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  expect(await say('ssh_jobs', { action: 'read', id })).toMatch(/ was stopped\.$/);
 });
 
 test('a port leads to where the machine reaches, asks, and is closed by the agent, a person and the panic stop', options, async () => {
