@@ -25,8 +25,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     const { complete } = await import('./complete.ts');
     await complete(argv.slice(1));
   } else {
-    const { checkWithoutCompiling } = await import('./plain-checks.ts');
-    checkWithoutCompiling();
+    const { startFrugally } = await import('./frugal-start.ts');
+    startFrugally();
     const { runProcess } = await import('./cli-process.ts');
     await runProcess(argv, { version, packageRoot });
   }

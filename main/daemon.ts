@@ -17,8 +17,8 @@ if (oldNode !== null) {
 } else {
   const { compileCacheFolder } = await import('./compile-cache.ts');
   nodeModule.enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
-  const { checkWithoutCompiling } = await import('./plain-checks.ts');
-  checkWithoutCompiling();
+  const { startFrugally } = await import('./frugal-start.ts');
+  startFrugally();
   const { runProcess } = await import('./cli-process.ts');
   await runProcess(['serve', ...process.argv.slice(2)], { version, packageRoot });
 }

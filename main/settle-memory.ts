@@ -4,6 +4,7 @@
 import { flushCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { compileCacheFolder } from './compile-cache.ts';
+import { growAgain } from './frugal-start.ts';
 
 const QUIET_AFTER_MS = 3_000;
 
@@ -23,6 +24,7 @@ export function settleMemorySoon(): void {
     const collect = runInNewContext('gc') as Collect;
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     setFlagsFromString('--no-expose-gc');
+    growAgain();
     void sweep();
   }, QUIET_AFTER_MS).unref();
 }
