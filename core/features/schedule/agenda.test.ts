@@ -22,7 +22,7 @@ function open(sources: readonly TaintSource[] = []) {
   const clock = new ManualClock();
   const book = new ScheduleBook(storage.db);
   const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [book] });
-  const dueTimes = new DueTimes('UTC');
+  const dueTimes = new DueTimes(() => 'UTC');
   const schedules = new Schedules({
     log,
     clock,

@@ -3,7 +3,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { ScheduleSpecInput } from '../../contracts/features/schedule.ts';
 import { DueTimes } from './due-times.ts';
 
-const times = new DueTimes('Europe/Berlin');
+const times = new DueTimes(() => 'Europe/Berlin');
 const at = (text: string): number => Date.parse(text);
 
 function next(expr: string, zone: string, after: string, max = 3): string[] {

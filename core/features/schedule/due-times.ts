@@ -12,11 +12,11 @@ const LINES_KEPT = 500;
 const DAY_MS = 86_400_000;
 
 export class DueTimes {
-  readonly #zone: string;
+  readonly #zone: () => string;
   readonly #lines = new Map<string, Cron>();
 
   /** `zone` is the default zone: that of this machine. */
-  constructor(zone: string) {
+  constructor(zone: () => string) {
     this.#zone = zone;
   }
 
@@ -74,7 +74,7 @@ export class DueTimes {
     return { kind: 'at', atMs, local, zone };
   }
 
-  #known(zone = this.#zone): string {
+  #known(zone = this.#zone()): string {
     try {
       return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
     } catch {

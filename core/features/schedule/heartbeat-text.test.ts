@@ -33,14 +33,16 @@ test.each([
   expect(isQuiet(answer)).toBe(quiet);
 });
 
+const utc = (): string => 'UTC';
+
 test('active hours go by the clocks of their zone, also over midnight', () => {
   const noonUtc = Date.parse('2026-07-01T12:00Z');
-  expect(isActive(undefined, noonUtc, 'UTC')).toBe(true);
-  expect(isActive({ from: '08:00', to: '22:00' }, noonUtc, 'UTC')).toBe(true);
-  expect(isActive({ from: '08:00', to: '12:00' }, noonUtc, 'UTC')).toBe(false);
-  expect(isActive({ from: '22:00', to: '06:00' }, noonUtc, 'UTC')).toBe(false);
-  expect(isActive({ from: '22:00', to: '06:00', zone: 'Australia/Sydney' }, noonUtc, 'UTC')).toBe(true);
-  expect(isActive({ from: '09:00', to: '09:00' }, noonUtc, 'UTC')).toBe(true);
+  expect(isActive(undefined, noonUtc, utc)).toBe(true);
+  expect(isActive({ from: '08:00', to: '22:00' }, noonUtc, utc)).toBe(true);
+  expect(isActive({ from: '08:00', to: '12:00' }, noonUtc, utc)).toBe(false);
+  expect(isActive({ from: '22:00', to: '06:00' }, noonUtc, utc)).toBe(false);
+  expect(isActive({ from: '22:00', to: '06:00', zone: 'Australia/Sydney' }, noonUtc, utc)).toBe(true);
+  expect(isActive({ from: '09:00', to: '09:00' }, noonUtc, utc)).toBe(true);
 });
 
 test('the file is made where it is missing, and is never a link or too long', async () => {

@@ -64,9 +64,9 @@ export interface ActiveHours {
 }
 
 /** Hours that pass midnight are written like 22:00 to 06:00; from equal to to is the whole day. */
-export function isActive(hours: ActiveHours | undefined, nowMs: number, machineZone: string): boolean {
+export function isActive(hours: ActiveHours | undefined, nowMs: number, zone: () => string): boolean {
   if (hours === undefined || hours.from === hours.to) return true;
-  const minute = minuteOfDay(nowMs, hours.zone ?? machineZone);
+  const minute = minuteOfDay(nowMs, hours.zone ?? zone());
   const from = minutesOf(hours.from);
   const to = minutesOf(hours.to);
   return from < to ? minute >= from && minute < to : minute >= from || minute < to;

@@ -26,7 +26,7 @@ export interface HeartbeatDeps {
     readonly deliver: string;
   };
   /** The zone of this machine. */
-  readonly zone: string;
+  readonly zone: () => string;
   readonly panic: { readonly engaged: boolean };
   /** The file's text; it is created if missing. `untrusted`: the untrusted sources it may derive from. Rejects when unreadable. */
   readonly file: { readonly path: string; read(): Promise<{ readonly text: string; readonly untrusted: readonly TaintSource[] }> };
@@ -128,7 +128,7 @@ export class Heartbeat implements Alarm {
   }
 
   async #beat(): Promise<void> {
-    const { book, clock, file, panic, zone } = this.#deps;
+    const { book, clock, file, panic } = this.#deps;
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     const open = book.openBeats().filter(({ turnId }) => this.#isOpen(turnId));
     if (open.length > 0) return this.#rest('The beat before it had not ended.');
@@ -136,6 +136,7 @@ export class Heartbeat implements Alarm {
     const wanted = tasksIn(text);
     if (wanted === null) return this.#rest('HEARTBEAT.md asks for nothing.');
     const nowMs = clock.nowMs();
+    const zone = this.#deps.zone();
     const listed = book.tasks('open', TASKS_TOLD);
     const day = localDay(nowMs, zone);
     this.#archiveEarlier(`heartbeat-${day}`);

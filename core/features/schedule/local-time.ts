@@ -1,5 +1,8 @@
 // The local time of a moment in a time zone.
 
+/** The zone of this machine. Asked when it is needed: what Node knows about zones and languages takes 8 MB and 15 ms. */
+export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** `2026-01-31` */
 export function localDay(atMs: number, zone: string): string {
   const { year, month, day } = parts(atMs, zone);

@@ -16,6 +16,7 @@ import { Deliveries } from './deliveries.ts';
 import { DueTimes } from './due-times.ts';
 import { readHeartbeatFile } from './heartbeat-file.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { machineZone } from './local-time.ts';
 import { createScheduleOps } from './ops.ts';
 import { ScheduleBook, scheduleMigrations, type KeptSchedule } from './rows.ts';
 import { Schedules } from './schedules.ts';
@@ -73,8 +74,7 @@ export const schedule = defineBuiltInFeature({
   rows: ({ db }) => new ScheduleBook(db),
   create: (spine: Taken, book: ScheduleBook) => {
     const { work, clock, logger, log, outbox, sources } = spine;
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const dueTimes = new DueTimes(zone);
+    const dueTimes = new DueTimes(machineZone);
     const schedules = new Schedules({
       ...spine,
       statusOf: ({ turnId, taskId }) =>
@@ -86,7 +86,7 @@ export const schedule = defineBuiltInFeature({
       assertSession: (sessionId) => assertSession(log, sessionId),
     });
     const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
-    const heartbeat = createHeartbeat(spine, book, zone);
+    const heartbeat = createHeartbeat(spine, book);
     const fire = (kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } =>
       kept.schedule.task === undefined
         ? start(spine.signals, kept, entry)
@@ -129,12 +129,12 @@ export const schedule = defineBuiltInFeature({
   },
 });
 
-function createHeartbeat({ config, prompt, signals, ...spine }: Taken, book: ScheduleBook, zone: string): Heartbeat {
+function createHeartbeat({ config, prompt, signals, ...spine }: Taken, book: ScheduleBook): Heartbeat {
   const { outbox, sources, facts } = spine;
   const path = join(facts.workspace, 'HEARTBEAT.md');
   return new Heartbeat({
     ...spine,
-    zone,
+    zone: machineZone,
     book,
     config: config.heartbeat,
     instructions: () => prompt('trayclaw-heartbeat'),

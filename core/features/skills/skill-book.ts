@@ -237,13 +237,13 @@ export class SkillBook {
     const seen = new Set<string>();
     for (const { path, origin } of roots) {
       const found = findSkills(path);
-      if (found.length >= SKILLS_MAX) refused.push({ path, ...tooMany });
+      if (found.length >= SKILLS_MAX) refused.push({ path, ...tooMany() });
       for (const one of found) {
         if (seen.has(one.folder)) continue;
         seen.add(one.folder);
         const tree = seeTree(one.folder, one.entries);
         const read = this.#reads.read(one, tree);
-        if ('reason' in read || tree === null) refused.push({ path: one.folder, ...('reason' in read ? read : tooMany) });
+        if ('reason' in read || tree === null) refused.push({ path: one.folder, ...('reason' in read ? read : tooMany()) });
         else byName.set(read.head.name, [...(byName.get(read.head.name) ?? []), this.#shelve(read, one, { origin, tree })]);
       }
     }
@@ -274,7 +274,7 @@ export class SkillBook {
     const tree = seeTree(found.folder);
     const whole = readWhole(found, tree);
     if (!whole.ok) return whole.error;
-    if (tree === null) return tooMany;
+    if (tree === null) return tooMany();
     const shelved = this.#shelve(whole.value.read, found, { origin, tree });
     return { ...shelved, file: whole.value.file, ...this.#trusted(shelved) };
   }
@@ -333,10 +333,11 @@ export class SkillBook {
   }
 }
 
-const tooMany = {
+/** Made when it is needed: writing a number makes Node load what it knows about languages. */
+const tooMany = () => ({
   reason: `There are more skills or files than are read: ${SKILLS_MAX.toLocaleString('en')} skills of a folder, 500 files or 50 MB of a skill.`,
   hint: 'Remove what does not belong there.',
-};
+});
 
 function usersIn(skills: ReadonlyMap<string, ShelvedSkill>): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>();

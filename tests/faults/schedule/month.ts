@@ -191,7 +191,7 @@ class Month {
     const signals = new SignalBook(this.#storage.db);
     const log = new SessionLog({ storage: this.#storage, clock, logger: silentLogger, projections: [book, signals] });
     const ids = new RandomIds(() => this.#wallMs);
-    const dueTimes = new DueTimes('UTC');
+    const dueTimes = new DueTimes(() => 'UTC');
     this.#log = log;
     if (log.index.session(systemSessionId) === null) log.append(systemSessionId, [created('System')]);
     this.#schedules = new Schedules({
