@@ -2,7 +2,6 @@
 // start-up time and memory. Must not interpret an answer or repeat a request.
 
 import { request as requestHttp, type IncomingHttpHeaders } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { parseJson } from '../../base/json.ts';
 
 export interface SingleRequest {
@@ -22,9 +21,10 @@ export interface WholeAnswer {
 }
 
 /** The whole answer. Rejects when the signal aborts, the connection fails or breaks off, or the answer is longer than `bytesMax`. */
-export function requestOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
+export async function requestOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
+  // Loaded where it is needed: with its certificates it takes 5 MB.
+  const send = url.protocol === 'http:' ? requestHttp : (await import('node:https')).request;
   return new Promise((resolve, reject) => {
-    const send = url.protocol === 'http:' ? requestHttp : requestHttps;
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
     const options = {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
