@@ -8,6 +8,7 @@ import type { EventType } from '../../contracts/events.ts';
 import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../contracts/features/evals.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { ownPromptNames, type PromptText } from '../../contracts/own-prompts.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { runSuite, type BenchDeps } from './bench.ts';
 import { CaseHosts, type CaseHostDeps, type StartProgram } from './case-host.ts';
@@ -138,7 +139,7 @@ async function beginEvals(
   const sessionId = `eval-${runId}`;
   const title = `Evals: ${counted(suite.length, 'case')}`;
   log.append(sessionId, [
-    { type: 'session.created', body: { title, agentId: 'main', channel: 'eval', forkedFrom: null } },
+    { type: 'session.created', body: { title, agentId: 'main', channel: ownChannels.eval, forkedFrom: null } },
     {
       type: 'eval.started',
       body: { runId, path, model, cases: suite.length, repeat, by: caller.actor, ...(leftOut === undefined ? {} : { leftOut }) },

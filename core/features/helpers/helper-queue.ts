@@ -7,9 +7,10 @@ import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts'
 import { type HelperEnd } from '../../contracts/features/helpers.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { noUsage } from '../../contracts/llm.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import type { HelperDeps } from './ports.ts';
 import { answerOf, endOf, taskOf, type EndedHelp } from './helper-words.ts';
-import { deliveryKey, helperChannel, type HelperJob } from './rows.ts';
+import { deliveryKey, type HelperJob } from './rows.ts';
 import { planCall, startOf, type CallPlace, type WantedHelp } from './plan-call.ts';
 
 const LOOK_AGAIN_MS = 30_000;
@@ -154,7 +155,7 @@ export class HelperQueue {
     const created = {
       title: job.label,
       agentId: job.agentId,
-      channel: helperChannel,
+      channel: ownChannels.helper,
       forkedFrom: null,
       ...(workspace === null ? {} : { workspace }),
     };
@@ -162,7 +163,7 @@ export class HelperQueue {
     const { turnId } = turns.submit({
       sessionId,
       agentId: job.agentId,
-      channel: helperChannel,
+      channel: ownChannels.helper,
       sender: caller,
       ...(job.model === undefined
         ? { text: taskOf(job, caller, this.#deps.instructions()), ...this.#carried(job) }
@@ -208,7 +209,7 @@ export class HelperQueue {
     const { turns, log } = this.#deps;
     // Restarted before a crash, and not recorded yet.
     const newest = log.index.lastTurn(job.helperSessionId)?.turnId ?? job.helperTurnId;
-    const turnId = newest === job.helperTurnId ? turns.retry(job.helperTurnId, { model: null, by: helperChannel }).turnId : newest;
+    const turnId = newest === job.helperTurnId ? turns.retry(job.helperTurnId, { model: null, by: ownChannels.helper }).turnId : newest;
     const body = { jobId: job.jobId, sessionId: job.helperSessionId, turnId, attempt: job.attempt + 1 };
     this.#tell(job.from, { type: 'a2a.started', body });
     this.#lookAt(this.job(job.jobId));
@@ -259,7 +260,7 @@ export class HelperQueue {
     this.#deps.turns.submit({
       sessionId: job.from.sessionId,
       agentId: caller.agentId,
-      channel: helperChannel,
+      channel: ownChannels.helper,
       sender: job.agentId,
       text: answerOf(job),
       dedupeKey: deliveryKey(job.jobId),

@@ -5,6 +5,7 @@ import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const helperMigrations: readonly Migration[] = [
@@ -66,8 +67,6 @@ interface StoredJob {
   readonly finishedAtMs: number | null;
 }
 
-/** The channel of messages from and to subagents. */
-export const helperChannel = 'helper';
 const deliveredPrefix = 'a2a:';
 
 export function deliveryKey(jobId: string): string {
@@ -120,7 +119,7 @@ export class HelperRows {
     'a2a.finished': ({ body: { jobId, status, text, usage, costUsd }, atMs }) =>
       void this.#sql.run(statements.finish, status, text, JSON.stringify(usage), costUsd, atMs, jobId),
     'user.message': ({ body: { channel, dedupeKey } }) => {
-      if (channel === helperChannel && dedupeKey?.startsWith(deliveredPrefix) === true)
+      if (channel === ownChannels.helper && dedupeKey?.startsWith(deliveredPrefix) === true)
         this.#sql.run('UPDATE a2a_jobs SET delivered = 1 WHERE job_id = ?', dedupeKey.slice(deliveredPrefix.length));
     },
     'session.deleted': ({ body: { sessionId } }) => {

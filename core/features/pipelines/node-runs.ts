@@ -12,6 +12,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { checkCitations, type Page } from './citations.ts';
 import { ancestorsOf, critiqueFor, fillSlots, lastOf, type PipelineState, type ReviewNode } from './graph.ts';
 import type { PipelineNode } from '../../contracts/features/pipelines.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 
 export interface NodeDeps {
   readonly turns: Pick<TurnPort, 'submit' | 'whenResting'>;
@@ -62,7 +63,7 @@ async function ask(deps: NodeDeps, form: Exclude<PipelineNode, ReviewNode>, run:
     turnMs: form.minutes === undefined ? null : Math.round(form.minutes * MINUTE_MS),
   };
   for (let attempt = 1; ; attempt++) {
-    const created = { title: `Pipeline: ${node}`, agentId, channel: 'pipeline', forkedFrom: null };
+    const created = { title: `Pipeline: ${node}`, agentId, channel: ownChannels.pipeline, forkedFrom: null };
     const begun = deps.turns.submit({
       sessionId,
       agentId,

@@ -4,6 +4,7 @@
 import type { IdSource } from '../../base/ids.ts';
 import type { EventType } from '../../contracts/events.ts';
 import { pipelineEvents, type PipelineFile, type PipelineView } from '../../contracts/features/pipelines.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
 import { foldPipeline, lastOf, readyNodes, type PipelineState } from './graph.ts';
 import { runNode, type NodeDeps } from './node-runs.ts';
@@ -33,7 +34,7 @@ export class PipelineDesk {
   start(name: string, graph: PipelineFile, input: string, from: { readonly channel: string; readonly by: string }): string {
     const pipelineId = this.#deps.ids.next('pip');
     this.runs.begin(pipelineId, `pipeline-${pipelineId}`, [
-      { type: 'session.created', body: { title: `Pipeline ${name}`, agentId: 'main', channel: 'pipeline', forkedFrom: null } },
+      { type: 'session.created', body: { title: `Pipeline ${name}`, agentId: 'main', channel: ownChannels.pipeline, forkedFrom: null } },
       { type: 'pipeline.started', body: { pipelineId, name, graph, input, ...from } },
     ]);
     return pipelineId;

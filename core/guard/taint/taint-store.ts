@@ -3,6 +3,7 @@
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const taintMigrations: readonly Migration[] = [
@@ -96,7 +97,8 @@ export class TaintStore {
     // A new session is clean: marking it later reloads it, and a rolled-back one is never queried.
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
     // Its task may tell what its caller has read.
-    if (event.type === 'session.created' && event.body.channel === 'helper') this.#sql.run(statements.putPrivate, event.sessionId);
+    if (event.type === 'session.created' && event.body.channel === ownChannels.helper)
+      this.#sql.run(statements.putPrivate, event.sessionId);
     if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.run(statements.setMarked, path);
     this.applyCopied(event);
   }

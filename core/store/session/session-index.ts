@@ -5,6 +5,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { PlanMode } from '../../contracts/turn-bounds.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import { Statements, type SqlDatabase } from '../storage/storage.ts';
 import { RowChanges, type SessionChange } from './row-changes.ts';
 
@@ -79,8 +80,11 @@ const listed = (page: string): string =>
      (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
    FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
 const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
-/** Sessions that no person talks in, of subagents, pipelines and evals, only on request. */
-const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel NOT IN ('helper', 'eval', 'pipeline') OR ?) AND (? OR workspace IS ?)`;
+const owned = Object.values(ownChannels)
+  .map((channel) => `'${channel}'`)
+  .join();
+/** Sessions that no person talks in only on request. */
+const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel NOT IN (${owned}) OR ?) AND (? OR workspace IS ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
