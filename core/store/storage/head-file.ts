@@ -50,6 +50,7 @@ export class HeadFile {
   readonly #slot = Buffer.alloc(SLOT_BYTES);
   #generation: number;
   #record: HeadRecord;
+  #isOnDisk = false;
   #isOpen = true;
 
   /** Creates or opens the file; the record is on the disk when this returns. Fails as the store does. */
@@ -81,7 +82,9 @@ export class HeadFile {
   }
 
   flush(): void {
-    if (this.#isOpen) fsyncSync(this.#handle);
+    if (!this.#isOpen || this.#isOnDisk) return;
+    fsyncSync(this.#handle);
+    this.#isOnDisk = true;
   }
 
   close(): void {
@@ -96,6 +99,7 @@ export class HeadFile {
 
   #write(): void {
     this.#generation += 1;
+    this.#isOnDisk = false;
     encode(this.#slot, this.#generation, this.#record);
     writeSync(this.#handle, this.#slot, 0, SLOT_BYTES, (this.#generation % 2) * SLOT_BYTES);
   }
