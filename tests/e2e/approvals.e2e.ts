@@ -12,6 +12,16 @@ afterAll(() => browser.close());
 
 const writes = (path: string) => ({ calls: [{ tool: 'write_file', args: { path, content: 'x' } }] });
 
+test('who answers by keyboard is in the conversation afterwards', async () => {
+  const window = await openWindow(browser, { replies: [writes('notes/a.md'), { text: 'One.' }] });
+  await window.send('Write one');
+  const approve = window.approval.getByRole('button', { name: 'Approve once' });
+  await expect.poll(() => approve.isEnabled()).toBe(true);
+  await approve.press('Space');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  await expect.poll(() => window.page.evaluate('document.activeElement?.role')).toBe('log');
+});
+
 test('a wider scope is chosen by keyboard, covers what it says, is listed with its use, and can be taken back', async () => {
   const window = await openWindow(browser, {
     replies: [writes('notes/a.md'), { text: 'One.' }, writes('notes/b.md'), { text: 'Two.' }, writes('notes/c.md'), { text: 'Three.' }],
@@ -65,6 +75,6 @@ test('the policy in force is shown, and a rule of it refuses', async () => {
   await window.page.getByRole('navigation', { name: 'Approval pages' }).getByRole('link', { name: 'Policy' }).click();
   await window.page.getByRole('list', { name: 'Policy rules' }).getByText('The archive is finished').waitFor();
   await window.page.getByText('git status').waitFor();
-  await window.page.getByText('60 calls of exec a minute').waitFor();
+  await window.page.getByText('60 exec calls a minute').waitFor();
   expect(window.incidents).toEqual([]);
 });
