@@ -12,14 +12,20 @@ afterAll(() => browser.close());
 
 const writes = (path: string) => ({ calls: [{ tool: 'write_file', args: { path, content: 'x' } }] });
 
-test('who answers by keyboard is in the conversation afterwards', async () => {
-  const window = await openWindow(browser, { replies: [writes('notes/a.md'), { text: 'One.' }] });
-  await window.send('Write one');
+test('who starts an example task and answers by keyboard is in the conversation afterwards', async () => {
+  const window = await openWindow(browser, { usesDemo: true });
+  const { page } = window;
+  const role = () => page.evaluate('document.activeElement?.role');
+  await page
+    .getByRole('list', { name: 'Example tasks' })
+    .getByRole('button', { name: /Make a to-do list/ })
+    .press('Enter');
   const approve = window.approval.getByRole('button', { name: 'Approve once' });
   await expect.poll(() => approve.isEnabled()).toBe(true);
+  expect(await role()).toBe('log');
   await approve.press('Space');
-  await window.conversation.getByText('One.', { exact: true }).waitFor();
-  await expect.poll(() => window.page.evaluate('document.activeElement?.role')).toBe('log');
+  await window.conversation.getByText(/Done\. I listed/).waitFor();
+  await expect.poll(role).toBe('log');
 });
 
 test('a wider scope is chosen by keyboard, covers what it says, is listed with its use, and can be taken back', async () => {
