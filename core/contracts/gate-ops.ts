@@ -134,7 +134,12 @@ export const gateOps = defineOps({
     },
   },
   'sandbox.explain': {
-    params: z.strictObject({ command: z.string().min(1).max(100_000).optional(), cwd: z.string().optional() }),
+    params: z.strictObject({
+      command: z.string().min(1).max(100_000).optional(),
+      cwd: z.string().optional(),
+      /** Where the person is: worked in if it is trusted, else the configured workspace is. */
+      folder: z.string().optional(),
+    }),
     result: sandboxExplanationSchema,
     about: 'show what a confined command may touch, and whether COMMAND would be confined; runs nothing',
     commands: {

@@ -54,7 +54,8 @@ const requestFolds: EventTable<[TurnView]> = {
     if (failover !== undefined) return note(turn, event, 'quiet', failoverNote(turn, error, failover));
     if (again === true) return note(turn, event, 'quiet', { code: 'retried', message: error.message, waitMs: 0 });
     if (partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: partialText });
-    note(turn, event, 'bad', { code: 'said', text: error.message });
+    // A stop is not a failure and has its own note.
+    if (error.code !== 'cancelled') note(turn, event, 'bad', { code: 'said', text: error.message });
   },
   'plan.drafted': (turn, { seq, body }) => {
     const callIds = body.calls.map(({ callId }) => callId);

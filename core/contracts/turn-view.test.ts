@@ -225,6 +225,15 @@ test('what was spent counts answers that broke off, and the record of the end ho
   expect(isOpen(script.view)).toBe(false);
 });
 
+test('a model call that was stopped is no failure to tell of; what it had said is kept', () => {
+  const failed = (code: 'cancelled' | 'model_unavailable') =>
+    new Script()
+      .add('model.requested', { requestId: 'r1' })
+      .add('model.failed', { requestId: 'r1', error: { code, message: 'Over.' }, partialText: 'Half' })
+      .view.entries.map((entry) => entry.kind);
+  expect([failed('cancelled'), failed('model_unavailable')]).toEqual([['text'], ['text', 'note']]);
+});
+
 test('files have the names their calls gave; an agent is shown with its call', () => {
   const image = { kind: 'file', sha256: 'x', sizeBytes: 1, mode: 0o644 } as const;
   const script = new Script()

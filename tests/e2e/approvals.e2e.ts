@@ -12,6 +12,22 @@ afterAll(() => browser.close());
 
 const writes = (path: string) => ({ calls: [{ tool: 'write_file', args: { path, content: 'x' } }] });
 
+test('who starts an example task and answers by keyboard is in the conversation afterwards', async () => {
+  const window = await openWindow(browser, { usesDemo: true });
+  const { page } = window;
+  const role = () => page.evaluate('document.activeElement?.role');
+  await page
+    .getByRole('list', { name: 'Example tasks' })
+    .getByRole('button', { name: /Make a to-do list/ })
+    .press('Enter');
+  const approve = window.approval.getByRole('button', { name: 'Approve once' });
+  await expect.poll(() => approve.isEnabled()).toBe(true);
+  expect(await role()).toBe('log');
+  await approve.press('Space');
+  await window.conversation.getByText(/Done\. I listed/).waitFor();
+  await expect.poll(role).toBe('log');
+});
+
 test('a wider scope is chosen by keyboard, covers what it says, is listed with its use, and can be taken back', async () => {
   const window = await openWindow(browser, {
     replies: [writes('notes/a.md'), { text: 'One.' }, writes('notes/b.md'), { text: 'Two.' }, writes('notes/c.md'), { text: 'Three.' }],
@@ -65,6 +81,6 @@ test('the policy in force is shown, and a rule of it refuses', async () => {
   await window.page.getByRole('navigation', { name: 'Approval pages' }).getByRole('link', { name: 'Policy' }).click();
   await window.page.getByRole('list', { name: 'Policy rules' }).getByText('The archive is finished').waitFor();
   await window.page.getByText('git status').waitFor();
-  await window.page.getByText('60 calls of exec a minute').waitFor();
+  await window.page.getByText('60 exec calls a minute').waitFor();
   expect(window.incidents).toEqual([]);
 });

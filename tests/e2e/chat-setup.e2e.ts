@@ -30,6 +30,12 @@ async function openForm(name: string): Promise<{ window: WindowUnderTest; card: 
 const fileOf = async ({ host }: WindowUnderTest): Promise<unknown> =>
   ((await host.op('config.get', {})) as { file: Record<string, unknown> }).file['channels'];
 
+test('who cancels the form is where it was opened', async () => {
+  const { card, form } = await openForm('Email');
+  await form.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await card.locator('button:focus', { hasText: 'Set up Email' }).waitFor();
+});
+
 test(
   'Discord is set up by keyboard: a refused token is said at its field, and a good one is nowhere on the page',
   {

@@ -101,6 +101,12 @@ test('a running turn is steered by typing and ended by Stop turn', async () => {
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   expect(await window.page.getByRole('button', { name: 'Stop turn' }).count()).toBe(0);
+  // The button is gone, and the focus where one continues.
+  expect(await window.page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Message');
+  // Said once, and not as a failure.
+  await window.details.click();
+  await window.conversation.getByText('Stopped on request.').waitFor();
+  expect(await window.conversation.getByText('The model call was stopped.').count()).toBe(0);
 });
 
 test('panic stop ends everything from any view, says so in figures, and only release lifts it', async () => {

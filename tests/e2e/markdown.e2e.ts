@@ -55,6 +55,9 @@ test('a link says where it leads, an image is a chip with its place, a task list
   expect(await window.conversation.locator('.task').allInnerTexts()).toEqual(['☑', '☐']);
   const scrolls = await window.conversation.locator('table').evaluate((element) => element.scrollWidth > element.clientWidth);
   expect(scrolls).toBe(true);
+  // Its words stay whole on a narrow window too.
+  await window.page.setViewportSize({ width: 360, height: 740 });
+  expect((await window.conversation.locator('th').first().boundingBox())?.height).toBeLessThan(40);
   expect(await window.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   expect(window.incidents).toEqual([]);
 });

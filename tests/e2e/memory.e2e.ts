@@ -35,6 +35,7 @@ test('added, proposed, contradicted: each is decided here', async () => {
   await page.getByRole('searchbox', { name: 'Search memories' }).fill('bees');
   await kept.getByText('My editor is emacs.').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Forget: Bees fly south.' }).click();
+  await page.locator('h2:focus', { hasText: 'Remembered' }).waitFor();
   await page.getByText('Nothing was found.').waitFor();
 });
 

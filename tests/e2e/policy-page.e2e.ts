@@ -62,7 +62,7 @@ test('the page holds what is in force, and looks right light and dark, wide and 
   const { page } = window;
   await toPolicy(window);
   await page.getByText('Reading inside the workspace is free. Everything else asks.').waitFor();
-  await page.getByText('60 calls of exec a minute').waitFor();
+  await page.getByText('60 exec calls a minute').waitFor();
   expect(await page.getByRole('list', { name: 'Order of rules' }).getByRole('listitem').count()).toBe(19);
   await tryCall(window, 'exec', { command: 'npm test' });
   expect(window.incidents).toEqual([]);

@@ -276,6 +276,7 @@ test.each(examples.map(({ path, line }) => [path, line ?? ''] as const))(
 /** The view's handling of arguments and options that are not parameters. */
 const made: readonly string[] = [
   ...['tool', 'args', 'cwd'].map((name) => `policy.explain ${name}`),
+  'sandbox.explain folder',
   'checkpoint.review turnId',
   'checkpoint.review sessionId',
   'budget.allow scope',

@@ -69,6 +69,18 @@ test('a no ends the turn without a word to the model, and asks again the next ti
   expect(await send({ sessionId: first.sessionId })).toMatchObject({ status: 'waiting' });
 });
 
+test('the sandbox is explained for the current folder once it is trusted', async () => {
+  const { claw, project } = await open();
+  const { configured } = await claw.op('workspace.list', {});
+  const writes = async (params: OpParams<'sandbox.explain'>) => (await claw.op('sandbox.explain', params)).files.write;
+  const ofCommand = { command: 'ls', folder: project };
+  expect(await writes({ folder: project })).toContain(configured);
+  expect(await writes({ folder: project })).not.toContain(project);
+  await claw.op('workspace.trust', { path: project });
+  for (const params of [{ folder: project }, ofCommand, { command: 'ls', cwd: project }]) expect(await writes(params)).toContain(project);
+  expect(await writes({})).toContain(configured);
+});
+
 test('trust covers folders below, is listed, and can be taken back', async () => {
   const { claw, project, send } = await open();
   mkdirSync(join(project, 'sub'));

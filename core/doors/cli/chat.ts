@@ -45,7 +45,7 @@ class ChatRoom {
     this.#files = options.file ?? [];
   }
 
-  /** Until /quit, the end of input (both 0) or Ctrl-C at the prompt (130). */
+  /** Until /quit, the end of input (both 0), Ctrl-C at the prompt or a closed terminal (both 130). */
   async stay(): Promise<number> {
     const { claw } = await this.#connect();
     const { sessionId, ...place } = await choosePlace(this.#context, this.#options, {
@@ -85,7 +85,8 @@ class ChatRoom {
     const stopListening = this.#lines.onInterrupt(() => interrupted.abort());
     try {
       const text = await this.#lines.ask('> ', interrupted.signal);
-      if (interrupted.signal.aborted) return 'interrupted';
+      // A closed terminal ends the input too, and may have closed while an answer was written.
+      if (interrupted.signal.aborted || this.#context.io.gone.aborted) return 'interrupted';
       return text === null ? null : { text };
     } finally {
       stopListening();

@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
   {
     argv: ['sandbox', 'explain', 'rm x', '--cwd', 'sub'],
     op: 'sandbox.explain',
-    params: { command: 'rm x', cwd: '/work-folder/sub' },
+    params: { command: 'rm x', cwd: '/work-folder/sub', folder: '/work-folder' },
     json: expect.objectContaining({ command: { runs: 'outside', reason: 'none here' }, available: false }),
   },
   {

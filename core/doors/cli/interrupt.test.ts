@@ -77,6 +77,19 @@ test('a second Ctrl-C does not wait for a turn that will not end', async () => {
   expect(await finish).toBe(130);
 });
 
+test('a terminal that closes while chat shows an answer ends it with 130 and stops no turn', async () => {
+  const claw = scripted({ hang: true });
+  const { terminal, finish } = atTerminal(claw, ['chat']);
+  await terminal.sees('Type a message');
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  terminal.type('work');
+  await waits;
+  terminal.close();
+  terminal.stdin.end();
+  expect(await finish).toBe(130);
+  expect(claw.calls.some(({ name }) => name === 'turn.cancel')).toBe(false);
+});
+
 test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
   const claw = scripted({ hang: true });
   const { terminal, finish } = atTerminal(claw, ['chat']);

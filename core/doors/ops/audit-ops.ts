@@ -66,16 +66,25 @@ function replay(deps: Deps, turnId: string): OpResult<'replay.run'> {
   return { ...report, differences: [...report.differences] };
 }
 
-/** Runs nothing: the gate's answer to a call that is not made. */
 function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller): OpResult<'policy.explain'> {
+  const session = params.sessionId === undefined ? null : deps.log.index.session(params.sessionId);
+  if (params.sessionId !== undefined && session === null) throw noSession(params.sessionId);
+  return explainIn(deps, params, { workspace: session?.workspace ?? null, caller });
+}
+
+interface ExplainedPlace {
+  /** Null is the configured workspace. */
+  readonly workspace: string | null;
+  readonly caller: Caller;
+}
+
+/** Runs nothing: the gate's answer to a call that is not made. */
+function explainIn(deps: Deps, params: OpParsed<'policy.explain'>, { workspace, caller }: ExplainedPlace): OpResult<'policy.explain'> {
   const given =
     isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
   const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
   if (!parsed.ok) throw parsed.error;
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
-  const session = params.sessionId === undefined ? null : deps.log.index.session(params.sessionId);
-  if (params.sessionId !== undefined && session === null) throw noSession(params.sessionId);
-  const workspace = session?.workspace ?? null;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
   const facts = workspace === null ? seen : { ...seen, workspace };
   // As in a fresh session that has read no untrusted content.
@@ -89,10 +98,19 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
 }
 
 /** A command is inside or outside by whether a person would be asked about it now. */
-function explainSandbox(deps: Deps, { command, cwd }: OpParsed<'sandbox.explain'>, caller: Caller): Promise<OpResult<'sandbox.explain'>> {
-  if (command === undefined) return deps.sandbox.explain(null);
-  const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
-  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) });
+function explainSandbox(
+  deps: Deps,
+  { command, cwd, folder }: OpParsed<'sandbox.explain'>,
+  caller: Caller,
+): Promise<OpResult<'sandbox.explain'>> {
+  const given = cwd ?? folder;
+  const look = given === undefined ? null : deps.workspaces.look(given);
+  const workspace = look?.state === 'trusted' ? look.path : null;
+  const place = workspace === null ? {} : { workspace };
+  if (command === undefined) return deps.sandbox.explain(null, place);
+  const params = { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) };
+  const { decision, facts } = explainIn(deps, params, { workspace, caller });
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) }, place);
 }
 
 function describeArtifact(deps: Deps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {

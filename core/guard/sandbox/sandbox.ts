@@ -85,13 +85,16 @@ export class Sandbox implements CommandSandbox {
   }
 
   /** Explains to people what a command may do, and whether it would run inside. Starts nothing but a probe of the backend. */
-  async explain(command: Pick<SandboxCommand, 'attended' | 'reads'> | null): Promise<SandboxExplanation> {
+  async explain(
+    command: Pick<SandboxCommand, 'attended' | 'reads'> | null,
+    place: Pick<SandboxCommand, 'workspace'> = {},
+  ): Promise<SandboxExplanation> {
     const { config, environment } = this.#options;
     const missing = config.mode === 'off' ? [] : await this.#missing();
     const choice: SideChoice = command === null ? { side: 'inside', reason: 'what runs inside' } : chooseSide(config.mode, command);
     return explainSandbox({
       config,
-      policy: this.#policy(),
+      policy: this.#policy(place),
       backend: this.#backend,
       missing,
       choice: command === null ? null : choice,

@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
-import { createRequest, user } from './fixtures/conversation.ts';
+import { createRequest, RecordingSink, user } from './fixtures/conversation.ts';
+import { LiveWords } from './live-words.ts';
 import { readTextCalls, withTextCalls } from './text-calls.ts';
 
 const tool = (name: string, properties: object): ToolSchema => ({ name, description: '', parameters: { type: 'object', properties } });
@@ -170,4 +171,57 @@ test('an answer that was cut off, and one of a request without tools, stay text'
   expect(withTextCalls(raw(call, 'length'), createRequest([user('go')], { tools }), true)).toMatchObject({ calls: [], text: call });
   expect(withTextCalls(raw(call), createRequest([user('go')], { tools: [] }), true)).toMatchObject({ calls: [], text: call });
   expect(withTextCalls(raw(call), createRequest([user('go')], { tools }), false)).toMatchObject({ text: '', finishReason: 'tool_calls' });
+});
+
+/** The live text before the answer is read, and after. */
+function watched(answer: string, { sizes, knowsMark }: { sizes: readonly number[]; knowsMark: boolean }): readonly [string, string] {
+  const sink = new RecordingSink();
+  const live = new LiveWords(sink, tools, knowsMark);
+  for (let at = 0, piece = 0; at < answer.length; piece += 1) {
+    const size = sizes[piece % sizes.length] ?? 1;
+    live.text(answer.slice(at, at + size));
+    at += size;
+  }
+  const before = sink.texts.join('');
+  live.finish(withTextCalls(raw(answer), createRequest([user('go')], { tools }), knowsMark).finishReason === 'tool_calls');
+  return [before, sink.texts.join('')];
+}
+
+const pieces = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+
+test.each(Object.keys(all))('%s is not seen while it arrives', (name) => {
+  const call = (all[name] as Form)('get_weather', rome);
+  fc.assert(
+    fc.property(pieces, fc.boolean(), (sizes, knowsMark) => {
+      expect(watched(call, { sizes, knowsMark })).toEqual(['', '']);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('the words before the mark are seen at once, the call after it is not', () => {
+  const call = '<tool_call>\n{"name":"exec","arguments":{"command":"ls"}}\n</tool_call>';
+  const words = `1 < 2, and\n<b> is no mark.\n\n${F}html\n<tool\n${F}\n  `;
+  fc.assert(
+    fc.property(pieces, (sizes) => {
+      expect(watched(words + call, { sizes, knowsMark: true }).map((seen) => seen.trimEnd())).toEqual([words.trimEnd(), words.trimEnd()]);
+    }),
+  );
+});
+
+test('words are all seen in the end, and plain ones as they arrive', () => {
+  const answers = [
+    'Hello.',
+    'exec runs a command.',
+    '[A link](https://example.org/) leads on.',
+    `${F}ts\nconst a = 1;\n${F}\nand more words after the block`,
+  ];
+  const quoted = Object.values(all).flatMap((form) => contexts.map((context) => context(form('exec', { command: 'ls' }))));
+  fc.assert(
+    fc.property(fc.constantFrom(...answers, ...quoted), pieces, fc.boolean(), (answer, sizes, knowsMark) => {
+      expect(watched(answer, { sizes, knowsMark })[1]).toBe(answer);
+    }),
+    { numRuns: 600 },
+  );
+  expect(watched('Hello.', { sizes: [2], knowsMark: true })[0]).toBe('Hello.');
 });

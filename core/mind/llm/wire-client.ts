@@ -18,6 +18,7 @@ import {
 } from './reply-reader.ts';
 import type { RequestBodies } from './request-body.ts';
 import { LineParser } from './line-parser.ts';
+import { LiveWords } from './live-words.ts';
 import { SseParser } from './sse-parser.ts';
 import { withTextCalls } from './text-calls.ts';
 import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
@@ -66,14 +67,16 @@ export class WireClient implements ModelClient {
     const lease = this.#dialect.bodiesOf(request.modelId).lease(request);
     let isClean = false;
     try {
-      const reader = this.#dialect.createReader(request, sink);
-      const answer = new AnswerReader(this.#dialect, request.modelId, reader, sink);
+      const live = request.tools.length === 0 ? null : new LiveWords(sink, request.tools, this.#dialect.toolsInWords(request.modelId));
+      const reader = this.#dialect.createReader(request, live ?? sink);
+      const answer = new AnswerReader(this.#dialect, request.modelId, reader, live ?? sink);
       const broken = await this.#transport.post({ path, headers, body: lease.bytes }, answer, signal).then(
         () => null,
         (cause: unknown) => toAppError(cause),
       );
       const given = broken === null ? reader.finish() : finishBroken(reader, broken);
       const raw = withTextCalls(given, request, this.#dialect.toolsInWords(request.modelId));
+      live?.finish(raw !== given);
       isClean = true;
       const ids: CallIds = { next: this.#nextCallId, isTaken: (id) => lease.isCallIdTaken(id) };
       const reply = completeReply(raw, ids, lease.bytes.length);

@@ -1,7 +1,7 @@
 // Every section has a place on the settings page, and the page an order.
 
 import { expect, test } from 'vitest';
-import { groupOf, inOrder } from './setting-groups.ts';
+import { groupOf, inOrder, settingGroups } from './setting-groups.ts';
 
 test('a section is in its group, a new one among the advanced ones', () => {
   expect(['appearance', 'models', 'secrets', 'limits', 'web', 'hooks', 'brand-new'].map(groupOf)).toEqual([
@@ -13,6 +13,10 @@ test('a section is in its group, a new one among the advanced ones', () => {
     'advanced',
     'advanced',
   ]);
+});
+
+test('the name of a group leads to it', () => {
+  expect(settingGroups.map(groupOf)).toEqual(settingGroups);
 });
 
 test('sections are ordered by group, those without a place last and in their order', () => {

@@ -14,8 +14,9 @@ const sections: Readonly<Record<Exclude<SettingGroup, 'advanced'>, readonly stri
 };
 const places = new Map(Object.entries(sections).flatMap(([group, ids]) => ids.map((id, at) => [id, { group, at }] as const)));
 
+/** The name of a group is an address too. */
 export function groupOf(section: string): SettingGroup {
-  return settingGroups.find((group) => group === places.get(section)?.group) ?? 'advanced';
+  return settingGroups.find((group) => group === (places.get(section)?.group ?? section)) ?? 'advanced';
 }
 
 /** In the order of the groups, and within one as above; what has no place keeps its own. */

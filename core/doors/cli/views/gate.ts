@@ -10,6 +10,7 @@ import { describeApproval } from '../approval-prompt.ts';
 import { parseJsonArgument } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Paint } from '../output.ts';
+import { isInsideTool } from '../person-only.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
@@ -55,7 +56,11 @@ export const policyViews: ViewsOf<'policy'> = {
 };
 
 export const sandboxViews: ViewsOf<'sandbox'> = {
-  'sandbox.explain': { show: (result, { paint }) => describeSandbox(result, paint) },
+  'sandbox.explain': {
+    // As `ask` would work here.
+    params: (read, { context }) => (isInsideTool(context.io.env) ? read : { ...read, folder: context.io.cwd }),
+    show: (result, { paint }) => describeSandbox(result, paint),
+  },
 };
 
 export const safetyViews: ViewsOf<'safety'> = {

@@ -180,7 +180,7 @@ export const approvals = {
     denyDomains: 'Blocked domains',
     denyTools: 'Disabled tools',
     limits: 'Limits; above them it asks',
-    limit: (n: number, name: string) => `${n} calls of ${name} a minute`,
+    limit: (n: number, name: string) => `${n} ${name} calls a minute`,
     keptIn: 'Kept in',
     keptHow: 'which no tool can change. Changes take effect after a restart.',
     tryIt: 'Try it',

@@ -41,6 +41,7 @@ export const chat = {
     useFile: 'Use a GGUF file',
     others: (count: number) => counted(count, 'other model'),
     settings: 'Settings',
+    chooseModel: 'Choose a model',
     tasks: 'Example tasks',
     tour: 'Take the one-minute tour',
     tourAbout: 'Ask, approve, undo and stop on an example folder. It costs nothing.',

@@ -7,7 +7,7 @@ export const composer = {
   add: 'Add something while it works',
   send: 'Send',
   stop: 'Stop turn',
-  hint: 'Shift+Enter for a new line, / for commands, @ for files',
+  hint: 'Shift+Enter new line · / commands · @ files',
   offline: 'Not connected. What you write stays here.',
   filesNext: 'Files are sent with the next message, after this turn.',
   filesNeedWords: 'Say what to do with the files.',

@@ -67,7 +67,8 @@ export const memory = {
     `${documents} ${documents === '1' ? 'document' : 'documents'}, ${passages} ${passages === '1' ? 'passage' : 'passages'}`,
   failed: (count: string) => `${count} could not be read`,
   reading: 'Documents are being read.',
-  wordsOnly: 'Searching by keywords. Choose an embedding model in the settings to search by meaning too.',
+  wordsOnly: 'Searching by keywords.',
+  addMeaning: 'Search by meaning too',
   meaning: (model: string) => `Search by meaning: ${model}`,
   vectorsWaiting: (count: string) => `${count} texts are waiting for an embedding`,
 } as const;

@@ -101,6 +101,7 @@ export const work = {
   compareHelp: 'A configuration is a pipeline, an agent or a model.',
   task: 'Task',
   compareWith: 'Configurations',
+  configuration: 'Configuration',
   compareAdd: 'Add:',
   compare: 'Compare',
   comparing: 'Comparing…',
