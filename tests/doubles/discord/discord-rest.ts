@@ -31,10 +31,10 @@ const callbackSchema = z.strictObject({
   data: z.strictObject({ content: z.string().max(TEXT_MAX), flags: z.number().int(), allowed_mentions: z.unknown() }),
 });
 
-/** The next request whose method and path begin so is cut, before anything is done or after, or is one too many. */
+/** The next request whose method and path begin so is cut, before anything is done or after, is one too many, or its token is refused. */
 export interface Fault {
   readonly begins: string;
-  readonly when: 'before' | 'after' | 'flood';
+  readonly when: 'before' | 'after' | 'flood' | 'unauthorized';
 }
 
 /** The side of the double that the API serves. */
@@ -69,8 +69,8 @@ export async function answerRest(double: Side, request: IncomingMessage, respons
     response.destroy();
     return;
   }
-  const answer =
-    fault?.when === 'flood' ? flood() : await answerOne(double, { method, path, headers: request.headers, bytes: Buffer.concat(chunks) });
+  const faulty = fault === undefined ? undefined : faulted[fault.when];
+  const answer = faulty?.() ?? (await answerOne(double, { method, path, headers: request.headers, bytes: Buffer.concat(chunks) }));
   if (fault?.when === 'after') {
     response.destroy();
     return;
@@ -91,6 +91,8 @@ function flood(): Answer {
   };
   return { status: 429, body: { message: 'You are being rate limited.', retry_after: 0.2, global: false }, headers };
 }
+
+const faulted: Partial<Record<Fault['when'], () => Answer>> = { flood, unauthorized: () => refusal(401, 0, '401: Unauthorized') };
 
 interface Asked {
   readonly method: string;
