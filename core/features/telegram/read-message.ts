@@ -21,11 +21,13 @@ export function readMessage(message: Message, updateId: number, bot: Bot): Chann
   if (kind === null) return null;
   // A private chat has the id of its person; anything else is invalid.
   if (kind === 'private' && chat.id !== from.id) return null;
+  const { message_thread_id: threadId, is_topic_message: isInTopic } = message;
   const replyTo = answeredBy(message, bot);
   const forwardedFrom = originOf(message);
   return {
     channel: 'telegram',
     chatId: String(chat.id),
+    ...(isInTopic === true && threadId !== undefined ? { threadId: String(threadId) } : {}),
     kind,
     senderId: String(from.id),
     senderName: nameOf(from),
@@ -68,11 +70,17 @@ function fileOf(file: { file_id: string; file_size?: number }, name: string, med
 }
 
 function answeredBy(message: Message, { botId }: Bot): NonNullable<ChannelInbound['replyTo']> | null {
-  const { reply_to_message: answered, quote, external_reply: elsewhere } = message;
+  const { quote, external_reply: elsewhere } = message;
+  const answered = answeredIn(message);
   if (elsewhere !== undefined) return { text: (quote?.text ?? '').slice(0, QUOTE_MAX), fromAgent: false };
   if (answered === undefined) return null;
   const text = quote?.text ?? answered.text ?? answered.caption ?? '';
   return { text: text.slice(0, QUOTE_MAX), fromAgent: String(answered.from?.id) === botId, messageId: String(answered.message_id) };
+}
+
+/** In a topic every message answers the one that began it, unless it answers another. */
+function answeredIn({ reply_to_message: answered }: Message): Message['reply_to_message'] {
+  return answered?.forum_topic_created === undefined ? answered : undefined;
 }
 
 function originOf({ forward_origin: origin }: Message): string | null {
@@ -94,7 +102,7 @@ function chatName(chat: { id: number; title?: string | undefined }): string {
 }
 
 function mentions(message: Message, { botId, username }: Bot): boolean {
-  if (String(message.reply_to_message?.from?.id) === botId) return true;
+  if (String(answeredIn(message)?.from?.id) === botId) return true;
   const text = message.text ?? message.caption ?? '';
   return (message.entities ?? message.caption_entities ?? []).some((entity) => {
     if (entity.type === 'text_mention') return String(entity.user.id) === botId;
