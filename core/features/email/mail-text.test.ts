@@ -17,6 +17,21 @@ test.each([
     'Do it.',
     'From: Eve <eve@evil.example>\nSent: now\nyes ABC',
   ],
+  ...['Am Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw <agent@tray.example>:', 'Op di 3 mrt 2026 om 10:00 schreef TrayClaw:'].map(
+    (line) => [`an introduction with the name last: ${line}`, `yes ABC\n\n${line}\n> yes ABC`, 'yes ABC', `${line}\nyes ABC`] as const,
+  ),
+  [
+    'a German introduction of two lines',
+    'yes ABC\n\nAm Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw\n<agent@tray.example>:\n\n> one',
+    'yes ABC',
+    'Am Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw\n<agent@tray.example>:\none',
+  ],
+  [
+    'a header that names no address',
+    'Wait.\n\nVon: TrayClaw\nGesendet: Dienstag\nyes ABC',
+    'Wait.',
+    'Von: TrayClaw\nGesendet: Dienstag\nyes ABC',
+  ],
   ['an answer below', '> which one?\n\nThe second.', 'The second.', 'which one?'],
   ['a signature', 'Hello\n-- \nAda', 'Hello', ''],
   ['nothing quoted', 'On Monday we wrote:\nall of it', 'On Monday we wrote:\nall of it', ''],
