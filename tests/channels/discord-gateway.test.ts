@@ -61,6 +61,7 @@ test('an answer whose token was refused once is sent with the next connection', 
   ada.write('refused once');
   await rig.hears(ada, 'You said: refused once');
   await rig.delivered();
+  expect([double.faults, double.identified.length]).toEqual([[], 2]);
 });
 
 test('messages beyond one page of news are found, also where the first tries to read them fail', async () => {
@@ -73,6 +74,7 @@ test('messages beyond one page of news are found, also where the first tries to 
   ada.write('far behind');
   await rig.open();
   await rig.hears(ada, 'You said: far behind');
+  expect(double.faults).toEqual([]);
 });
 
 test('a chat that cannot be read keeps its place until the next connection', async () => {

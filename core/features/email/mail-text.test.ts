@@ -17,9 +17,18 @@ test.each([
     'Do it.',
     'From: Eve <eve@evil.example>\nSent: now\nyes ABC',
   ],
-  ...['Am Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw <agent@tray.example>:', 'Op di 3 mrt 2026 om 10:00 schreef TrayClaw:'].map(
-    (line) => [`an introduction with the name last: ${line}`, `yes ABC\n\n${line}\n> yes ABC`, 'yes ABC', `${line}\nyes ABC`] as const,
-  ),
+  [
+    'a German introduction with the name last',
+    'yes ABC\n\nAm Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw <agent@tray.example>:\n> yes ABC',
+    'yes ABC',
+    'Am Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw <agent@tray.example>:\nyes ABC',
+  ],
+  [
+    'a Dutch introduction',
+    'yes ABC\n\nOp di 3 mrt 2026 om 10:00 schreef TrayClaw:\n> yes ABC',
+    'yes ABC',
+    'Op di 3 mrt 2026 om 10:00 schreef TrayClaw:\nyes ABC',
+  ],
   [
     'a German introduction of two lines',
     'yes ABC\n\nAm Di., 3. März 2026 um 10:00 Uhr schrieb TrayClaw\n<agent@tray.example>:\n\n> one',

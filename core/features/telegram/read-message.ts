@@ -21,13 +21,12 @@ export function readMessage(message: Message, updateId: number, bot: Bot): Chann
   if (kind === null) return null;
   // A private chat has the id of its person; anything else is invalid.
   if (kind === 'private' && chat.id !== from.id) return null;
-  const { message_thread_id: threadId, is_topic_message: isInTopic } = message;
   const replyTo = answeredBy(message, bot);
   const forwardedFrom = originOf(message);
   return {
     channel: 'telegram',
     chatId: String(chat.id),
-    ...(isInTopic === true && threadId !== undefined ? { threadId: String(threadId) } : {}),
+    ...topicOf(message),
     kind,
     senderId: String(from.id),
     senderName: nameOf(from),
@@ -42,6 +41,11 @@ export function readMessage(message: Message, updateId: number, bot: Bot): Chann
     atMs: message.date * 1000,
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
   };
+}
+
+/** A topic is a separate conversation. */
+function topicOf({ message_thread_id: threadId, is_topic_message: isInTopic }: Message): Pick<ChannelInbound, 'threadId'> {
+  return isInTopic === true && threadId !== undefined ? { threadId: String(threadId) } : {};
 }
 
 function nameOf(user: User): string {

@@ -69,8 +69,7 @@ export async function answerRest(double: Side, request: IncomingMessage, respons
     response.destroy();
     return;
   }
-  const faulty = fault === undefined ? undefined : faulted[fault.when];
-  const answer = faulty?.() ?? (await answerOne(double, { method, path, headers: request.headers, bytes: Buffer.concat(chunks) }));
+  const answer = faulted(fault) ?? (await answerOne(double, { method, path, headers: request.headers, bytes: Buffer.concat(chunks) }));
   if (fault?.when === 'after') {
     response.destroy();
     return;
@@ -92,7 +91,10 @@ function flood(): Answer {
   return { status: 429, body: { message: 'You are being rate limited.', retry_after: 0.2, global: false }, headers };
 }
 
-const faulted: Partial<Record<Fault['when'], () => Answer>> = { flood, unauthorized: () => refusal(401, 0, '401: Unauthorized') };
+function faulted(fault: Fault | undefined): Answer | null {
+  if (fault?.when === 'flood') return flood();
+  return fault?.when === 'unauthorized' ? refusal(401, 0, '401: Unauthorized') : null;
+}
 
 interface Asked {
   readonly method: string;
