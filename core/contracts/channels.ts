@@ -188,11 +188,14 @@ export type LiveFailure =
 /** How a service shows an answer while it is written. */
 export interface LiveScreen {
   /** Shows a text that is no message yet, where the service can. */
-  draft?(draft: { readonly chatId: string; readonly draftId: number; readonly text: string }, signal: AbortSignal): Promise<void>;
+  draft?(
+    draft: { readonly chatId: string; readonly threadId?: string; readonly draftId: number; readonly text: string },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Returns the id of the message. */
-  send(chatId: string, text: string): Promise<string>;
+  send(chatId: string, text: string, threadId?: string): Promise<string>;
   edit(message: { readonly chatId: string; readonly messageId: string; readonly text: string }): Promise<void>;
-  typing(chatId: string, signal: AbortSignal): Promise<void>;
+  typing(chatId: string, signal: AbortSignal, threadId?: string): Promise<void>;
   failureOf(cause: unknown, signal: AbortSignal): LiveFailure;
   /** Longest text it shows. */
   readonly shownMax: number;

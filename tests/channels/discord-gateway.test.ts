@@ -55,6 +55,42 @@ test('a send that is cut off is repeated, and arrives once', async () => {
   expect(ada.heard().filter((text) => text.includes('Nothing is waiting for you.'))).toHaveLength(3);
 });
 
+test('an answer whose token was refused once is sent with the next connection', async () => {
+  const { double, rig, ada } = await open();
+  double.faults.push({ begins: `POST /channels/${ada.chatId}/messages`, when: 'unauthorized' });
+  ada.write('refused once');
+  await rig.hears(ada, 'You said: refused once');
+  await rig.delivered();
+  expect([double.faults, double.identified.length]).toEqual([[], 2]);
+});
+
+test('messages beyond one page of news are found, also where the first tries to read them fail', async () => {
+  const { double, rig, ada } = await open();
+  await rig.settleWith('before');
+  await rig.close();
+  const gets = `GET /channels/${ada.chatId}/messages`;
+  for (const when of ['before', 'flood', 'before'] as const) double.faults.push({ begins: gets, when });
+  for (let at = 0; at < 130; at++) ada.write('', { type: 6 });
+  ada.write('far behind');
+  await rig.open();
+  await rig.hears(ada, 'You said: far behind');
+  expect(double.faults).toEqual([]);
+});
+
+test('a chat that cannot be read keeps its place until the next connection', async () => {
+  const { double, rig, ada } = await open();
+  await rig.settleWith('before');
+  await rig.close();
+  double.faults.push(...Array.from({ length: 4 }, () => ({ begins: `GET /channels/${ada.chatId}/messages`, when: 'before' as const })));
+  ada.write('missed');
+  await rig.open();
+  await until(() => double.faults.length === 0, 'the faults were met');
+  await rig.settleWith('live');
+  double.cut();
+  await rig.hears(ada, 'You said: missed');
+  expect(ada.heard().filter((text) => text === 'You said: live')).toHaveLength(1);
+});
+
 test('a button decides only for the person and the chat it was made for', async () => {
   const { double, rig, ada } = await open();
   const { turnId } = await rig.claw.op('message.send', { text: 'write the file' });

@@ -323,6 +323,37 @@ test('groups: a mention by a paired person is answered; other talk and people ar
   expect(sessions).toHaveLength(2);
 });
 
+test('in a forum the whole answer is in the topic of its question, and each topic is a conversation', async () => {
+  const long = { user: 'at length', answer: { text: 'word '.repeat(1_500) } };
+  const rig = await open({ telegram: { groups: 'mention' }, rules: [long] });
+  await rig.pair();
+  const ada = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
+  ada.write('@double_bot at length', { topic: 7 });
+  ada.write('@double_bot hello', { topic: 8 });
+  await rig.hears(/You said/, ada);
+  const said = () => ada.shown().filter(({ from }) => from.is_bot);
+  await expect
+    .poll(() =>
+      said()
+        .map(({ topic = 0 }) => topic)
+        .toSorted((one, other) => one - other),
+    )
+    .toEqual([7, 7, 8]);
+  const { sessions } = await rig.claw.op('session.list', { limit: 100 });
+  expect(sessions.filter(({ channel }) => channel === 'telegram')).toHaveLength(2);
+});
+
+test('a group that becomes a supergroup in the middle of an answer gets it there', async () => {
+  const rig = await open({ telegram: { groups: 'mention' } });
+  await rig.pair();
+  const before = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
+  const after = new Person(rig.double, { id: 42, name: 'Ada', groupId: -1_000_900 });
+  rig.double.chats.chat(-900).movedTo = -1_000_900;
+  before.write('@double_bot are you there?');
+  await rig.hears(/You said: .*are you there/, after);
+  expect(after.heard()).toHaveLength(1);
+});
+
 test('where groups are not allowed a mention is not heard', async () => {
   const rig = await open();
   await rig.pair();

@@ -260,7 +260,10 @@ export class ServiceChannel {
         this.#lastHeardMs = this.#deps.clock.nowMs();
       },
       command: (call) => runCommand({ ...this.#deps, ...joined, names: this.#names, mayDecide: service.answers === 'buttons' }, call),
-      began: (turnId, { chatId, kind }) => this.#online?.live?.begin(turnId, { chatId, isPrivate: kind === 'private' }),
+      began: (turnId, { chatId, threadId, kind }) => {
+        const place = { chatId, ...(threadId === undefined ? {} : { threadId }) };
+        this.#online?.live?.begin(turnId, { ...place, isPrivate: kind === 'private' });
+      },
       wakeHeld: () => held.wake(),
       say: () => this.#sayer(),
     });

@@ -15,9 +15,13 @@ import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-po
 import { readFailure } from './failure.ts';
 import { readMessage, type DiscordMessage } from './read-discord.ts';
 
-type Taken = Pick<Spine, 'config' | 'secrets' | 'logger'>;
+type Taken = Pick<Spine, 'config' | 'secrets' | 'logger' | 'options'>;
 
-const MISSED_MAX = 100;
+const PAGE = 100;
+/** A lively group has many messages that are not meant for the bot. */
+const PAGES_MAX = 20;
+const TRIES_MAX = 4;
+const RETRY_MS = 1_000;
 const CHATS_MAX = 100;
 const CALL_MS = 15_000;
 /** The library rests half a second before it connects again. */
@@ -25,13 +29,14 @@ const RECONNECT_MS = 2_000;
 const IDLE = 0;
 /** The type of an interaction with a button. */
 const COMPONENT = 3;
+const UNAUTHORIZED = 401;
 
 export const discord = defineBuiltInFeature({
   name: 'discord',
-  create: ({ config, secrets, logger }: Taken) => {
+  create: ({ config, secrets, logger, options }: Taken) => {
     const settings = config.channels.discord;
     const serviceOf = (given: DiscordConfig, resolve: ResolveSecret): ChatService =>
-      createDiscordService(given, { secrets: { resolve }, logger });
+      createDiscordService(given, { secrets: { resolve }, logger, wait: options.wait ?? sleep });
     return {
       services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
       trials: [trialOf('discord', discordSchema, serviceOf)],
@@ -55,6 +60,7 @@ function createDiscordService(settings: DiscordConfig, spine: Connecting): ChatS
 interface Connecting {
   readonly secrets: { readonly resolve: ResolveSecret };
   readonly logger: Logger;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
 interface RunDeps extends Connecting {
@@ -70,6 +76,8 @@ class DiscordRun {
   #me: { readonly id: string; readonly username: string } = { id: '', username: 'discord' };
   /** The same after a cut: what is being shown stays. */
   #line: ChatLine | null = null;
+  /** Chats that could not be read: their place waits, and what is taken twice is known. */
+  readonly #behind = new Set<string>();
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
@@ -85,6 +93,10 @@ class DiscordRun {
     // Awaited below, unless the connection fails first.
     lost.catch(() => undefined);
     const over = untilAborted(signal);
+    // The library forgets a token that was refused once, and sends nothing from then on.
+    rest.on('response', ({ path }, { status }) => {
+      if (status === UNAUTHORIZED && !path.startsWith('/interactions/')) fail(tokenRefused());
+    });
     gateway.on('error', () => undefined);
     gateway.on('closed', ({ code }) => {
       const end = closedBy(code);
@@ -116,9 +128,9 @@ class DiscordRun {
   }
 
   #goOnline(rest: REST, signal: AbortSignal): void {
-    const { desk } = this.#deps;
+    const { desk, wait } = this.#deps;
     this.#line ??= {
-      port: createDiscordPort({ rest, desk, wait: sleep }),
+      port: createDiscordPort({ rest, desk, wait }),
       live: createLiveScreen(rest),
       me: this.#me.username,
       closeQuestion: (question) => closeQuestion(rest, question),
@@ -151,35 +163,42 @@ class DiscordRun {
 
   #remember(chatId: string, messageId: string): void {
     const places = this.#places();
-    if (isAfter(places.get(chatId) ?? '0', messageId)) return;
+    if (this.#behind.has(chatId) || isAfter(places.get(chatId) ?? '0', messageId)) return;
     places.delete(chatId);
     places.set(chatId, messageId);
     this.#deps.desk.setNote('chats', JSON.stringify([...places].slice(-CHATS_MAX)));
   }
 
-  /** Messages that were written while there was no connection. */
+  /** Messages that were written while there was no connection. A chat that cannot be read now is read with the next connection. */
   async #catchUp(rest: REST, signal: AbortSignal): Promise<void> {
     for (const [chatId, after] of this.#places()) {
       if (signal.aborted) return;
-      const missed = await this.#missed(rest, chatId, after);
-      // The newest come first. A message fetched this way does not say where it was written.
-      const inOrder = missed.toReversed();
-      this.#deps.desk.stopFirst(inOrder.slice(1).flatMap((message) => readMessage(message, this.#me.id) ?? []));
-      for (const message of inOrder) await this.#take(message, signal);
+      this.#behind.delete(chatId);
+      try {
+        await this.#catchUpIn(chatId, after, { rest, wait: this.#deps.wait, signal });
+      } catch (cause) {
+        this.#behind.add(chatId);
+        this.#note(cause);
+      }
     }
   }
 
-  async #missed(rest: REST, chatId: string, after: string): Promise<DiscordMessage[]> {
-    try {
-      const query = new URLSearchParams({ after, limit: String(MISSED_MAX) });
-      const messages = (await rest.get(`/channels/${chatId}/messages`, { query })) as DiscordMessage[];
-      if (messages.length === 0) return [];
-      const { guild_id: guild } = (await rest.get(`/channels/${chatId}`)) as { guild_id?: string };
-      return guild === undefined ? messages : messages.map((message) => ({ ...message, guild_id: guild }));
-    } catch (cause) {
-      // A chat that no longer exists keeps no other waiting.
-      if (readFailure(cause).kind === 'refused') return [];
-      throw cause;
+  /** The oldest page first, and on each page the newest message. A message fetched this way does not say where it was written. */
+  async #catchUpIn(chatId: string, from: string, asking: Asking): Promise<void> {
+    let [after, guild]: [string, { guild_id?: string } | null] = [from, null];
+    for (let page = 0; page < PAGES_MAX; page++) {
+      const query = new URLSearchParams({ after, limit: String(PAGE) });
+      const found = (await ask(`/channels/${chatId}/messages`, asking, query)) as DiscordMessage[] | null;
+      const last = found?.[0];
+      if (found === null || last === undefined) return;
+      guild ??= guildOf(await ask(`/channels/${chatId}`, asking));
+      const inOrder = found.toReversed().map((message): DiscordMessage => ({ ...message, ...guild }));
+      this.#deps.desk.stopFirst(inOrder.slice(1).flatMap((message) => readMessage(message, this.#me.id) ?? []));
+      for (const message of inOrder) await this.#take(message, asking.signal);
+      if (asking.signal.aborted) return;
+      this.#remember(chatId, last.id);
+      if (found.length < PAGE) return;
+      after = last.id;
     }
   }
 
@@ -202,6 +221,31 @@ class DiscordRun {
       cause: String(cause).replaceAll(/\/interactions\/\S+/g, '/interactions/…'),
     });
   }
+}
+
+interface Asking {
+  readonly rest: REST;
+  readonly wait: Connecting['wait'];
+  readonly signal: AbortSignal;
+}
+
+/** Null where Discord refuses: a chat that no longer exists keeps no other waiting. */
+async function ask(path: `/${string}`, { rest, wait, signal }: Asking, query?: URLSearchParams): Promise<unknown> {
+  for (let tried = 1; ;) {
+    try {
+      return await rest.get(path, { signal, ...(query === undefined ? {} : { query }) });
+    } catch (cause) {
+      const failure = readFailure(cause, signal);
+      if (failure.kind === 'refused') return null;
+      if (failure.kind === 'aborted' || tried >= TRIES_MAX) throw cause;
+      await wait(failure.kind === 'flood' ? failure.retryAfterMs : RETRY_MS * tried++, signal);
+    }
+  }
+}
+
+function guildOf(channel: unknown): { guild_id?: string } {
+  const { guild_id: guild } = (channel ?? {}) as { guild_id?: string };
+  return guild === undefined ? {} : { guild_id: guild };
 }
 
 function isPress(interaction: APIInteraction): interaction is APIMessageComponentInteraction {
@@ -280,9 +324,13 @@ const GatewayIntentBits = { Guilds: 1, GuildMessages: 1 << 9, DirectMessages: 1 
 const tokenWords = 'Discord does not take the token of the bot: it was reset, or never was one.';
 const tokenHint = 'Make a new token under Bot at discord.com/developers, and enter it in the settings of Discord.';
 
+function tokenRefused(cause?: unknown): AppError {
+  return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' }, cause });
+}
+
 /** Null for a connection that the library resumes. */
 function closedBy(code: number): AppError | null {
-  if (code === 4004) return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' } });
+  if (code === 4004) return tokenRefused();
   if (code === 4013 || code === 4014) return intentsMissing();
   const isFinal = code === 4010 || code === 4011 || code === 4012;
   return isFinal ? new AppError('fetch_failed', `Discord closed the connection with the code ${code}.`, { data: { hint: '' } }) : null;
@@ -297,9 +345,7 @@ function intentsMissing(): AppError {
 function loginFailure(cause: unknown): unknown {
   if (isAppError(cause)) return cause;
   const failure = readFailure(cause);
-  if (failure.kind === 'refused' && failure.isUnauthorized) {
-    return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' }, cause });
-  }
+  if (failure.kind === 'refused' && failure.isUnauthorized) return tokenRefused(cause);
   return new AppError('fetch_failed', 'Discord cannot be reached.', {
     data: { hint: 'TrayClaw keeps trying; messages wait there.' },
     cause,

@@ -30,6 +30,8 @@ export function readFailure(cause: unknown, signal?: AbortSignal): DiscordFailur
     const words = `Discord refused it: ${(message ?? String(status)).slice(0, 200)}`;
     return { kind: 'refused', words, isUnauthorized: status === 401, isGone: typeof code === 'number' && goneCodes.has(code) };
   }
+  // Of the library itself, which forgets a token that was refused.
+  if (message?.startsWith('Expected token') === true) return { kind: 'unreachable', words: 'Discord does not take the token of the bot.' };
   const socket = codeOf(cause);
   if (socket !== undefined && neverSent.includes(socket)) return { kind: 'unreachable', words: 'Discord cannot be reached.' };
   return { kind: 'unknown', words: 'Discord did not answer.' };

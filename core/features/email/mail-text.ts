@@ -10,14 +10,20 @@ const borders = [
   /^-{2,}\s*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine)\s*-{2,}/i,
   /^begin forwarded message:/i,
   /^_{20,}\s*$/,
-  /^(?:from|von|de):\s.+@.+/i,
+  /^(?:from|von|de|da):\s.+@.+/i,
 ];
-/** "On Tuesday, Ada wrote:", which may take two lines. */
-const introduction = /^(?:on|am|le|el)\b.{0,300}(?:wrote|schrieb|écrit|escribió)\s*:\s*$/i;
+/** Some programs name no address, and the moment in the next line. */
+const author = /^(?:from|von|de|da):\s*\S/i;
+const moment = /^(?:sent|date|gesendet|datum|envoyé|enviado|inviato)\s*:/i;
+/** "On Tuesday, Ada wrote:" or "Am Dienstag schrieb Ada:", which may take two lines. */
+const introduction =
+  /^(?:on|am|le|el|il|op|em)\b.{0,300}(?:wrote|schrieb|schreef|écrit|escribió|scritto|escreveu)(?:\s[^:]{0,200})?\s*:\s*$/i;
 
 export function splitQuoted(text: string): MailText {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
-  const border = lines.findIndex((line) => borders.some((pattern) => pattern.test(line.trim())));
+  const isBorder = (line: string, next: string): boolean =>
+    borders.some((pattern) => pattern.test(line)) || (author.test(line) && moment.test(next));
+  const border = lines.findIndex((line, at) => isBorder(line.trim(), (lines[at + 1] ?? '').trim()));
   const kept = border === -1 ? lines : lines.slice(0, border);
   const own: string[] = [];
   const quoted: string[] = [];

@@ -180,6 +180,12 @@ export async function wantsSignIn(cause: unknown): Promise<boolean> {
   return UnauthorizedError.isInstance(cause) || (SdkHttpError.isInstance(cause) && cause.status === 401);
 }
 
+/** The server has no such session, for example since it was started again: it refused the request, and wants a new session. */
+export async function isSessionGone(cause: unknown): Promise<boolean> {
+  const { SdkHttpError } = await import('@modelcontextprotocol/client');
+  return SdkHttpError.isInstance(cause) && cause.status === 404;
+}
+
 /** The failure in a sentence for people. It quotes a bounded part of the error that a server sent. */
 export function failureOf(server: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;

@@ -9,7 +9,7 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { CallLimit } from './call-limit.ts';
-import { connectServer, failureOf, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
+import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf } from './definition.ts';
 import { boundedFetch } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
@@ -17,7 +17,7 @@ import type { Approved } from './rows.ts';
 import type { SignIn } from './sign-in.ts';
 import { callAsTask, taskEnds } from './task-call.ts';
 import { StdioLink } from './stdio-link.ts';
-import { approvalHash, offeredName, readTools, shown, type ReadTool } from './tool-pins.ts';
+import { approvalHash, offeredName, readTools, shown, withheld, type ReadTool } from './tool-pins.ts';
 import { progressLine, toToolResult } from './tool-result.ts';
 
 export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets'> {
@@ -143,11 +143,11 @@ export class McpServer {
   }
 
   /** Runs one approved tool. Whatever the server says is untrusted, its errors included. */
-  async call(tool: McpTool, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult> {
+  async call(tool: McpTool, args: Record<string, unknown>, context: ToolContext, isAgain = false): Promise<ToolResult> {
     if (this.#calls.size >= CALLS_MAX)
       throw new AppError('tool_failed', `${CALLS_MAX} calls of the MCP server ${this.name} already run; try again when one has ended.`);
     const connection = await this.connect(context.signal);
-    if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw this.#withheld(tool);
+    if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw withheld(this.name, tool);
     const limit = new CallLimit(this.#deps.clock, this.#deps.later, this.config.timeoutMs ?? callMsDefault);
     const running: RunningCall = { tool: tool.name, limit, context };
     this.#calls.add(running);
@@ -156,12 +156,14 @@ export class McpServer {
     try {
       return await this.#perform(connection, called, tool.sha256, running);
     } catch (cause) {
-      return this.#failedCall(cause, running);
+      if (isAgain || !(await isSessionGone(cause))) return await this.#failedCall(cause, running);
     } finally {
       progress.end();
       limit.end();
       this.#calls.delete(running);
     }
+    if (this.#connection === connection) await this.close();
+    return this.call(tool, args, context, true);
   }
 
   /** Once, or where an earlier run began it as a task, not again. */
@@ -234,16 +236,6 @@ export class McpServer {
 
   #isAsApproved(tool: McpTool): boolean {
     return this.#listed === null || this.#listed.some(({ sha256, problem }) => problem === null && sha256 === tool.sha256);
-  }
-
-  #withheld({ name }: McpTool): AppError {
-    return new AppError(
-      'tool_failed',
-      `The tool ${shown(name, 80)} of the MCP server ${this.name} is not as it was approved, and did not run.`,
-      {
-        data: { hint: `A person has to look at it: trayclaw mcp test ${this.name}` },
-      },
-    );
   }
 
   async #open(): Promise<McpConnection> {

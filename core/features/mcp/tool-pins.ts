@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isPlainObject } from '../../base/json.ts';
 import { revealed } from '../../base/visible-text.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { McpTool } from '../../contracts/features/mcp.ts';
 
 /** A tool as a server lists it; nothing of it is checked yet. */
@@ -122,4 +123,14 @@ export function offeredName(server: string, tool: string): string {
 /** An approval covers the definition of the server and each of its tools. */
 export function approvalHash(definition: string, tools: readonly Pick<McpTool, 'sha256'>[]): string {
   return hash('sha256', [definition, ...tools.map(({ sha256 }) => sha256).sort()].join('\n'), 'hex');
+}
+
+export function withheld(server: string, { name }: McpTool): AppError {
+  return new AppError(
+    'tool_failed',
+    `The tool ${shown(name, 80)} of the MCP server ${server} is not as it was approved, and did not run.`,
+    {
+      data: { hint: `A person has to look at it: trayclaw mcp test ${server}` },
+    },
+  );
 }

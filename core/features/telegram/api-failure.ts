@@ -70,6 +70,12 @@ function isFromServer(cause: unknown): cause is GrammyError {
   return cause instanceof Error && cause.name === 'GrammyError' && 'error_code' in cause;
 }
 
+/** The id of the supergroup that the group of this call has become. */
+export function movedTo(cause: unknown): string | null {
+  const id = isFromServer(cause) ? cause.parameters.migrate_to_chat_id : undefined;
+  return id === undefined ? null : String(id);
+}
+
 function isOfNetwork(cause: unknown): cause is HttpError {
   return cause instanceof Error && cause.name === 'HttpError' && 'error' in cause;
 }
@@ -89,6 +95,8 @@ const byWords: readonly (readonly [words: string, why: Refusal])[] = [
   ['message is not modified', 'not_modified'],
   ['message to edit not found', 'no_message'],
   ["message can't be edited", 'no_message'],
+  // Its messages have other ids there.
+  ['upgraded to a supergroup', 'no_message'],
   ['query is too old', 'stale_query'],
   ['chat not found', 'no_chat'],
   ['file is too big', 'too_big'],

@@ -5,6 +5,7 @@
 
 import type { Api, InputFile } from 'grammy/web';
 import type { InlineKeyboardMarkup, Update, UserFromGetMe } from 'grammy/types';
+import { movedTo } from './api-failure.ts';
 
 export type { Update } from 'grammy/types';
 
@@ -13,16 +14,20 @@ export interface Button {
   readonly data: string;
 }
 
-export interface TextMessage {
+interface Place {
   readonly chatId: string;
+  /** The topic of a forum. */
+  readonly threadId?: string | undefined;
+}
+
+export interface TextMessage extends Place {
   readonly text: string;
   readonly isHtml: boolean;
   readonly buttons?: readonly (readonly Button[])[] | undefined;
   readonly replyTo?: string | undefined;
 }
 
-export interface FileMessage {
-  readonly chatId: string;
+export interface FileMessage extends Place {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly isPhoto: boolean;
@@ -39,8 +44,8 @@ export interface BotApi {
   sendText(message: TextMessage, signal: AbortSignal): Promise<string>;
   sendFile(message: FileMessage, signal: AbortSignal): Promise<string>;
   editText(message: TextMessage & { readonly messageId: string }, signal: AbortSignal): Promise<void>;
-  sendDraft(draft: { readonly chatId: string; readonly draftId: number; readonly text: string }, signal: AbortSignal): Promise<void>;
-  sendTyping(chatId: string, signal: AbortSignal): Promise<void>;
+  sendDraft(draft: Place & { readonly draftId: number; readonly text: string }, signal: AbortSignal): Promise<void>;
+  sendTyping(place: Place, signal: AbortSignal): Promise<void>;
   answerPress(queryId: string, words: string, signal: AbortSignal): Promise<void>;
   /** The one-time address of a file; it contains the token. */
   fileAddress(fileId: string, signal: AbortSignal): Promise<string>;
@@ -72,6 +77,20 @@ type ApiSignal = Parameters<Api['getMe']>[0];
 const signalOf = (signal: AbortSignal): ApiSignal => signal as unknown as ApiSignal;
 
 function telegramCalls(api: Api, file: (bytes: Uint8Array, name: string) => InputFile): Omit<BotApi, 'fileAddress'> {
+  const moved = new Map<string, string>();
+  /** A group that became a supergroup has another id from then on, and its messages others too. */
+  const send = async <T extends Place & { readonly replyTo?: string | undefined }>(message: T, call: (to: T) => Promise<string>) => {
+    const there = (chatId: string): T => ({ ...message, chatId, threadId: undefined, replyTo: undefined });
+    const known = moved.get(message.chatId);
+    try {
+      return await call(known === undefined ? message : there(known));
+    } catch (cause) {
+      const to = movedTo(cause);
+      if (to === null || known !== undefined) throw cause;
+      moved.set(message.chatId, to);
+      return call(there(to));
+    }
+  };
   return {
     getMe: (signal) => api.getMe(signalOf(signal)),
     getUpdates: ({ offset, timeoutSeconds }, signal) =>
@@ -79,26 +98,29 @@ function telegramCalls(api: Api, file: (bytes: Uint8Array, name: string) => Inpu
     setCommands: async (commands, signal) => {
       await api.setMyCommands([...commands], {}, signalOf(signal));
     },
-    sendText: async (message, signal) => {
-      const sent = await api.sendMessage(message.chatId, message.text, sendOptions(message), signalOf(signal));
-      return String(sent.message_id);
-    },
-    sendFile: async ({ chatId, name, bytes, isPhoto, caption, replyTo }, signal) => {
-      const input = file(bytes, name);
-      const options = { ...(caption === '' ? {} : { caption }), ...replyOptions(replyTo) };
-      const sent = isPhoto
-        ? await api.sendPhoto(chatId, input, options, signalOf(signal))
-        : await api.sendDocument(chatId, input, options, signalOf(signal));
-      return String(sent.message_id);
-    },
+    sendText: (message, signal) =>
+      send(message, async (to) => {
+        const sent = await api.sendMessage(to.chatId, to.text, { ...editOptions(to), ...placeOptions(to) }, signalOf(signal));
+        return String(sent.message_id);
+      }),
+    sendFile: (message, signal) =>
+      send(message, async (to) => {
+        const { chatId, name, bytes, isPhoto, caption } = to;
+        const input = file(bytes, name);
+        const options = { ...(caption === '' ? {} : { caption }), ...placeOptions(to) };
+        const sent = isPhoto
+          ? await api.sendPhoto(chatId, input, options, signalOf(signal))
+          : await api.sendDocument(chatId, input, options, signalOf(signal));
+        return String(sent.message_id);
+      }),
     editText: async (message, signal) => {
       await api.editMessageText(message.chatId, Number(message.messageId), message.text, editOptions(message), signalOf(signal));
     },
-    sendDraft: async ({ chatId, draftId, text }, signal) => {
-      await api.sendMessageDraft(Number(chatId), draftId, text, {}, signalOf(signal));
+    sendDraft: async ({ chatId, threadId, draftId, text }, signal) => {
+      await api.sendMessageDraft(Number(chatId), draftId, text, placeOptions({ threadId }), signalOf(signal));
     },
-    sendTyping: async (chatId, signal) => {
-      await api.sendChatAction(chatId, 'typing', {}, signalOf(signal));
+    sendTyping: async ({ chatId, threadId }, signal) => {
+      await api.sendChatAction(chatId, 'typing', placeOptions({ threadId }), signalOf(signal));
     },
     answerPress: async (queryId, words, signal) => {
       await api.answerCallbackQuery(queryId, words === '' ? {} : { text: words.slice(0, 200) }, signalOf(signal));
@@ -114,13 +136,12 @@ function editOptions({ isHtml, buttons }: TextMessage) {
   };
 }
 
-function sendOptions(message: TextMessage) {
-  return { ...editOptions(message), ...replyOptions(message.replyTo) };
-}
-
 /** A message that was deleted in the meantime keeps no answer from being sent. */
-function replyOptions(replyTo: string | undefined) {
-  return replyTo === undefined ? {} : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
+function placeOptions({ threadId, replyTo }: { readonly threadId?: string | undefined; readonly replyTo?: string | undefined }) {
+  return {
+    ...(threadId === undefined ? {} : { message_thread_id: Number(threadId) }),
+    ...(replyTo === undefined ? {} : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } }),
+  };
 }
 
 function keyboardOf(rows: readonly (readonly Button[])[]): InlineKeyboardMarkup {

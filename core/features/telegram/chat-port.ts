@@ -55,6 +55,7 @@ async function sendPart(deps: ChatPortDeps, outbound: OutboundPart, signal: Abor
 
 interface Words {
   readonly chatId: string;
+  readonly threadId: string | undefined;
   readonly html: string;
   readonly buttons: readonly (readonly Button[])[] | undefined;
 }
@@ -62,13 +63,14 @@ interface Words {
 /** The buttons are under the last text. */
 function wordsOf({ item, text, part, parts }: OutboundPart): Words {
   const isLast = part === parts - item.files.length - 1;
-  return { chatId: item.to.chatId, html: text, buttons: isLast ? item.buttons : undefined };
+  const { chatId, threadId } = item.to;
+  return { chatId, threadId, html: text, buttons: isLast ? item.buttons : undefined };
 }
 
 async function sendWords(deps: ChatPortDeps, outbound: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
-  const { chatId, html, buttons } = wordsOf(outbound);
+  const { html, ...words } = wordsOf(outbound);
   const replyTo = outbound.part === 0 ? outbound.item.replyToMessageId : undefined;
-  const send = (text: string, isHtml: boolean): Promise<string> => deps.api.sendText({ chatId, text, isHtml, buttons, replyTo }, signal);
+  const send = (text: string, isHtml: boolean): Promise<string> => deps.api.sendText({ ...words, text, isHtml, replyTo }, signal);
   return asOutcome(signal, () => withoutFormat(html, send));
 }
 
@@ -121,7 +123,9 @@ async function sendFile({ api, readFile }: ChatPortDeps, { item, files, part }: 
   const bytes = readFile(file.sha256);
   if (bytes === null) return refused(`The file ${file.name} is no longer kept.`);
   if (bytes.length > UPLOAD_MAX) return refused(`The file ${file.name} is larger than the 50 MB Telegram takes.`);
-  const message = { chatId: item.to.chatId, name: file.name, bytes, caption: '', replyTo: part === 0 ? item.replyToMessageId : undefined };
+  const { chatId, threadId } = item.to;
+  const replyTo = part === 0 ? item.replyToMessageId : undefined;
+  const message = { chatId, threadId, name: file.name, bytes, caption: '', replyTo };
   const isPhoto = photoTypes.has(file.mediaType) && bytes.length <= PHOTO_MAX;
   const outcome = await asOutcome(signal, () => api.sendFile({ ...message, isPhoto }, signal));
   // An image that Telegram refuses as a photo, too wide or damaged, is sent as a file.

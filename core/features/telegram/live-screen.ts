@@ -12,9 +12,9 @@ export function liveScreen(api: Pick<BotApi, 'sendDraft' | 'sendText' | 'editTex
   return {
     shownMax: SHOWN_MAX,
     draft: (draft, signal) => api.sendDraft(draft, signal),
-    send: (chatId, text) => api.sendText({ chatId, text, isHtml: false }, whole),
+    send: (chatId, text, threadId) => api.sendText({ chatId, threadId, text, isHtml: false }, whole),
     edit: (message) => api.editText({ ...message, isHtml: false }, whole),
-    typing: (chatId, signal) => api.sendTyping(chatId, signal),
+    typing: (chatId, signal, threadId) => api.sendTyping({ chatId, threadId }, signal),
     failureOf: (cause, signal) => failureOf(cause, signal),
   };
 }

@@ -26,6 +26,7 @@ export function readMessage(message: Message, updateId: number, bot: Bot): Chann
   return {
     channel: 'telegram',
     chatId: String(chat.id),
+    ...topicOf(message),
     kind,
     senderId: String(from.id),
     senderName: nameOf(from),
@@ -40,6 +41,11 @@ export function readMessage(message: Message, updateId: number, bot: Bot): Chann
     atMs: message.date * 1000,
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
   };
+}
+
+/** A topic is a separate conversation. */
+function topicOf({ message_thread_id: threadId, is_topic_message: isInTopic }: Message): Pick<ChannelInbound, 'threadId'> {
+  return isInTopic === true && threadId !== undefined ? { threadId: String(threadId) } : {};
 }
 
 function nameOf(user: User): string {
@@ -68,11 +74,17 @@ function fileOf(file: { file_id: string; file_size?: number }, name: string, med
 }
 
 function answeredBy(message: Message, { botId }: Bot): NonNullable<ChannelInbound['replyTo']> | null {
-  const { reply_to_message: answered, quote, external_reply: elsewhere } = message;
+  const { quote, external_reply: elsewhere } = message;
+  const answered = answeredIn(message);
   if (elsewhere !== undefined) return { text: (quote?.text ?? '').slice(0, QUOTE_MAX), fromAgent: false };
   if (answered === undefined) return null;
   const text = quote?.text ?? answered.text ?? answered.caption ?? '';
   return { text: text.slice(0, QUOTE_MAX), fromAgent: String(answered.from?.id) === botId, messageId: String(answered.message_id) };
+}
+
+/** In a topic every message answers the one that began it, unless it answers another. */
+function answeredIn({ reply_to_message: answered }: Message): Message['reply_to_message'] {
+  return answered?.forum_topic_created === undefined ? answered : undefined;
 }
 
 function originOf({ forward_origin: origin }: Message): string | null {
@@ -94,7 +106,7 @@ function chatName(chat: { id: number; title?: string | undefined }): string {
 }
 
 function mentions(message: Message, { botId, username }: Bot): boolean {
-  if (String(message.reply_to_message?.from?.id) === botId) return true;
+  if (String(answeredIn(message)?.from?.id) === botId) return true;
   const text = message.text ?? message.caption ?? '';
   return (message.entities ?? message.caption_entities ?? []).some((entity) => {
     if (entity.type === 'text_mention') return String(entity.user.id) === botId;

@@ -20,6 +20,7 @@ export interface LiveDeps {
 interface Live {
   readonly turnId: string;
   readonly chatId: string;
+  readonly threadId?: string;
   readonly isPrivate: boolean;
   readonly draftId: number;
   text: string;
@@ -52,7 +53,7 @@ export class LiveReplies {
   }
 
   /** A message became this turn: from now on the chat shows that the agent is working. */
-  begin(turnId: string, chat: { readonly chatId: string; readonly isPrivate: boolean }): void {
+  begin(turnId: string, chat: Pick<Live, 'chatId' | 'threadId' | 'isPrivate'>): void {
     if (this.#live.has(turnId) || this.#live.size >= LIVE_MAX) return;
     this.#live.set(turnId, {
       turnId,
@@ -125,12 +126,14 @@ export class LiveReplies {
     }
     if (nowMs - live.typedAtMs < TYPING_MS) return null;
     live.typedAtMs = nowMs;
-    return this.#deps.screen.typing(live.chatId, live.ending.signal);
+    return this.#deps.screen.typing(live.chatId, live.ending.signal, live.threadId);
   }
 
   async #draft(live: Live, text: string): Promise<void> {
     try {
-      await this.#deps.screen.draft?.({ chatId: live.chatId, draftId: live.draftId, text }, live.ending.signal);
+      const { chatId, threadId, draftId } = live;
+      const place = { chatId, ...(threadId === undefined ? {} : { threadId }) };
+      await this.#deps.screen.draft?.({ ...place, draftId, text }, live.ending.signal);
       live.shown = text;
     } catch (cause) {
       // From now on messages are edited.
@@ -142,9 +145,9 @@ export class LiveReplies {
   /** Not aborted halfway: a message with an unknown id would remain next to the answer. */
   async #write(live: Live, text: string): Promise<void> {
     const { screen, log, channel } = this.#deps;
-    const { turnId, chatId, messageId } = live;
+    const { turnId, chatId, threadId, messageId } = live;
     if (messageId === null) {
-      live.messageId = await screen.send(chatId, text);
+      live.messageId = await screen.send(chatId, text, threadId);
       const body = { channel, turnId, chatId, messageId: live.messageId };
       log.append(systemSessionId, [{ type: 'channel.preview_sent', body }]);
     } else await screen.edit({ chatId, messageId, text });

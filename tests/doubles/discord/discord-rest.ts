@@ -31,10 +31,10 @@ const callbackSchema = z.strictObject({
   data: z.strictObject({ content: z.string().max(TEXT_MAX), flags: z.number().int(), allowed_mentions: z.unknown() }),
 });
 
-/** The next request whose method and path begin so is cut, before anything is done or after, or is one too many. */
+/** The next request whose method and path begin so is cut, before anything is done or after, is one too many, or its token is refused. */
 export interface Fault {
   readonly begins: string;
-  readonly when: 'before' | 'after' | 'flood';
+  readonly when: 'before' | 'after' | 'flood' | 'unauthorized';
 }
 
 /** The side of the double that the API serves. */
@@ -69,8 +69,7 @@ export async function answerRest(double: Side, request: IncomingMessage, respons
     response.destroy();
     return;
   }
-  const answer =
-    fault?.when === 'flood' ? flood() : await answerOne(double, { method, path, headers: request.headers, bytes: Buffer.concat(chunks) });
+  const answer = faulted(fault) ?? (await answerOne(double, { method, path, headers: request.headers, bytes: Buffer.concat(chunks) }));
   if (fault?.when === 'after') {
     response.destroy();
     return;
@@ -90,6 +89,11 @@ function flood(): Answer {
     'x-ratelimit-reset-after': '0.2',
   };
   return { status: 429, body: { message: 'You are being rate limited.', retry_after: 0.2, global: false }, headers };
+}
+
+function faulted(fault: Fault | undefined): Answer | null {
+  if (fault?.when === 'flood') return flood();
+  return fault?.when === 'unauthorized' ? refusal(401, 0, '401: Unauthorized') : null;
 }
 
 interface Asked {

@@ -12,6 +12,8 @@ export interface ShownMessage {
   readonly file: { readonly kind: 'photo' | 'document'; readonly name: string; readonly bytes: Buffer } | null;
   readonly date: number;
   readonly replyTo: number | null;
+  /** Of a forum; without one it is in the general topic. */
+  readonly topic?: number | undefined;
   edits: number;
 }
 
@@ -20,6 +22,10 @@ interface Chat {
   readonly messages: Map<number, ShownMessage>;
   readonly drafts: Map<number, { text: string; atMs: number }>;
   readonly actions: { action: string; atMs: number }[];
+  /** Of a forum: the messages that began them. */
+  readonly topics: Set<number>;
+  /** The supergroup that this group has become. */
+  movedTo: number | null;
   isBlocked: boolean;
   floodUntilMs: number;
 }
@@ -53,7 +59,16 @@ export class Chats {
   begin(id: number): Chat {
     const known = this.#chats.get(id);
     if (known !== undefined) return known;
-    const chat: Chat = { id, messages: new Map(), drafts: new Map(), actions: [], isBlocked: false, floodUntilMs: 0 };
+    const chat: Chat = {
+      id,
+      messages: new Map(),
+      drafts: new Map(),
+      actions: [],
+      topics: new Set(),
+      movedTo: null,
+      isBlocked: false,
+      floodUntilMs: 0,
+    };
     this.#chats.set(id, chat);
     return chat;
   }
@@ -67,6 +82,10 @@ export class Chats {
   /** Before anything is shown to a person. */
   open(id: number): Chat {
     const chat = this.chat(id);
+    if (chat.movedTo !== null) {
+      const parameters = { migrate_to_chat_id: chat.movedTo };
+      throw new BotApiError(400, 'Bad Request: group chat was upgraded to a supergroup chat', parameters);
+    }
     if (chat.isBlocked) throw new BotApiError(403, 'Forbidden: bot was blocked by the user');
     return chat;
   }

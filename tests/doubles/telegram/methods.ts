@@ -65,7 +65,8 @@ const methods: Readonly<Record<string, Method>> = {
     const { text, entities } = read(payload, 'text', TEXT_MAX);
     const buttons = readButtons(payload);
     chats.count(chat);
-    const shown = chats.put(chat, { from: chats.bot, text, entities, buttons, file: null, replyTo: replyOf(chat, payload) });
+    const place = { replyTo: replyOf(chat, payload), topic: topicOf(chat, payload) };
+    const shown = chats.put(chat, { from: chats.bot, text, entities, buttons, file: null, ...place });
     // The draft has been sent.
     chat.drafts.clear();
     return toWire(shown, chat);
@@ -111,7 +112,9 @@ const methods: Readonly<Record<string, Method>> = {
     return true;
   },
   sendChatAction: ({ payload }, { chats }) => {
-    chats.act(chats.open(toId(payload['chat_id'])), asText(payload['action']));
+    const chat = chats.open(toId(payload['chat_id']));
+    topicOf(chat, payload);
+    chats.act(chat, asText(payload['action']));
     return true;
   },
   sendPhoto: (call, { chats }) => sendFile(call, chats, 'photo'),
@@ -136,6 +139,7 @@ function sendFile({ payload, files }: MethodCall, chats: Chats, kind: 'photo' | 
     buttons: readButtons(payload),
     file: { kind, ...file },
     replyTo: replyOf(chat, payload),
+    topic: topicOf(chat, payload),
   });
   return toWire(shown, chat);
 }
@@ -185,6 +189,13 @@ function replyOf(chat: OpenChat, { reply_parameters: given }: Json): number | nu
   throw badRequest('message to be replied not found');
 }
 
+/** An answer is where what it answers is. */
+function topicOf(chat: OpenChat, payload: Json): number | undefined {
+  const { message_thread_id: given } = payload;
+  if (given !== undefined && !chat.topics.has(Number(given))) throw badRequest('message thread not found');
+  return given === undefined ? chat.messages.get(replyOf(chat, payload) ?? 0)?.topic : Number(given);
+}
+
 function own(chats: Chats, message: ShownMessage): ShownMessage {
   if (message.from.id !== chats.bot.id) throw badRequest("message can't be edited");
   return message;
@@ -199,8 +210,9 @@ function notModified(): BotApiError {
 }
 
 export function toWire(message: ShownMessage, chat: Pick<OpenChat, 'id' | 'messages'>): Json {
-  const { replyTo } = message;
+  const { replyTo, topic } = message;
   const answered = replyTo === null ? undefined : chat.messages.get(replyTo);
+  const began = { message_id: topic, forum_topic_created: { name: 'T', icon_color: 1 }, chat: { id: chat.id, type: 'supergroup' } };
   return {
     message_id: message.messageId,
     from: message.from,
@@ -208,6 +220,7 @@ export function toWire(message: ShownMessage, chat: Pick<OpenChat, 'id' | 'messa
     date: message.date,
     ...(message.file === null ? { text: message.text } : { caption: message.text }),
     ...(message.entities.length === 0 ? {} : { entities: message.entities }),
+    ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true, reply_to_message: began }),
     ...(answered === undefined ? {} : { reply_to_message: toWire({ ...answered, replyTo: null }, chat) }),
     ...(message.buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: message.buttons } }),
   };

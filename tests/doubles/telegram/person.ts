@@ -14,6 +14,8 @@ export interface SaidMore {
   readonly date?: number;
   /** Of a picture: the album it belongs to. */
   readonly album?: string;
+  /** Of a forum. */
+  readonly topic?: number;
 }
 
 /** The server marks names in what people write. */
@@ -114,9 +116,10 @@ export class Person {
     return { id: this.id, is_bot: false, first_name: this.#name };
   }
 
-  #send(text: string, { replyTo, forwardedFrom, date, album }: SaidMore, media: Json): number {
+  #send(text: string, { replyTo, forwardedFrom, date, album, topic }: SaidMore, media: Json): number {
     const { chats, updates } = this.#double;
     const chat = chats.begin(this.chatId);
+    if (topic !== undefined) chat.topics.add(topic);
     const shown = chats.put(chat, {
       from: this.#user,
       text,
@@ -124,6 +127,7 @@ export class Person {
       buttons: [],
       file: null,
       replyTo: replyTo ?? null,
+      topic,
     });
     const { text: said, entities, ...wire } = toWire(shown, chat);
     const isMedia = Object.keys(media).length > 0;

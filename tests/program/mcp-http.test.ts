@@ -1,0 +1,87 @@
+// A server at an address, over a strict double of the 2025-11-25 transport: a restart of the server ends its sessions.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { McpRig, toolOf } from '../doubles/mcp/mcp-rig.ts';
+
+class HttpServerDouble {
+  /** Answered calls. */
+  calls = 0;
+  readonly #sessions = new Set<string>();
+  #begun = 0;
+  /** Every session is refused from then on, as by a server behind a broken balancer. */
+  forgetsAlways = false;
+
+  get begun(): number {
+    return this.#begun;
+  }
+
+  /** As after its restart. */
+  forget(): void {
+    this.#sessions.clear();
+  }
+
+  async start(): Promise<string> {
+    const server = createServer((request, response) => void this.#answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => server.close().closeAllConnections());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id?: number; method: string };
+    const session = request.headers['mcp-session-id'];
+    const fail = (status: number, message: string): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }));
+    };
+    if (method !== 'initialize' && session === undefined) return fail(400, 'Bad Request: Mcp-Session-Id header is required');
+    if (method !== 'initialize' && !this.#sessions.has(String(session))) return fail(404, 'Session not found');
+    if (method === 'tools/call' && this.forgetsAlways) return fail(404, 'Session not found');
+    if (id === undefined) return void response.writeHead(202).end();
+    const result = this.#resultOf(method);
+    const begins = method === 'initialize' ? { 'mcp-session-id': `s${this.#begun}` } : {};
+    response.writeHead(200, { 'content-type': 'application/json', ...begins });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }
+
+  #resultOf(method: string): object {
+    if (method === 'initialize') {
+      this.#sessions.add(`s${++this.#begun}`);
+      return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'double', version: '1' } };
+    }
+    if (method === 'tools/list') return { tools: [toolOf('look')] };
+    this.calls += 1;
+    return { content: [{ type: 'text', text: `call ${this.calls}` }] };
+  }
+}
+
+async function open() {
+  const double = new HttpServerDouble();
+  const rig = new McpRig();
+  await rig.open({ web: { url: await double.start() } });
+  await rig.approve('web');
+  return { double, rig };
+}
+
+test('after a session that the server no longer knows a new one begins, and the call runs once', async () => {
+  const { double, rig } = await open();
+  expect(await rig.call('web__look', {})).toMatchObject({ outcome: 'ok' });
+  double.forget();
+  expect(await rig.call('web__look', {})).toMatchObject({ outcome: 'ok' });
+  expect([double.begun, double.calls]).toEqual([2, 2]);
+});
+
+test('a server that knows no session gets the call twice, and the person sees the refusal', async () => {
+  const { double, rig } = await open();
+  double.forgetsAlways = true;
+  expect(await rig.call('web__look', {})).toMatchObject({
+    outcome: 'error',
+    forUser: expect.stringMatching(/Session not found/) as string,
+  });
+  expect([double.begun, double.calls]).toEqual([2, 0]);
+});
