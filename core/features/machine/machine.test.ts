@@ -52,6 +52,18 @@ function factsOf(tool: string, args: Readonly<Record<string, unknown>>) {
   return { kind, line: command?.line ?? null, paths: paths.length, risks };
 }
 
+test('systemctl without a bus is an error; after a timeout the change may continue', async () => {
+  const context = bench.context();
+  const none = 'Failed to connect to bus: No medium found\n';
+  const args = { action: 'is-active', unit: 'nginx.service', user: true };
+  const unreachable = createSystemd(() => Promise.resolve({ ending: 'exited', exitCode: 1, output: none, remarks: [] }));
+  await expect(unreachable.run(args, context)).rejects.toThrow(/^systemctl could not tell: Failed to connect to bus/);
+  const late = createSystemd(() => Promise.resolve({ ending: 'timeout', exitCode: null, output: '', remarks: [] }));
+  await expect(late.run({ ...args, action: 'restart' }, context)).rejects.toThrow(
+    'systemctl did not end within 90 s, and was stopped. systemd may still do it: look at the status of the unit.',
+  );
+});
+
 test('reading units is free; changing one asks with its exact command', async () => {
   const ran: string[] = [];
   const units = '[{"unit":"a.service","load":"loaded","active":"failed","sub":"failed","description":"The A"}]';
@@ -62,7 +74,7 @@ test('reading units is free; changing one asks with its exact command', async ()
       const isGone = argv.includes('gone.service');
       return Promise.resolve({
         ending: 'exited',
-        exitCode: isGone ? 5 : 0,
+        exitCode: isGone ? 5 : argv.includes('is-active') ? 3 : 0,
         output: isList ? units : isGone ? 'Unit gone.service not found.' : 'inactive\n',
         remarks: [],
       });

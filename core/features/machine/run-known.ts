@@ -12,6 +12,8 @@ export interface KnownRun {
   readonly timeoutMs: number;
   /** It runs until then, and its output is the result. */
   readonly endsByTime?: boolean;
+  /** Where it only asked another for the work: what is left of it after a stop. */
+  readonly left?: string;
   readonly context: Pick<ToolContext, 'signal' | 'workspace' | 'processMarker'>;
 }
 
@@ -35,9 +37,10 @@ export async function endOf(run: RunKnown, known: KnownRun, packageName: string)
     throw new AppError('tool_failed', `There is no program ${name} on this computer.`, { data: { hint: `Install ${packageName}.` } });
   }
   const ended = await run({ ...known, argv: [path, ...args] });
+  const left = known.left === undefined ? '' : ` ${known.left}`;
   if (ended.ending === 'timeout' && known.endsByTime !== true)
-    throw new AppError('tool_failed', `${name} did not end within ${known.timeoutMs / 1000} s, and was stopped.`);
-  if (ended.ending === 'cancelled') throw new AppError('cancelled', `${name} was stopped.`);
+    throw new AppError('tool_failed', `${name} did not end within ${known.timeoutMs / 1000} s, and was stopped.${left}`);
+  if (ended.ending === 'cancelled') throw new AppError('cancelled', `${name} was stopped.${left}`);
   if (ended.ending === 'flooded') throw new AppError('tool_failed', `${name} said more than fits; ask for less.`);
   return ended;
 }

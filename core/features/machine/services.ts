@@ -2,6 +2,7 @@
 // counts as outside the workspace.
 
 import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 import { endOf, outputOf, type RunKnown } from './run-known.ts';
@@ -72,9 +73,12 @@ export function createSystemd(run: RunKnown): ToolDefinition {
       const known = { argv: systemctlOf(args), timeoutMs: TIMEOUT_MS, context };
       if (args.action === 'is-active') {
         const { output } = await endOf(run, known, 'systemd');
+        // Without a systemd that answers it says why, and not a state.
+        if (!/^[a-z-]+$/.test(output.trim())) throw new AppError('tool_failed', `systemctl could not tell: ${output.trim().slice(0, 600)}`);
         return { forModel: `${args.unit ?? ''} is ${output.trim()}.` };
       }
-      const output = await outputOf(run, known, 'systemd');
+      const left = isLook(args) ? {} : { left: 'systemd may still do it: look at the status of the unit.' };
+      const output = await outputOf(run, { ...known, ...left }, 'systemd');
       return { forModel: presented(args, output) };
     },
   });

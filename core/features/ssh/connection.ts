@@ -1,4 +1,4 @@
-// One connection to a remote machine: its host key checked against what a person trusted, commands that can really be ended, and files.
+// One connection to a remote machine: its host key checked against what a person trusted, then commands, files and ports.
 // Decides nothing about what may run.
 
 import { createHash } from 'node:crypto';
@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Client, ConnectConfig, SFTPWrapper } from 'ssh2';
 import { AppError } from '../../contracts/errors.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';
+import { runCommand, STOP_MS, type CommandEnd } from './remote-command.ts';
 
 export interface SshPorts {
   readonly hostOf: (name: string) => SshHost;
@@ -18,28 +19,19 @@ export interface SshPorts {
 /** An address that a machine reaches. */
 export type Aim = Pick<SshHost, 'host' | 'port'>;
 
-export interface CommandEnd {
-  /** Null where it was ended by a signal. */
-  readonly code: number | null;
-  readonly isCut: boolean;
-  /** The connection ended first: what became of the command is not known. */
-  readonly isLost: boolean;
-}
-
 const CONNECT_MS = 20_000;
 const KEEPALIVE_MS = 10_000;
-const OUTPUT_BYTES_MAX = 8 * 1024 * 1024;
 const JUMPS_MAX = 3;
-/** For the last output of a command that was ended. */
-const LAST_OUTPUT_MS = 1_000;
 
 export class SshConnection {
   readonly #client: Client;
   readonly #below: SshConnection | null;
   readonly #name: string;
+  readonly #ports: SshPorts;
 
-  private constructor(name: string, client: Client, below: SshConnection | null) {
+  private constructor(name: string, ports: SshPorts, client: Client, below: SshConnection | null) {
     this.#name = name;
+    this.#ports = ports;
     this.#client = client;
     this.#below = below;
   }
@@ -61,24 +53,42 @@ export class SshConnection {
     seen: (fingerprint: string) => void,
   ): Promise<SshConnection> {
     const host = ports.hostOf(name);
+    if (signal.aborted) throw stopped(name);
     if (depth > JUMPS_MAX) throw new AppError('tool_failed', `The way to ${name} goes through too many hosts.`);
     const below =
       host.jump === undefined ? null : await SshConnection.#through({ name: host.jump, depth: depth + 1 }, ports, signal, () => undefined);
+    // A machine on the way that no longer answers keeps nothing waiting.
+    const drop = (): void => below?.close();
+    signal.addEventListener('abort', drop, { once: true });
     try {
       const sock = below === null ? undefined : await below.forward(host);
-      const client = await connected(name, { ...(await configOf(host, ports, seen)), ...(sock === undefined ? {} : { sock }) }, signal);
-      return new SshConnection(name, client, below);
+      const config = await configOf(host, ports, seen);
+      const client = await connected(name, { ...config, ...(sock === undefined ? {} : { sock }) }, signal);
+      return new SshConnection(name, ports, client, below);
     } catch (cause) {
       below?.close();
-      throw cause;
+      throw signal.aborted ? stopped(name) : cause;
+    } finally {
+      signal.removeEventListener('abort', drop);
     }
   }
 
-  run(line: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
-    // Closing a channel ends nothing there, and servers refuse signals: the command tells its number first, and its group is ended by it.
-    // The number of its parent serves where the person's shell stays in between and leads the group.
-    return this.#exec(`sh -c ${quoted(`echo "group $$ $PPID" >&2; exec sh -c ${quoted(line)}`)}`, signal, onOutput);
+  async run(line: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
+    // Nothing begins that was stopped while it connected.
+    if (signal.aborted) throw new AppError('cancelled', `Nothing was run on ${this.#name}: it was stopped before.`);
+    return runCommand({ client: this.#client, elsewhere: this.#elsewhere }, line, signal, onOutput).catch((cause: Error) => {
+      throw failed(this.#name, cause);
+    });
   }
+
+  /** Whether a command succeeds over another connection. */
+  readonly #elsewhere = async (line: string): Promise<boolean> => {
+    const signal = AbortSignal.timeout(STOP_MS);
+    const another = await SshConnection.open(this.#name, this.#ports, signal).catch(() => null);
+    const end = await another?.run(line, signal, () => undefined).catch(() => null);
+    another?.close();
+    return end?.code === 0;
+  };
 
   sftp(): Promise<SFTPWrapper> {
     return new Promise((resolve, reject) => {
@@ -94,60 +104,6 @@ export class SshConnection {
     this.#client.end();
     this.#client.destroy();
     this.#below?.close();
-  }
-
-  #exec(command: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
-    return new Promise((resolve, reject) => {
-      this.#client.exec(command, (cause, stream) => {
-        if (cause !== undefined) return reject(failed(this.#name, cause));
-        let bytes = 0;
-        let ending: string | null = null;
-        let wasEnded: Promise<boolean> | null = null;
-        let head = '';
-        let ended: { code: number | null } | null = null;
-        const finish = async (): Promise<void> => {
-          signal.removeEventListener('abort', end);
-          if (ended === null && (await wasEnded) === true) ended = { code: null };
-          resolve({ code: ended?.code ?? null, isCut: bytes > OUTPUT_BYTES_MAX, isLost: ended === null });
-        };
-        const end = (): void => {
-          if (ending === null || wasEnded !== null) return;
-          wasEnded = this.#succeeds(ending);
-          void wasEnded.then((isEnded) => isEnded && setTimeout(() => void finish(), LAST_OUTPUT_MS).unref());
-        };
-        const take = (piece: Buffer): void => {
-          bytes += piece.length;
-          if (bytes <= OUTPUT_BYTES_MAX) onOutput(piece);
-          else end();
-        };
-        stream.on('data', take);
-        stream.stderr.on('data', (piece: Buffer) => {
-          if (ending !== null) return take(piece);
-          head += piece.toString('latin1');
-          const [whole = '', number = '', parent = ''] = /^group (\d+) (\d+)\n/.exec(head) ?? [];
-          if (whole === '') return;
-          ending = endOfGroup(number, parent);
-          // Stopped before the number was here.
-          if (signal.aborted) end();
-          if (head.length > whole.length) take(Buffer.from(head.slice(whole.length), 'latin1'));
-        });
-        stream.on('exit', (code: number | null) => (ended = { code }));
-        stream.on('close', () => void finish());
-        signal.addEventListener('abort', end, { once: true });
-        if (signal.aborted) end();
-      });
-    });
-  }
-
-  /** False as well where the connection ends before the answer. */
-  #succeeds(command: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#client.exec(command, (cause, answer) => {
-        if (cause !== undefined) return resolve(false);
-        answer.resume().on('exit', (code: number | null) => resolve(code === 0));
-        answer.on('close', () => resolve(false));
-      });
-    });
   }
 
   /** A stream to a port that the machine reaches. */
@@ -188,8 +144,9 @@ async function connected(name: string, config: ConnectConfig, signal: AbortSigna
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       client.destroy();
-      reject(new AppError('cancelled', `Connecting to ${name} was stopped.`));
+      reject(stopped(name));
     };
+    if (signal.aborted) return stop();
     client.on('ready', () => {
       signal.removeEventListener('abort', stop);
       resolve(client);
@@ -208,15 +165,10 @@ async function connected(name: string, config: ConnectConfig, signal: AbortSigna
   });
 }
 
+function stopped(name: string): AppError {
+  return new AppError('cancelled', `Connecting to ${name} was stopped.`);
+}
+
 function failed(name: string, cause: Error): AppError {
   return new AppError('tool_failed', `${name} could not be used by ssh: ${cause.message}.`, { cause });
-}
-
-/** A command line that ends the group of a command; code 0 where it did. dash takes `--` only after `-s`. */
-function endOfGroup(number: string, parent: string): string {
-  return `sh -c ${quoted(`kill -s KILL -- -${number} || { kill -0 ${number} && kill -s KILL -- -${parent}; }`)}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

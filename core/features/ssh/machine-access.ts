@@ -1,5 +1,6 @@
 // How the tools reach a machine: its facts for the gate, and a connection that reports a changed host key as such.
 
+import type { SFTPWrapper } from 'ssh2';
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
@@ -56,6 +57,19 @@ export async function using<T>(
   } finally {
     connection.close();
   }
+}
+
+/** A stop closes the connection, so that nothing waits for a machine that no longer answers. */
+export function usingFiles<T>(deps: SshToolDeps, name: string, context: ToolContext, work: (sftp: SFTPWrapper) => Promise<T>): Promise<T> {
+  return using(deps, name, context, async (connection) => {
+    const drop = (): void => connection.close();
+    context.signal.addEventListener('abort', drop, { once: true });
+    try {
+      return await work(await connection.sftp());
+    } finally {
+      context.signal.removeEventListener('abort', drop);
+    }
+  });
 }
 
 /** The caller closes it. */

@@ -6,10 +6,11 @@ import { once } from 'node:events';
 import { untilAborted } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { settlesWithin, type ShownCommand } from '../../hands/tools/tools.ts';
+import type { ShownCommand } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
-import type { Aim, CommandEnd, SshConnection } from './connection.ts';
+import type { Aim, SshConnection } from './connection.ts';
 import { addressOf } from './known-hosts.ts';
+import type { CommandEnd } from './remote-command.ts';
 
 export interface RemoteJob {
   readonly id: string;
@@ -39,8 +40,6 @@ const ENDED_KEPT = 20;
 const OUTPUT_CHARS_MAX = 200_000;
 const TAIL_CHARS = 4_000;
 const CONNECTIONS_MAX = 64;
-/** A loaded machine needs seconds to begin the command that ends another. */
-const STOP_MS = 8_000;
 
 export class RemoteWork {
   readonly #deps: Deps;
@@ -57,12 +56,9 @@ export class RemoteWork {
     const { host, command } = about;
     return this.#start(connection, { host, what: command, context }, async (job, signal) => {
       const decoder = new TextDecoder();
-      const ending = connection.run(command, signal, (piece) => keep(job, decoder.decode(piece, { stream: true })));
-      await Promise.race([ending, untilAborted(signal)]);
-      if (!signal.aborted) return endOf(await ending);
-      // A machine that no longer answers cannot end it.
-      const isOver = (await settlesWithin(ending, STOP_MS)) && !(await ending).isLost;
-      return isOver ? 'was stopped' : 'was stopped, but the machine did not answer: it may run on there';
+      const end = await connection.run(command, signal, (piece) => keep(job, decoder.decode(piece, { stream: true })));
+      if (!signal.aborted) return endOf(end);
+      return end.isLost ? 'was stopped, but the machine did not say so: it may run on there' : 'was stopped';
     });
   }
 

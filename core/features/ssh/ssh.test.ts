@@ -1,7 +1,7 @@
 // The ssh tools against a real OpenSSH server.
 
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { systemClock } from '../../base/clock.ts';
 import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { BackgroundCommands } from '../../hands/tools/tools.ts';
+import { makeKey, startSshServer, stopSshServer } from '../../../tests/rigs/ssh-server.ts';
 import { createToolBench, type ToolBench } from '../../../tests/rigs/tool-bench.ts';
 import { ssh } from './ssh.ts';
 import { readUserHost } from './user-config.ts';
@@ -29,48 +30,13 @@ let bench: ToolBench;
 const panic = new PanicSwitch();
 const background = new BackgroundCommands();
 
-function makeKey(name: string): string {
-  const path = join(folder, name);
-  rmSync(path, { force: true });
-  spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);
-  return path;
-}
-
-async function startServer(): Promise<void> {
-  const lines = [
-    `Port ${port}`,
-    `Port ${shellPort}`,
-    'ListenAddress 127.0.0.1',
-    `HostKey ${join(folder, 'host')}`,
-    `AuthorizedKeysFile ${join(folder, 'allowed')}`,
-    'StrictModes no',
-    'UsePAM no',
-    'PasswordAuthentication no',
-    'PermitRootLogin yes',
-    'Subsystem sftp internal-sftp',
-    `PidFile ${join(folder, 'pid')}`,
-    `Match LocalPort ${shellPort}`,
-    // A login shell that stays above the command, as fish does.
-    `ForceCommand eval "$SSH_ORIGINAL_COMMAND"; exit $?`,
-  ];
-  writeFileSync(join(folder, 'config'), `${lines.join('\n')}\n`);
-  server = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config')], { stdio: 'ignore' });
-  for (let tries = 0; tries < 200 && !(await answers()); tries++) await sleep(25);
-}
-
-function answers(): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('data', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('data', () => socket.destroy());
-  });
-}
-
-async function stopServer(): Promise<void> {
-  const ended = new Promise((resolve) => server.once('exit', resolve));
-  server.kill();
-  await ended;
-}
+const settings = (): string[] => [
+  `Port ${shellPort}`,
+  'Subsystem sftp internal-sftp',
+  `Match LocalPort ${shellPort}`,
+  // A login shell that stays above the command, as fish does.
+  `ForceCommand eval "$SSH_ORIGINAL_COMMAND"; exit $?`,
+];
 
 function openBench(hosts: NonNullable<ConfigInput['ssh']>['hosts'], home?: string): ToolBench {
   const made = createToolBench();
@@ -94,15 +60,14 @@ function openBench(hosts: NonNullable<ConfigInput['ssh']>['hosts'], home?: strin
 
 beforeAll(async () => {
   if (options.skip) return;
-  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   port = await freePort();
   shellPort = await freePort();
-  makeKey('host');
-  makeKey('other');
-  const keys = ['key', 'agent-key'].map((name) => readFileSync(`${makeKey(name)}.pub`, 'utf8'));
+  makeKey(folder, 'host');
+  makeKey(folder, 'other');
+  const keys = ['key', 'agent-key'].map((name) => readFileSync(`${makeKey(folder, name)}.pub`, 'utf8'));
   writeFileSync(join(folder, 'allowed'), keys.join(''));
   chmodSync(join(folder, 'allowed'), 0o600);
-  await startServer();
+  server = await startSshServer(folder, port, settings());
   const told = spawnSync('ssh-agent', ['-s', '-a', join(folder, 'agent')]).stdout.toString();
   agent = { pid: Number(/SSH_AGENT_PID=(\d+)/.exec(told)?.[1]), socket: join(folder, 'agent') };
   spawnSync('ssh-add', ['-q', join(folder, 'agent-key')], { env: { ...process.env, SSH_AUTH_SOCK: agent.socket } });
@@ -118,7 +83,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (options.skip) return;
   await bench.dispose();
-  await stopServer();
+  await stopSshServer(server);
   process.kill(agent.pid);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -317,14 +282,14 @@ test('a remote write keeps what was there and can be undone, unless it was chang
   expect([readFileSync(path, 'utf8'), spawnSync('stat', ['-c', '%a', path]).stdout.toString().trim()]).toEqual(['before\n', '640']);
   expect(await say('ssh_write', undo)).toMatch(/was changed since; nothing was written/);
   const made = undoOf(await say('ssh_write', { host: 'box', path: `${path}.new`, content: 'x' }));
-  expect(await say('ssh_write', made)).toBe(`Removed ${path}.new on box.`);
+  expect(await say('ssh_write', made)).toContain(`Removed ${path}.new on box. To undo: `);
   expect(await say('ssh_read', { host: 'box', path: `${path}.new` })).toMatch(/There is no file/);
 });
 
 test('a changed host key is refused, and trusting another over it as well', options, async () => {
-  await stopServer();
-  makeKey('host');
-  await startServer();
+  await stopSshServer(server);
+  makeKey(folder, 'host');
+  server = await startSshServer(folder, port, settings());
   expect(await say('ssh_exec', { host: 'box', command: 'id' })).toMatch(
     /^The host key of box changed: it is SHA256:\S+ now, and you trusted SHA256:\S+\. Nothing was sent\./,
   );

@@ -1,8 +1,7 @@
 // The tools of remote machines. Everything that reaches a machine asks; a permission names the machine's key, the user and the exact command,
 // so that it ends when one of them changes.
 
-import { createHash } from 'node:crypto';
-import type { SFTPWrapper } from 'ssh2';
+import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
@@ -10,17 +9,21 @@ import type { SshHost } from '../../contracts/features/ssh.ts';
 import { lookAtLine } from '../../guard/command/command.ts';
 import { defineTool, LiveOutput } from '../../hands/tools/tools.ts';
 import { SshConnection } from './connection.ts';
+import { STOP_MS } from './remote-command.ts';
+import { contentHash, readRemote, writeRemote } from './remote-file.ts';
 import { addressOf } from './known-hosts.ts';
-import { factsOf, hostName, opened, placeOf, using, type SshToolDeps } from './machine-access.ts';
+import { factsOf, hostName, opened, placeOf, using, usingFiles, type SshToolDeps } from './machine-access.ts';
 import { forwardTool, jobsTool } from './remote-tools.ts';
 
-const FILE_BYTES_MAX = 10 * 1024 * 1024;
 const TIMEOUT_MS = 600_000;
+/** A machine that no longer answers does not say what became of a command: then the call still does. */
+const GRACE_MS = STOP_MS + 1_000;
 const remotePath = z
   .string()
   .min(1)
   .max(4096)
-  .refine((path) => !path.includes('\0') && !path.includes('\n'), 'must be a path');
+  .refine((path) => !path.includes('\0') && !path.includes('\n'), 'must be a path')
+  .refine((path) => !/^~(?:\/|$)/.test(path), 'is taken as it is, without ~: what begins with no / is in the home folder');
 
 export function createSshTools(deps: SshToolDeps): ToolDefinition[] {
   return [execTool(deps), readTool(deps), writeTool(deps), trustTool(deps), forwardTool(deps), jobsTool(deps)];
@@ -55,7 +58,7 @@ function execTool(deps: SshToolDeps): ToolDefinition {
     shows: { verb: 'run', target: ['command'] },
     idempotency: () => 'unsafe',
     timeoutMs: TIMEOUT_MS,
-    abortGraceMs: 2000,
+    abortGraceMs: GRACE_MS,
     facts: ({ host, command }) => commandFacts(deps, host, command),
     summarize: ({ host, command, background }) =>
       `run on ${host}${background === true ? ' in the background' : ''}: ${command.replaceAll(/\s+/g, ' ').slice(0, 200)}`,
@@ -82,13 +85,26 @@ function runHere(
     live.end();
     const output = Buffer.concat(pieces).toString('utf8');
     const untrusted = [{ kind: 'command' as const, where: host }];
-    if (isLost) return { forModel: [output, lostText(host)].filter((part) => part !== '').join('\n'), endedBy: 'unknown', untrusted };
+    const { aborted, reason } = context.signal;
+    if (isLost) {
+      const told = aborted ? unansweredText(host) : lostText(host);
+      return { forModel: [output, told].filter((part) => part !== '').join('\n'), endedBy: 'unknown', untrusted };
+    }
+    const isLate = aborted && reason instanceof Error && reason.name === 'TimeoutError';
     const end = code === 0 ? '' : `[It ended ${code === null ? 'by a signal' : `with code ${code}`}.]`;
-    const cut = isCut ? '[It said more than fits, and was stopped.]' : '';
+    const cut = isCut ? '[It said more than fits, and was stopped.]' : isLate ? '[Its time was over, and it was stopped.]' : '';
     const text = [output, end, cut].filter((part) => part !== '').join('\n');
-    const endedBy = context.signal.aborted ? { endedBy: 'cancelled' as const } : {};
-    return { forModel: text, isError: code !== 0, untrusted, ...endedBy };
+    return {
+      forModel: text,
+      isError: code !== 0,
+      untrusted,
+      ...(aborted ? { endedBy: isLate ? ('timeout' as const) : ('cancelled' as const) } : {}),
+    };
   });
+}
+
+function unansweredText(host: string): string {
+  return `[The command was to be stopped, but ${host} did not say that it ended. It may run on there: look before you repeat it.]`;
 }
 
 function lostText(host: string): string {
@@ -108,10 +124,13 @@ function readTool(deps: SshToolDeps): ToolDefinition {
     facts: ({ host, path }) => factsOf(deps, host, `read ${path}`, [`It shows the model ${path} of ${host}.`]),
     summarize: ({ host, path }) => `read ${path} on ${host}`,
     run: ({ host, path }, context) =>
-      using(deps, host, context, async (connection): Promise<ToolResult> => {
-        const bytes = await readRemote(await connection.sftp(), path);
+      usingFiles(deps, host, context, async (sftp): Promise<ToolResult> => {
+        const bytes = await readRemote(sftp, path);
         if (bytes === null) throw new AppError('tool_failed', `There is no file ${path} on ${host}.`);
-        return { forModel: bytes.toString('utf8'), untrusted: [{ kind: 'file', where: `${host}:${path}` }] };
+        const note = isUtf8(bytes)
+          ? ''
+          : '[It is not UTF-8 text; what could not be read is shown as \uFFFD. Written back like this it would be damaged.]\n';
+        return { forModel: note + bytes.toString('utf8'), untrusted: [{ kind: 'file', where: `${host}:${path}` }] };
       }),
   });
 }
@@ -137,7 +156,6 @@ const writeArgs = z
     ({ content, artifact, remove }) => [content, artifact, remove].filter((one) => one !== undefined).length === 1,
     'needs one of content, artifact, remove',
   );
-type WriteArgs = z.infer<typeof writeArgs>;
 
 function writeTool(deps: SshToolDeps): ToolDefinition {
   return defineTool({
@@ -148,73 +166,14 @@ function writeTool(deps: SshToolDeps): ToolDefinition {
     shows: { verb: 'write', target: ['path'] },
     idempotency: () => 'unsafe',
     timeoutMs: TIMEOUT_MS,
+    // For what was kept, and how to put it back.
+    abortGraceMs: 2_000,
     facts: (args) =>
       factsOf(deps, args.host, `${args.remove === true ? 'remove' : 'write'} ${args.path} ${contentHash(args)}`, [
         `It replaces ${args.path} on ${args.host}; what is there is kept first.`,
       ]),
     summarize: ({ host, path, remove }) => `${remove === true ? 'remove' : 'write'} ${path} on ${host}`,
-    run: (args, context) => using(deps, args.host, context, async (connection) => writeRemote(await connection.sftp(), args, context)),
-  });
-}
-
-function contentHash({ content, artifact }: WriteArgs): string {
-  return artifact ?? (content === undefined ? '' : sha256(Buffer.from(content)));
-}
-
-async function writeRemote(sftp: SFTPWrapper, args: WriteArgs, context: ToolContext): Promise<ToolResult> {
-  const { host, path, replaces } = args;
-  const before = await readRemote(sftp, path);
-  if (replaces !== undefined && (before === null || sha256(before) !== replaces)) {
-    throw new AppError('tool_failed', `${path} on ${host} was changed since; nothing was written.`, { data: { hint: 'Read it first.' } });
-  }
-  if (args.remove === true) {
-    await done((end) => sftp.unlink(path, end), `${path} on ${host} could not be removed`);
-    return { forModel: `Removed ${path} on ${host}.` };
-  }
-  const after = args.artifact === undefined ? Buffer.from(args.content ?? '') : Buffer.from(context.artifacts.read(args.artifact));
-  const { callId, sessionId } = context;
-  const kept =
-    before === null
-      ? null
-      : context.artifacts.put(before, { name: `${host}-before`, mediaType: 'application/octet-stream', callId, sessionId });
-  // In place, so that owner and rights stay; a connection that is lost in between leaves the kept content to put back.
-  await done((end) => sftp.writeFile(path, after, end), `${path} on ${host} could not be written`);
-  const now = await readRemote(sftp, path);
-  if (now === null || sha256(now) !== sha256(after))
-    throw new AppError('tool_failed', `${path} on ${host} does not have the content that was written.`);
-  const undo = { host, path, ...(kept === null ? { remove: true } : { artifact: kept.sha256 }), replaces: sha256(after) };
-  return {
-    forModel: `Wrote ${after.length} bytes to ${path} on ${host}. To undo: ssh_write ${JSON.stringify(undo)}`,
-    artifacts: kept === null ? [] : [kept],
-  };
-}
-
-/** Null where there is none. */
-async function readRemote(sftp: SFTPWrapper, path: string): Promise<Buffer | null> {
-  const NO_SUCH_FILE = 2;
-  const size = await new Promise<number | null>((resolve, reject) => {
-    sftp.stat(path, (cause, stats) => {
-      if (cause === undefined) resolve(stats.isDirectory() ? -1 : stats.size);
-      else if ((cause as { code?: unknown }).code === NO_SUCH_FILE) resolve(null);
-      else reject(new AppError('tool_failed', `${path} could not be read: ${cause.message}.`));
-    });
-  });
-  if (size === null) return null;
-  if (size < 0) throw new AppError('tool_failed', `${path} is a folder.`);
-  if (size > FILE_BYTES_MAX)
-    throw new AppError('tool_failed', `${path} is larger than 10 MB.`, { data: { hint: 'Use ssh_exec with head or tail.' } });
-  return new Promise((resolve, reject) => {
-    sftp.readFile(path, (cause, bytes) =>
-      cause === undefined ? resolve(bytes) : reject(new AppError('tool_failed', `${path} could not be read: ${cause.message}.`)),
-    );
-  });
-}
-
-function done(start: (end: (cause?: Error | null) => void) => void, what: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    start((cause) =>
-      cause === undefined || cause === null ? resolve() : reject(new AppError('tool_failed', `${what}: ${cause.message}.`)),
-    );
+    run: (args, context) => usingFiles(deps, args.host, context, (sftp) => writeRemote(sftp, args, context)),
   });
 }
 
@@ -270,8 +229,4 @@ function trustTool(deps: SshToolDeps): ToolDefinition {
       return { forModel: `The host key of ${name} is trusted from now on.` };
     },
   });
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

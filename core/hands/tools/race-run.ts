@@ -11,7 +11,7 @@ export type RaceEnd =
 
 export interface RaceOptions {
   readonly timeoutMs: number;
-  /** After an abort the tool's own end is waited for so long. */
+  /** After an abort or the time limit the tool's own end is waited for so long. */
   readonly abortGraceMs?: number;
   /** Bytes of live output passed on for one call; the rest is dropped. */
   readonly liveBytesMax: number;
@@ -33,19 +33,18 @@ export function raceRun(tool: ToolDefinition, args: unknown, context: ToolContex
       context.signal.removeEventListener('abort', onAbort);
       resolve(result);
     };
+    let grace: NodeJS.Timeout | undefined;
     const stop = (kind: 'timeout' | 'cancelled', reason: unknown): void => {
-      end({ kind });
+      const { abortGraceMs = 0 } = options;
+      clearTimeout(timer);
+      if (grace !== undefined) return;
+      if (abortGraceMs === 0) end({ kind });
+      else grace = setTimeout(() => end({ kind }), abortGraceMs);
       controller.abort(reason);
     };
-    let grace: NodeJS.Timeout | undefined;
-    const onAbort = (): void => {
-      const { abortGraceMs = 0 } = options;
-      if (abortGraceMs === 0) return stop('cancelled', context.signal.reason);
-      clearTimeout(timer);
-      grace = setTimeout(() => end({ kind: 'cancelled' }), abortGraceMs);
-      controller.abort(context.signal.reason);
-    };
-    const timer = setTimeout(() => stop('timeout', new Error(`timed out after ${options.timeoutMs} ms`)), options.timeoutMs);
+    const onAbort = (): void => stop('cancelled', context.signal.reason);
+    const timedOut = (): void => stop('timeout', new DOMException(`timed out after ${options.timeoutMs} ms`, 'TimeoutError'));
+    const timer = setTimeout(timedOut, options.timeoutMs);
     context.signal.addEventListener('abort', onAbort, { once: true });
     const fail = (cause: unknown): void => {
       if (state.over) options.onLate(cause);
