@@ -152,6 +152,25 @@ test('a real systemd: units are listed, read, started, stopped, enabled and mask
   );
 });
 
+test('the journal of a person who does not see the rest of it says so', needs('a journal writer'), async () => {
+  const hint = "Hint: You are currently not seeing messages from other users and the system.\n      Users in groups 'adm' can see all.\n";
+  const own = '{"MESSAGE":"mine","__REALTIME_TIMESTAMP":"1800000000000000","_SYSTEMD_UNIT":"x.service"}\n';
+  const said = 'journalctl said: Hint: You are currently not seeing messages from other users and the system. Users in groups';
+  let output = hint + own;
+  const seen: string[][] = [];
+  add(
+    createJournal(({ argv }) => {
+      seen.push([...argv]);
+      return Promise.resolve({ exitCode: 0, output, ending: 'exited', remarks: [] });
+    }),
+  );
+  expect(await say('journal', {})).toMatch(new RegExp(`^2027-01-15T08:00:00.000Z x.service info: mine\n${said}`));
+  output = hint;
+  expect(await say('journal', {})).toMatch(new RegExp(`^No entries.\n${said}`));
+  // It would keep the hint for itself.
+  expect(seen.flat()).not.toContain('--quiet');
+});
+
 test('the journal asks, is private and untrusted, and takes no options of others', needs('a journal writer'), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-journal-'));
   const entry = (at: number, unit: string, priority: number, message: string): string =>

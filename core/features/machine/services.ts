@@ -11,6 +11,7 @@ const TIMEOUT_MS = 90_000;
 const LINES_MAX = 2000;
 const LINE_CHARS_MAX = 2000;
 const FOLLOW_SECONDS_MAX = 60;
+const SAID_CHARS_MAX = 300;
 
 const looks = ['list', 'failed', 'status', 'cat', 'is-active'] as const;
 const changes = ['start', 'stop', 'restart', 'reload', 'enable', 'disable', 'mask', 'unmask', 'reset-failed'] as const;
@@ -135,7 +136,7 @@ export function journalctlOf(
   const options = { unit: user ? undefined : unit, 'user-unit': user ? unit : undefined, since, until, priority, grep };
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
   const follow = followSeconds === undefined ? [] : ['--follow'];
-  return ['journalctl', ...from, '--no-pager', '--quiet', '--output=json', `--lines=${lines}`, ...follow, ...given];
+  return ['journalctl', ...from, '--no-pager', '--output=json', `--lines=${lines}`, ...follow, ...given];
 }
 
 const entrySchema = z.looseObject({
@@ -176,12 +177,15 @@ export function createJournal(run: RunKnown, from: readonly string[] = []): Tool
       const { followSeconds } = args;
       const timeoutMs = followSeconds === undefined ? TIMEOUT_MS : followSeconds * 1000;
       const known = { argv: journalctlOf(args, from), timeoutMs, context, endsByTime: followSeconds !== undefined };
-      const { exitCode, output } = await endOf(run, known, 'systemd');
-      const entries = output.split('\n').flatMap((line) => entryOf(line));
-      const text =
-        entries.length === 0
-          ? `No entries.${exitCode === 0 || followSeconds !== undefined ? '' : ` journalctl said: ${output.trim().slice(0, 300)}`}`
-          : entries.join('\n');
+      const { output } = await endOf(run, known, 'systemd');
+      const lines = output.split('\n');
+      const entries = lines.flatMap((line) => entryOf(line));
+      // Such as that this person does not see what others and the system log.
+      const said = lines.filter((line) => line.trim() !== '' && !/^(?:\{|-- )/.test(line)).map((line) => line.trim());
+      const text = [
+        ...(entries.length === 0 ? ['No entries.'] : entries),
+        ...(said.length === 0 ? [] : [`journalctl said: ${said.join(' ').slice(0, SAID_CHARS_MAX)}`]),
+      ].join('\n');
       // Anyone who can make a service log something writes here.
       return { forModel: text, untrusted: [{ kind: 'command', where: 'journal' }] };
     },
