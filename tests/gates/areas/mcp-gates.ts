@@ -22,7 +22,7 @@ export const mcpGates: readonly Gate[] = [
     name: 'mcp/pinned',
     prevents: 'a tool runs on an approval of another description or schema',
     file: server,
-    text: 'if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw this.#withheld(tool);',
+    text: 'if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw withheld(this.name, tool);',
     instead: '',
     suites: [...suites, ...hostile],
     only: 'changed while nothing ran',

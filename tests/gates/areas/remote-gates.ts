@@ -42,7 +42,7 @@ export const remoteGates: readonly Gate[] = [
   {
     name: 'ssh/undo-changed',
     prevents: 'an undo overwrites a later change on a machine',
-    file: 'core/features/ssh/tools.ts',
+    file: 'core/features/ssh/remote-file.ts',
     text: 'if (replaces !== undefined && (before === null || sha256(before) !== replaces)) {',
     instead: 'if (replaces !== undefined && before === null) {',
     suites: ssh,
