@@ -46,7 +46,6 @@ export const remoteGates: readonly Gate[] = [
     text: 'if (replaces !== undefined && (before === null || sha256(before) !== replaces)) {',
     instead: 'if (replaces !== undefined && before === null) {',
     suites: ssh,
-    only: 'can be undone',
   },
   {
     name: 'machine/unit-asks',
