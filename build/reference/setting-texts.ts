@@ -17,6 +17,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'providers.NAME.keys': text('Further references. The next one is used while the one before is refused, out of credit or limited.'),
   'providers.NAME.baseUrl': text('The address of the server. Needed for `openai-compatible`.', "the vendor's address"),
   'providers.NAME.sessionId': text('The session of a Cortensor router node.', 'the hosted portal'),
+  'providers.NAME.format': text('The interface of an OpenAI server: chat completions (when left out), or responses.'),
   'providers.NAME.api': text('The version of the interface of a Cortensor router node.'),
   'providers.NAME.stream': text('Whether a Cortensor router node streams its answers.'),
   'providers.NAME.timeoutMs': text('How long a Cortensor router may take for an answer.'),

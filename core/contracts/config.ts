@@ -45,6 +45,11 @@ export const pricesSchema = z
   .optional();
 /** Has no effect any more: there is one adapter per format. Kept so that older files remain valid; setting it gives a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
+/**
+ * The interface of an OpenAI server; `chat` when left out. With `responses`, newer models reason between the calls of a turn, and models
+ * that are offered nowhere else can be used.
+ */
+const formatSchema = z.enum(['chat', 'responses']).optional();
 /** Further keys: the next one is used while the one before is refused or has used up its share. */
 const keysSchema = z.array(secretRefSchema).min(1).max(20).optional();
 const modelSettings = {
@@ -58,7 +63,7 @@ const modelSettings = {
 const vendorSettings = { apiKey: secretRefSchema, keys: keysSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings };
 
 export const providerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('openai'), ...vendorSettings }),
+  z.strictObject({ kind: z.literal('openai'), format: formatSchema, ...vendorSettings }),
   z.strictObject({ kind: z.literal('anthropic'), ...vendorSettings }),
   z.strictObject({
     kind: z.literal('openai-compatible'),
@@ -66,6 +71,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
     apiKey: secretRefSchema.optional(),
     keys: keysSchema,
     via: viaSchema,
+    format: formatSchema,
     /** Which server it is, where its address does not tell (a proxy, a server of one's own). */
     preset: z.enum(serverNames).optional(),
     ...modelSettings,

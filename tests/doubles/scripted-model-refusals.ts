@@ -79,7 +79,7 @@ export function encodeRefusal(
   refusal: Refusal,
 ): { status: number; headers: Readonly<Record<string, string>>; body: string } {
   const { status } =
-    format === 'openai' ? openAi[refusal.refuse] : format === 'anthropic' ? anthropic[refusal.refuse] : ollama[refusal.refuse];
+    format === 'ollama' ? ollama[refusal.refuse] : format === 'anthropic' ? anthropic[refusal.refuse] : openAi[refusal.refuse];
   const retry = refusal.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) };
   return {
     status,

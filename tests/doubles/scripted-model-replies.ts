@@ -1,7 +1,9 @@
 // Writes a scripted reply as the frames of each format, with the trouble the script asks for. Pure.
 
+import { CREATED_S, type ReadyReply } from './ready-reply.ts';
 import { signatureOf } from './vendors/anthropic-words.ts';
 import { errorDocument, type RefusalKind } from './scripted-model-refusals.ts';
+import { responsesFrames } from './scripted-model-responses.ts';
 import type { ModelRequestSeen, WireFormat } from './scripted-model-requests.ts';
 
 export interface ScriptedCall {
@@ -46,26 +48,9 @@ export interface EncodedReply {
   readonly ending: 'end' | 'drop' | 'hang';
 }
 
-interface ReadyCall {
-  readonly id: string;
-  readonly tool: string;
-  readonly args: string;
-}
-
-interface ReadyReply {
-  readonly model: string;
-  readonly id: string;
-  readonly text: string;
-  readonly reasoning: string;
-  readonly calls: readonly ReadyCall[];
-  readonly isCutShort: boolean;
-  readonly usage: { readonly input: number; readonly output: number; readonly cached?: number } | null;
-  readonly pieces: (text: string) => string[];
-}
-
-const CREATED_S = 1_750_000_000;
 const encoders: Readonly<Record<WireFormat, (reply: ReadyReply, streams: boolean) => string[]>> = {
   openai: openAiFrames,
+  responses: responsesFrames,
   anthropic: anthropicFrames,
   ollama: ollamaFrames,
 };
@@ -117,7 +102,7 @@ function withTrouble(format: WireFormat, frames: readonly string[], trouble: Tro
 
 function frame(format: WireFormat, event: string, data: string): string {
   if (format === 'ollama') return data + '\n';
-  return format === 'anthropic' ? `event: ${event}\ndata: ${data}\n\n` : `data: ${data}\n\n`;
+  return format === 'anthropic' || format === 'responses' ? `event: ${event}\ndata: ${data}\n\n` : `data: ${data}\n\n`;
 }
 
 function openAiFrames(reply: ReadyReply, streams: boolean): string[] {

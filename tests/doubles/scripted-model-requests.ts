@@ -1,9 +1,9 @@
-// Reads a request for an answer in any of the three formats.
+// Reads a request for an answer in any of the formats.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject } from '../../core/base/json.ts';
 
-export type WireFormat = 'openai' | 'anthropic' | 'ollama';
+export type WireFormat = 'openai' | 'responses' | 'anthropic' | 'ollama';
 
 export interface ToolResultSeen {
   readonly id: string;
@@ -65,6 +65,7 @@ export function readRequest(
 }
 
 function readItems(format: WireFormat, body: Readonly<Record<string, unknown>>): Item[] {
+  if (format === 'responses') return list(body['input']).flatMap(responsesItems);
   return list(body['messages']).flatMap((message) => (format === 'anthropic' ? anthropicItems(message) : openAiItems(message)));
 }
 
@@ -80,6 +81,11 @@ function openAiItems(message: Record<string, unknown>): Item[] {
     default:
       return [];
   }
+}
+
+function responsesItems(item: Record<string, unknown>): Item[] {
+  if (item['type'] === 'function_call_output') return [{ kind: 'result', id: text(item['call_id']), text: contentText(item['output']) }];
+  return item['type'] === 'message' ? openAiItems(item) : [];
 }
 
 function anthropicItems(message: Record<string, unknown>): Item[] {
@@ -98,6 +104,7 @@ function spoken(content: string): Item {
 
 function readSystem(format: WireFormat, body: Readonly<Record<string, unknown>>): string {
   if (format === 'anthropic') return contentText(body['system']);
+  if (format === 'responses') return text(body['instructions']);
   const first = list(body['messages'])[0];
   return first?.['role'] === 'system' ? contentText(first['content']) : '';
 }

@@ -9,7 +9,7 @@ import type { ChatMessage, ModelReply } from '../../core/contracts/llm.ts';
 import { ModelRouter } from '../../core/mind/llm/llm.ts';
 import { ScriptedModel, type Answer, type WireFormat } from './scripted-model.ts';
 
-const formats: readonly WireFormat[] = ['openai', 'anthropic', 'ollama'];
+const formats: readonly WireFormat[] = ['openai', 'responses', 'anthropic', 'ollama'];
 const list = { name: 'list_dir', description: 'Lists a folder.', parameters: { type: 'object', properties: {} } };
 let model: ScriptedModel;
 let router: ModelRouter | null = null;

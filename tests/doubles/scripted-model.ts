@@ -1,5 +1,5 @@
-// A model server on loopback that answers from a script, in three wire formats: OpenAI chat completions and Anthropic messages (both as
-// server-sent events) and Ollama's NDJSON. It records what it was asked, and refuses what the vendor it plays refuses. For tests only.
+// A model server on loopback that answers from a script, in four wire formats: OpenAI chat completions and responses, and Anthropic messages
+// (all as server-sent events) and Ollama's NDJSON. It records what it was asked, and refuses what the vendor it plays refuses. For tests only.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,11 +42,12 @@ export interface ScriptedModelOptions {
   /** Requests with another key are refused with 401. */
   readonly key?: string;
   /** Whose rules hold for requests in the OpenAI chat format; OpenAI's own by default. */
-  readonly vendor?: Exclude<Vendor, 'anthropic' | 'ollama'>;
+  readonly vendor?: Exclude<Vendor, 'anthropic' | 'ollama' | 'responses'>;
 }
 
 const paths: Readonly<Record<string, WireFormat>> = {
   '/v1/chat/completions': 'openai',
+  '/v1/responses': 'responses',
   '/v1/messages': 'anthropic',
   '/api/chat': 'ollama',
 };
@@ -89,6 +90,7 @@ export class ScriptedModel {
     const key = this.#options.key === undefined ? {} : { apiKey: 'env:MODEL_KEY' };
     const providers: Readonly<Record<WireFormat, NonNullable<ConfigInput['providers']>[string]>> = {
       openai: { kind: 'openai-compatible', baseUrl: `${this.origin}/v1`, ...key },
+      responses: { kind: 'openai-compatible', format: 'responses', baseUrl: `${this.origin}/v1`, ...key },
       anthropic: { kind: 'anthropic', baseUrl: this.origin, apiKey: 'env:MODEL_KEY' },
       ollama: { kind: 'ollama', baseUrl: this.origin },
     };

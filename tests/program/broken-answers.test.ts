@@ -47,10 +47,11 @@ const words: Reply = { text: 'one two three four', pieceChars: 4 };
 /** After the first words, in each format. */
 const cut: Readonly<Record<WireFormat, Reply>> = {
   openai: { ...words, trouble: { kind: 'cut', afterFrames: 3 } },
+  responses: { ...words, trouble: { kind: 'cut', afterFrames: 6 } },
   anthropic: { ...words, trouble: { kind: 'cut', afterFrames: 5 } },
   ollama: { ...words, trouble: { kind: 'cut', afterFrames: 2 } },
 };
-const formats: readonly WireFormat[] = ['openai', 'anthropic', 'ollama'];
+const formats: readonly WireFormat[] = ['openai', 'responses', 'anthropic', 'ollama'];
 
 async function bodies<T extends EventType>(claw: TrayClaw, sessionId: string, type: T): Promise<EventOf<T>['body'][]> {
   const { events } = await claw.op('session.get', { sessionId, limit: 500 });
@@ -73,7 +74,7 @@ test.each(formats)('%s: an answer that breaks off is asked for once more, and bo
   expect(await bodies(claw, ended.sessionId, 'assistant.message')).toMatchObject([{ text: words.text }]);
   // A truncated answer is no part of the conversation.
   await claw.ask('more', { sessionId: ended.sessionId });
-  expect(JSON.stringify(model.requests.at(-1)?.body['messages']).split('one two').length).toBe(2);
+  expect(JSON.stringify(model.requests.at(-1)?.body).split('one two').length).toBe(2);
   expect(await home.close(claw)).toMatchObject({ different: [] });
 });
 

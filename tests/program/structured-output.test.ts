@@ -51,10 +51,16 @@ async function ask(config: ConfigInput, model = 'lab/scripted', times = 1): Prom
   return askValue(deps, question, output, signal);
 }
 
-const fields: Readonly<Record<WireFormat, string>> = { openai: 'response_format', anthropic: 'output_config', ollama: 'format' };
+const fields: Readonly<Record<WireFormat, string>> = {
+  openai: 'response_format',
+  responses: 'text',
+  anthropic: 'output_config',
+  ollama: 'format',
+};
 const reply = (text: string): Answer => ({ text, usage: { input: 10, output: 5 }, pieceChars: 7 });
 const refusals: Readonly<Record<WireFormat, string>> = {
   openai: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+  responses: "Unsupported parameter: 'text.format' is not supported with this model.",
   anthropic: 'output_config.format: Extra inputs are not permitted',
   ollama: 'invalid JSON schema in format',
 };
@@ -65,7 +71,7 @@ async function scripted(answers: readonly Answer[]): Promise<ScriptedModel> {
   return server;
 }
 
-describe.each(['openai', 'anthropic', 'ollama'] as const)('over %s', (format) => {
+describe.each(['openai', 'responses', 'anthropic', 'ollama'] as const)('over %s', (format) => {
   test.each<[string, readonly Answer[], number]>([
     ['valid at once', [reply(good)], 1],
     ['fenced', [reply(`\`\`\`json\n${good}\n\`\`\``)], 1],
@@ -103,7 +109,7 @@ const strict = (server: ScriptedModel, preset?: 'openai' | 'groq' | 'deepseek' |
   },
 });
 
-test.each<[Exclude<Vendor, 'anthropic' | 'ollama'>, string, readonly boolean[]]>([
+test.each<[Exclude<Vendor, 'anthropic' | 'ollama' | 'responses'>, string, readonly boolean[]]>([
   ['openai', 'gpt-5.6', [true]],
   ['openai', 'gpt-4', [true, false]],
   ['groq', 'llama-4', [true]],

@@ -57,6 +57,7 @@ const fruitless = new Set(['artifact_read', 'spawn_cancel', 'message', 'screensh
 
 const models: Readonly<Record<Vendor, string>> = {
   openai: 'gpt-5.6',
+  responses: 'gpt-5.6',
   anthropic: 'claude-opus-4-8',
   ollama: 'qwen3',
   gemini: 'gemini-3-pro',
@@ -74,11 +75,12 @@ function providerOf(vendor: Vendor, origin: string): NonNullable<ConfigInput['pr
   if (vendor === 'ollama') return { kind: 'ollama', baseUrl: origin, ...more };
   if (vendor === 'anthropic') return { kind: 'anthropic', baseUrl: origin, apiKey: 'env:MODEL_KEY', ...more };
   if (vendor === 'openai') return { kind: 'openai', baseUrl: `${origin}/v1`, apiKey: 'env:MODEL_KEY', ...more };
+  if (vendor === 'responses') return { kind: 'openai', format: 'responses', baseUrl: `${origin}/v1`, apiKey: 'env:MODEL_KEY', ...more };
   return { kind: 'openai-compatible', baseUrl: `${origin}/v1`, preset: vendor, ...more };
 }
 
 async function open(vendor: Vendor): Promise<{ model: ScriptedModel; claw: TrayClaw }> {
-  const model = await ScriptedModel.start([], vendor === 'anthropic' || vendor === 'ollama' ? {} : { vendor });
+  const model = await ScriptedModel.start([], vendor === 'anthropic' || vendor === 'ollama' || vendor === 'responses' ? {} : { vendor });
   const home = new TestHome();
   onTestFinished(async () => {
     await home.dispose();

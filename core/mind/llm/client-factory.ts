@@ -13,7 +13,13 @@ import { HttpTransport } from './http-transport.ts';
 import { answerTokensMax } from './model-catalog.ts';
 import { serverProfile } from './server-profile.ts';
 import { WireClient, type Dialect } from './wire-client.ts';
-import { createAnthropicDialect, createOllamaDialect, createOpenAiDialect, type DialectOptions } from './wire-dialects.ts';
+import {
+  createAnthropicDialect,
+  createOllamaDialect,
+  createOpenAiDialect,
+  createResponsesDialect,
+  type DialectOptions,
+} from './wire-dialects.ts';
 import type { RefusedWordsStore } from './wire-words.ts';
 
 export interface ClientFactoryDeps {
@@ -95,8 +101,12 @@ function createDialect(
     case 'ollama':
       return createOllamaDialect(options, (modelId) => deps.contextTokens(options.provider, modelId));
     case 'openai':
-      return createOpenAiDialect(options, serverProfile(options.baseUrl, 'openai'));
+      return openAiDialect(config.format)(options, serverProfile(options.baseUrl, 'openai'));
     case 'openai-compatible':
-      return createOpenAiDialect(options, serverProfile(options.baseUrl, config.preset));
+      return openAiDialect(config.format)(options, serverProfile(options.baseUrl, config.preset));
   }
+}
+
+function openAiDialect(format: 'chat' | 'responses' | undefined): typeof createOpenAiDialect {
+  return format === 'responses' ? createResponsesDialect : createOpenAiDialect;
 }

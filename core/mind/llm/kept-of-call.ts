@@ -8,7 +8,7 @@ export interface KeptOfCall {
   readonly reasoning?: string;
   /** JSON text of a field of the call (Gemini's signature). */
   readonly extra?: string;
-  /** JSON texts of signed blocks before the call (Anthropic). */
+  /** JSON texts of signed blocks before the call (Anthropic, OpenAI's Responses). */
   readonly blocks?: readonly string[];
 }
 

@@ -9,6 +9,7 @@ import { createAnthropicFormat } from './anthropic-format.ts';
 import { createInWordsFormat } from './in-words-format.ts';
 import { createOllamaFormat } from './ollama-format.ts';
 import { createOpenAiFormat } from './openai-format.ts';
+import { createResponsesFormat } from './responses-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 import { serverProfile } from './server-profile.ts';
 
@@ -29,6 +30,15 @@ const chat = (preset: ServerName, modelId: string): readonly [Vendor, string, Wi
   }),
 ];
 
+const thought = '{"type":"reasoning","summary":[],"encrypted_content":"gAAAAx"}';
+const responses = (before: readonly string[]): WireFormat =>
+  createResponsesFormat({
+    seesImages: true,
+    profile: serverProfile('http://127.0.0.1', 'openai'),
+    refused: noWords,
+    before: (callId) => (callId === 'call_1' ? before : []),
+  });
+
 const inWords = ([vendor, , format]: readonly [Vendor, string, WireFormat], modelId: string): readonly [Vendor, string, WireFormat] => [
   vendor,
   modelId,
@@ -46,6 +56,8 @@ const formats: readonly (readonly [Vendor, string, WireFormat])[] = [
   chat('openrouter', 'openai/gpt-4o'),
   chat('llamacpp', 'local'),
   chat('lmstudio', 'local'),
+  ['responses', 'gpt-5.6', responses([thought, '', thought])],
+  ['responses', 'gpt-4.1', responses([])],
   ['anthropic', 'claude-sonnet-4-5', anthropic],
   ['anthropic', 'claude-opus-4-8', anthropic],
   ['ollama', 'qwen3', ollama],

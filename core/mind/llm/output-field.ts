@@ -11,10 +11,17 @@ const STRICT_CHARS_MAX = 100_000;
 
 export function openAiOutput(output: OutputForm | undefined, { outputs }: ServerProfile, refused: ReadonlySet<string>): string {
   if (output === undefined || outputs === 'none' || refused.has('response_format')) return '';
-  const { name } = output;
-  const isStrict = outputs === 'strict' && fitsStrict(output.schema);
-  const form = isStrict ? { name, schema: closed(output.schema, true), strict: true } : { name, schema: output.schema };
-  return `,"response_format":${JSON.stringify({ type: 'json_schema', json_schema: form })}`;
+  return `,"response_format":${JSON.stringify({ type: 'json_schema', json_schema: formOf(output, outputs) })}`;
+}
+
+export function responsesOutput(output: OutputForm | undefined, { outputs }: ServerProfile, refused: ReadonlySet<string>): string {
+  if (output === undefined || outputs === 'none' || refused.has('format')) return '';
+  return `,"text":${JSON.stringify({ format: { type: 'json_schema', ...formOf(output, outputs) } })}`;
+}
+
+function formOf({ name, schema }: OutputForm, outputs: ServerProfile['outputs']): object {
+  const isStrict = outputs === 'strict' && fitsStrict(schema);
+  return isStrict ? { name, schema: closed(schema, true), strict: true } : { name, schema };
 }
 
 /** Every object must be closed; keys may be optional. */

@@ -1,4 +1,4 @@
-// The three formats assembled for one provider: address, headers, request format, reader, error mapping. Must not open connections or keep
+// The formats assembled for one provider: address, headers, request format, reader, error mapping. Must not open connections or keep
 // requests.
 
 import type { ModelRequest } from '../../contracts/llm.ts';
@@ -14,6 +14,8 @@ import { mapOpenAiFailure } from './openai-errors.ts';
 import { createOpenAiFormat, needsNoReasoningWithTools } from './openai-format.ts';
 import { OpenAiReader, type ReaderContext } from './openai-reader.ts';
 import type { ProgressSink } from './reply-reader.ts';
+import { createResponsesFormat } from './responses-format.ts';
+import { ResponsesReader } from './responses-reader.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 import type { ServerProfile } from './server-profile.ts';
 import type { VendorFailure } from './vendor-failure.ts';
@@ -65,6 +67,37 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
       reply.calls.forEach(({ id }, index) => {
         kept.keep(id, { extra: extras[index] ?? '', ...(index === 0 ? { reasoning: reply.reasoning } : {}) });
       });
+    },
+  };
+}
+
+/** OpenAI's newer interface: its models keep their reasoning between the calls of a turn here only, and some are offered nowhere else. */
+export function createResponsesDialect(options: DialectOptions, profile: ServerProfile): Dialect {
+  const map = failureMapper(options, (failure) => mapOpenAiFailure(failure, profile));
+  const kept = new KeptOfCalls();
+  return {
+    provider: options.provider,
+    framing: 'events',
+    path: pathOf(options.baseUrl, '/responses'),
+    headers: headerList(options, bearer(options)),
+    ...bodiesByModel(options, (refused, modelId) =>
+      wordedIfRefused(
+        refused,
+        createResponsesFormat({
+          seesImages: options.seesImages,
+          profile,
+          refused,
+          before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
+        }),
+      ),
+    ),
+    mapFailure: map,
+    createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink), request.modelId),
+    onReply(reader, reply) {
+      if (!(reader instanceof ResponsesReader)) return;
+      const before = reader.beforeCalls();
+      // Only the model that thought it can read it.
+      reply.calls.forEach(({ id }, index) => kept.keep(`${reader.modelId} ${id}`, { blocks: before[index] ?? [] }));
     },
   };
 }
@@ -134,7 +167,7 @@ function wordedIfRefused(refused: ReadonlySet<string>, format: WireFormat): Wire
 /** Bodies per model: a server's refusals may depend on it. A newly refused word rebuilds them. */
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
-  createFormat: (refused: ReadonlySet<string>) => WireFormat,
+  createFormat: (refused: ReadonlySet<string>, modelId: string) => WireFormat,
 ): Pick<Dialect, 'bodiesOf' | 'leaveOut' | 'toolsInWords'> {
   const { origin } = new URL(baseUrl);
   const known = new Map<string, { readonly refused: ReadonlySet<string>; readonly bodies: RequestBodies }>();
@@ -143,7 +176,7 @@ function bodiesByModel(
       const refused = refusedWords.refusedBy(origin, modelId);
       const found = known.get(modelId);
       if (found?.refused === refused) return found.bodies;
-      const bodies = new RequestBodies(createFormat(refused));
+      const bodies = new RequestBodies(createFormat(refused, modelId));
       if (known.size >= MODELS_KEPT) known.clear();
       known.set(modelId, { refused, bodies });
       return bodies;

@@ -37,6 +37,9 @@ const optionalFields: ReadonlySet<string> = new Set([
   'tools',
   'response_format',
   'output_config',
+  'store',
+  'include',
+  'max_output_tokens',
 ]);
 
 /** The refused words that were sent, can be left out and are not left out already. */

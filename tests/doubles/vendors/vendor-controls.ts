@@ -1,6 +1,7 @@
 // One valid request for each vendor, and for each of its rules one change that alone makes the refusal.
 
 import type { Part } from './refused.ts';
+import { responsesControls, validResponses } from './responses-controls.ts';
 import type { Vendor } from './vendors.ts';
 
 export const words = { type: 'object', properties: { path: { type: 'string', description: 'd' }, mode: { type: 'string', enum: ['r', 'w'] } }, required: ['path'] }; // prettier-ignore
@@ -25,6 +26,7 @@ const ollamaAsks = (args: unknown) => ({ role: 'assistant', content: '', tool_ca
 
 export const valid: Readonly<Record<Vendor, Part>> = {
   openai: openAi,
+  responses: validResponses,
   groq: { ...openAi, model: 'llama-4' },
   deepseek: { ...openAi, model: 'deepseek-chat' },
   xai: { ...openAi, model: 'grok-4' },
@@ -351,6 +353,7 @@ const llamaControls: readonly Control[] = [
 
 export const controls: Readonly<Record<Vendor, readonly Control[]>> = {
   openai: openAiControls,
+  responses: responsesControls,
   anthropic: anthropicControls,
   gemini: geminiControls,
   mistral: mistralControls,

@@ -7,12 +7,14 @@ import { llamaServerChat, lmStudioChat } from './local-chat.ts';
 import { mistralChat } from './mistral-chat.ts';
 import { ollamaChat } from './ollama-chat.ts';
 import { deepSeekChat, groqChat, openAiChat, openRouterChat, xAiChat } from './openai-chat.ts';
+import { openAiResponses } from './openai-responses.ts';
 import type { Part, VendorNo } from './refused.ts';
 
 export type { VendorNo } from './refused.ts';
 
 const checks = {
   openai: openAiChat,
+  responses: openAiResponses,
   anthropic: anthropicMessages,
   ollama: ollamaChat,
   gemini: geminiChat,

@@ -1,0 +1,118 @@
+// The request of OpenAI's Responses API as JSON text pieces. Source: OpenAI API reference, responses (2026). Nothing is stored there: each
+// request carries the conversation. Must not keep state: what was serialised is kept by RequestBodies.
+
+import type { ToolSchema } from '../../contracts/llm.ts';
+import { wireCallId } from './call-ids.ts';
+import {
+  inWords,
+  jsonText,
+  safeArgs,
+  safeToolName,
+  spoken,
+  type AssistantMessage,
+  type MessageGroup,
+  type Spoken,
+} from './message-groups.ts';
+import { responsesOutput } from './output-field.ts';
+import type { Tail, WireFormat } from './request-body.ts';
+import type { ServerProfile } from './server-profile.ts';
+import { withoutWords } from './wire-words.ts';
+
+/** In what was kept before a call: here the words of the answer were. */
+export const WORDS_HERE = '';
+
+const OUTPUT_TOKENS_MIN = 16;
+
+export interface ResponsesFormatOptions {
+  readonly seesImages: boolean;
+  readonly profile: ServerProfile;
+  /** Fields and schema words this server refused. */
+  readonly refused: ReadonlySet<string>;
+  /** Reasoning items (JSON texts) between the previous call and this one, with `WORDS_HERE`; the API wants them back during a tool loop. */
+  before(callId: string): readonly string[];
+}
+
+export function createResponsesFormat(options: ResponsesFormatOptions): WireFormat {
+  const show = (said: Spoken): Spoken => (options.seesImages ? said : inWords(said));
+  return {
+    prefix({ modelId, tools, system }) {
+      const { refused } = options;
+      const parts = [`{"model":${jsonText(modelId)},"stream":true`];
+      if (!refused.has('store')) parts.push(',"store":false');
+      if (reasons(modelId) && !refused.has('include')) parts.push(',"include":["reasoning.encrypted_content"]');
+      if (system !== '') parts.push(`,"instructions":${jsonText(system)}`);
+      if (tools.length > 0 && !refused.has('tools')) parts.push(`,"tools":[${tools.map((tool) => toolText(tool, refused)).join(',')}]`);
+      return { text: `${parts.join('')},"input":[`, tail: 'empty' };
+    },
+    group(group, tail) {
+      const items = groupItems(group, options, show);
+      return items.length === 0 ? { text: '', tail } : { text: join(tail) + items.join(','), tail: 'closed' };
+    },
+    spoken(said, tail) {
+      return { text: join(tail) + userText(show(said)), tail: 'closed' };
+    },
+    suffix({ tail: last, maxOutputTokens, output }, tail) {
+      const words = last === undefined ? '' : join(tail) + userText(spoken({ role: 'note', text: last }));
+      const isLimited = maxOutputTokens !== undefined && !options.refused.has('max_output_tokens');
+      const limit = isLimited ? `,"max_output_tokens":${Math.max(maxOutputTokens, OUTPUT_TOKENS_MIN)}` : '';
+      return `${words}]${limit}${responsesOutput(output, options.profile, options.refused)}}`;
+    },
+  };
+}
+
+/** Others refuse to be asked for their reasoning. */
+function reasons(modelId: string): boolean {
+  return /(?:^|\/)(?:o\d|gpt-[5-9]|codex)/.test(modelId) && !modelId.includes('chat');
+}
+
+function join(tail: Tail): string {
+  return tail === 'empty' ? '' : ',';
+}
+
+function groupItems({ assistant, results, said }: MessageGroup, options: ResponsesFormatOptions, show: (said: Spoken) => Spoken): string[] {
+  return [
+    ...(assistant === null ? [] : assistantItems(assistant, options)),
+    ...results.map(
+      ({ id, text }) => `{"type":"function_call_output","call_id":${jsonText(wireCallId(id, 'plain'))},"output":${jsonText(text)}}`,
+    ),
+    ...said.map((one) => userText(show(one))),
+  ];
+}
+
+/** In the order of the answer: a reasoning item stands directly before what it led to. */
+function assistantItems({ text, calls }: AssistantMessage, options: ResponsesFormatOptions): string[] {
+  const items: string[] = [];
+  let words = text.trim() === '' && calls.length > 0 ? null : assistantText(text);
+  const say = (): void => {
+    if (words !== null) items.push(words);
+    words = null;
+  };
+  for (const { id, tool, args } of calls) {
+    for (const block of options.before(id)) {
+      if (block === WORDS_HERE) say();
+      else items.push(block);
+    }
+    say();
+    const name = `"name":${jsonText(safeToolName(tool))},"arguments":${jsonText(safeArgs(args))}`;
+    items.push(`{"type":"function_call","call_id":${jsonText(wireCallId(id, 'plain'))},${name}}`);
+  }
+  say();
+  return items;
+}
+
+function assistantText(text: string): string {
+  return `{"type":"message","role":"assistant","content":[{"type":"output_text","text":${jsonText(text)}}]}`;
+}
+
+function userText({ text, images }: Spoken): string {
+  const parts = images.map(({ mediaType, base64 }) => {
+    return `{"type":"input_image","image_url":${jsonText(`data:${mediaType};base64,${base64}`)}}`;
+  });
+  return `{"type":"message","role":"user","content":[{"type":"input_text","text":${jsonText(text)}}${parts.map((part) => `,${part}`).join('')}]}`;
+}
+
+/** Said to be not strict: left out, the server would make it so, and the model fill in what may be left out. */
+function toolText({ name, description, parameters }: ToolSchema, refused: ReadonlySet<string>): string {
+  const strict = refused.has('strict') ? {} : { strict: false };
+  return JSON.stringify({ type: 'function', name, description, parameters: withoutWords(parameters, refused), ...strict });
+}

@@ -1,0 +1,93 @@
+// OpenAI's Responses API: answers in events, whole, cut off and refused, and the reasoning that goes back with its calls. That any conversation
+// becomes a request it takes is in message-shape.test.ts, a whole session in tests/program/vendors.test.ts.
+
+import { expect, test } from 'vitest';
+import { ScriptedModel } from '../../../tests/doubles/scripted-model.ts';
+import type { ChatMessage } from '../../contracts/llm.ts';
+import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
+import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+
+const event = (type: string, more: object = {}): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+const begins = (output_index: number, item: object): string => event('response.output_item.added', { output_index, item });
+const completes = (output_index: number, item: object): string => event('response.output_item.done', { output_index, item });
+const says = (delta: string): string => event('response.output_text.delta', { output_index: 0, delta });
+const ends = (more: object = {}): string =>
+  event('response.completed', {
+    response: {
+      status: 'completed',
+      output: [],
+      usage: { input_tokens: 9, input_tokens_details: { cached_tokens: 4 }, output_tokens: 3 },
+      ...more,
+    },
+  });
+const call = (id: string, args: string) => ({ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'get_weather', arguments: args });
+const message = (text: string) => ({ type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text }] });
+const rome = '{"city":"Rome"}';
+
+async function asked(script: Script) {
+  await using server = await ScriptedServer.start(script);
+  const provider = { kind: 'openai-compatible' as const, format: 'responses' as const, baseUrl: `${server.url}/v1` };
+  const router = createRouter({ providers: { lab: provider }, models: { retries: 0, timeouts: { idleMs: 200 } } });
+  const sink = new RecordingSink();
+  const answer = router.stream('lab/m', createRequest([user('hi')]), sink, { signal: new AbortController().signal });
+  const outcome = await answer.catch((cause: unknown) => failureOf(Promise.reject(cause as Error)));
+  await router.close();
+  expect(server.seen[0]?.path).toBe('/v1/responses');
+  return outcome;
+}
+
+test.each<[string, string, object]>([
+  ['words', says('He') + says('llo') + ends(), { text: 'Hello', finishReason: 'stop', usage: { inputTokens: 9, outputTokens: 3, cachedInputTokens: 4 } }], // prettier-ignore
+  ['words that come whole only', completes(0, message('Hello')) + ends(), { text: 'Hello' }],
+  ['words that come with the end only', ends({ output: [message('Hello')] }), { text: 'Hello' }],
+  ['words in pieces that are repeated whole', begins(0, message('')) + says('Hello') + completes(0, message('Hello')) + ends({ output: [message('Hello')] }), { text: 'Hello' }], // prettier-ignore
+  ['events it need not know', `: note\n\n${event('response.audio.delta', { delta: 'x' })}${says('Hi')}${ends()}`, { text: 'Hi' }],
+  ['two calls, in the order of their places', begins(1, call('b', '')) + begins(0, call('a', '')) + event('response.function_call_arguments.delta', { output_index: 1, delta: '{}' }) + completes(0, call('a', rome)) + completes(1, call('b', '{}')) + ends(), { finishReason: 'tool_calls', calls: [{ id: 'a', tool: 'get_weather', args: rome }, { id: 'b', tool: 'get_weather', args: '{}' }] }], // prettier-ignore
+  ['thoughts', event('response.reasoning_summary_text.delta', { output_index: 0, delta: 'Hm.' }) + completes(1, message('Hi')) + ends(), { reasoning: 'Hm.', text: 'Hi' }], // prettier-ignore
+  ['a refusal in words', event('response.refusal.delta', { output_index: 0, delta: 'No.' }) + ends(), { text: 'No.', finishReason: 'stop' }], // prettier-ignore
+  ['an answer that is too long', says('one') + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } }), { text: 'one', finishReason: 'length' }], // prettier-ignore
+  ['a call that is cut', begins(0, call('a', '')) + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } }), { finishReason: 'length', calls: [{ id: 'a', args: '…' }] }], // prettier-ignore
+  ['a filter', completes(0, call('a', rome)) + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } }), { finishReason: 'content_filter', calls: [] }], // prettier-ignore
+  ['no end', says('one'), { code: 'model_cut_off' }],
+  ['an end that failed', says('one') + event('response.failed', { response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Slow down.' } } }), { code: 'model_rate_limited' }], // prettier-ignore
+  ['an error', event('error', { code: 'server_error', message: 'The server had an error.', param: null }), { code: 'model_unavailable' }],
+  ['an error in a field', event('error', { error: { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'Too long.' } }), { code: 'model_context_overflow' }], // prettier-ignore
+  ['another format', 'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n', { code: 'model_cut_off' }],
+])('%s', async (_what, stream, expected) => {
+  expect(await asked({ chunks: [stream] })).toMatchObject(expected);
+});
+
+test('a whole answer in one document is read as well', async () => {
+  const document = { status: 'completed', output: [message('I look.'), call('a', rome)], usage: { input_tokens: 2, output_tokens: 1 } };
+  const script = { headers: { 'content-type': 'application/json' }, chunks: [JSON.stringify(document)] };
+  expect(await asked(script)).toMatchObject({ text: 'I look.', calls: [{ id: 'a', args: rome }], usage: { inputTokens: 2 } });
+  const failed = { ...script, chunks: [JSON.stringify({ error: { code: 'server_error', message: 'No.' }, output: [] })] };
+  expect(await asked(failed)).toMatchObject({ code: 'model_unavailable' });
+});
+
+test('reasoning goes back before what it led to, to the model that thought it alone', async () => {
+  await using model = await ScriptedModel.start([
+    {
+      results: 0,
+      answer: { reasoning: 'Where?', text: 'I look.', calls: [{ tool: 'get_weather', args: { city: 'Rome' } }] },
+    },
+    { answer: { text: 'It is sunny.' } },
+  ]);
+  const provider = { kind: 'openai' as const, format: 'responses' as const, baseUrl: `${model.origin}/v1`, apiKey: 'env:KEY' };
+  const router = createRouter({ providers: { lab: provider }, models: { retries: 0 } });
+  const { signal } = new AbortController();
+  const messages: ChatMessage[] = [user('weather?')];
+  const first = await router.stream('lab/gpt-5.6', createRequest(messages), new RecordingSink(), { signal });
+  const id = first.calls[0]?.id ?? '';
+  messages.push(
+    { role: 'assistant', text: first.text, calls: first.calls },
+    { role: 'tool', id, tool: 'get_weather', text: 'sunny', isError: false },
+  );
+  for (const name of ['gpt-5.6', 'gpt-5.5']) await router.stream(`lab/${name}`, createRequest(messages), new RecordingSink(), { signal });
+  await router.close();
+  expect(model.violations).toEqual([]);
+  const [, back, other] = model.requests.map(({ body }) => body['input'] as { readonly type: string }[]);
+  expect(back?.map(({ type }) => type)).toEqual(['message', 'reasoning', 'message', 'function_call', 'function_call_output']);
+  expect(other?.map(({ type }) => type)).toEqual(['message', 'message', 'function_call', 'function_call_output']);
+  expect(model.requests[0]?.body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'], tools: [{ strict: false }] });
+});

@@ -1,0 +1,20 @@
+// A scripted reply made ready for the wire: ids given, arguments as text.
+
+export interface ReadyCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: string;
+}
+
+export interface ReadyReply {
+  readonly model: string;
+  readonly id: string;
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly ReadyCall[];
+  readonly isCutShort: boolean;
+  readonly usage: { readonly input: number; readonly output: number; readonly cached?: number } | null;
+  readonly pieces: (text: string) => string[];
+}
+
+export const CREATED_S = 1_750_000_000;
