@@ -12,6 +12,7 @@ import { cutDescription, sendableSchema, type SentSchema } from './sendable-sche
 function requestOf(vendor: Vendor, name: string, parameters: unknown, description: string): Record<string, unknown> {
   const messages = [{ role: 'user', content: 'hi' }];
   if (vendor === 'anthropic') return { model: 'm', max_tokens: 9, messages, tools: [{ name, description, input_schema: parameters }] };
+  if (vendor === 'responses') return { model: 'm', input: messages, tools: [{ type: 'function', name, description, parameters }] };
   return { model: 'm', messages, tools: [{ type: 'function', function: { name, description, parameters } }] };
 }
 
