@@ -47,7 +47,7 @@ export class LiveWords implements ProgressSink {
   constructor(sink: ProgressSink, tools: readonly ToolSchema[], knowsMark: boolean) {
     this.#sink = sink;
     this.#knowsMark = knowsMark;
-    this.#names = tools.flatMap(({ name }) => ['', 'functions.', 'default_api.', 'tools.'].map((space) => `${space}${name}(`));
+    this.#names = namesOf(tools);
   }
 
   text(delta: string): void {
@@ -124,4 +124,15 @@ export class LiveWords implements ProgressSink {
     }
     return piece.length;
   }
+}
+
+/** The same tools come with each request. */
+const namesKnown = new WeakMap<readonly ToolSchema[], readonly string[]>();
+
+function namesOf(tools: readonly ToolSchema[]): readonly string[] {
+  const before = namesKnown.get(tools);
+  if (before !== undefined) return before;
+  const names = tools.flatMap(({ name }) => ['', 'functions.', 'default_api.', 'tools.'].map((space) => `${space}${name}(`));
+  namesKnown.set(tools, names);
+  return names;
 }

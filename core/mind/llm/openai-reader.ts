@@ -129,8 +129,9 @@ function callPieces(delta: Record<string, unknown>): Record<string, unknown>[] {
   return isPlainObject(delta['function_call']) ? [{ index: 0, function: delta['function_call'] }] : [];
 }
 
-function readUsage(usage: Record<string, unknown>): Usage {
-  const details = usage['prompt_tokens_details'];
+/** Of chat completions and of responses, which name the same counts otherwise. */
+export function readUsage(usage: Record<string, unknown>): Usage {
+  const details = usage['prompt_tokens_details'] ?? usage['input_tokens_details'];
   const inputTokens = count(usage['prompt_tokens'] ?? usage['input_tokens']);
   const cached = count(isPlainObject(details) ? details['cached_tokens'] : usage['prompt_cache_hit_tokens']);
   return {

@@ -3,8 +3,8 @@
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
-import type { ReaderContext } from './openai-reader.ts';
-import { argsText, badReply, count, cutOff, ReplyText, type RawReply, type ReplyReader } from './reply-reader.ts';
+import { readUsage, type ReaderContext } from './openai-reader.ts';
+import { argsText, badReply, cutOff, ReplyText, type RawReply, type ReplyReader } from './reply-reader.ts';
 import { WORDS_HERE } from './responses-format.ts';
 
 type Part = Record<string, unknown>;
@@ -200,11 +200,4 @@ export class ResponsesReader implements ReplyReader {
 
 function partsOf(value: unknown): Part[] {
   return Array.isArray(value) ? (value as unknown[]).filter(isPlainObject) : [];
-}
-
-function readUsage(usage: Part): Usage {
-  const details = usage['input_tokens_details'];
-  const inputTokens = count(usage['input_tokens']);
-  const cached = count(isPlainObject(details) ? details['cached_tokens'] : 0);
-  return { inputTokens, outputTokens: count(usage['output_tokens']), cachedInputTokens: Math.min(cached, inputTokens) };
 }
