@@ -56,8 +56,8 @@ export default defineConfig({
   test: {
     reporters: [`${root}build/test-tally.mjs`, 'dot'],
     pool: 'forks',
-    // More than there are cores: many tests wait for a process or a page.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores, since many tests wait for a process or a page; with another, each took a fifth more of the processor.
+    maxWorkers: availableParallelism() + 1,
     // Files share their imports: no module keeps state, and importing it again took half of the time.
     isolate: false,
     // A worker keeps its modules: with the usual first size of a megabyte they are copied again and again before they count as old.
