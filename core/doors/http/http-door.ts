@@ -149,6 +149,8 @@ class NodeHttpDoor implements HttpDoor {
         insecureHTTPParser: false,
       },
       (request, response) => {
+        // While the server closes, a connection is kept for its answer only.
+        response.once('close', () => this.#servers.has(server) || server.closeIdleConnections());
         this.#handle(request, response, place()).catch((cause: unknown) => this.#reportFailure(request, response, cause));
       },
     );
@@ -265,6 +267,7 @@ class NodeHttpDoor implements HttpDoor {
         resolve();
       });
       server.closeIdleConnections();
+      this.#strangers.closeSilent();
     });
   }
 }

@@ -24,6 +24,11 @@ export class StrangerLimit {
     }
   }
 
+  /** Closes those that have sent nothing. A browser opens some in advance, and Node takes them for requests under way. */
+  closeSilent(): void {
+    for (const socket of this.#strangers) if (socket.bytesRead === 0) socket.destroy();
+  }
+
   /** It has shown the right token. */
   trust(socket: Socket): void {
     this.#strangers.delete(socket);

@@ -1,0 +1,36 @@
+// Closing the server: connections on which nothing was asked do not hold it up, and what is under way is answered first.
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { ManualClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { createHttpDoor } from './http.ts';
+
+const token = 'T'.repeat(43);
+
+test('a connection that a browser opened in advance holds up nothing, and an operation under way is answered', async () => {
+  // Without the fix it ends by its time limit only, which never comes here.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const claw = new FakeClaw({ 'safety.url': ({ url }) => answered.then(() => ({ decision: 'allow', reason: 'fine', url })) });
+  const door = createHttpDoor({ claw, token, logger: silentLogger, clock: new ManualClock(), assetsFolder: null, version: '1.2.3' });
+  const { url, port } = await door.listen({});
+  const silent = connect(port, '127.0.0.1');
+  await once(silent, 'connect');
+  const asked = fetch(`${url}/api/ops/safety.url`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"url":"https://example.org/"}',
+  });
+  await vi.waitFor(() => expect(door.openRequests).toBe(1));
+  const closed = door.close();
+  await once(silent, 'close');
+  answer();
+  expect((await asked).status).toBe(200);
+  await closed;
+  await claw.close();
+});
