@@ -68,6 +68,7 @@ test(
     expect(await fileOf(window)).toBeUndefined();
     await token.press('Enter');
     await card.getByText('It is set up. Restart TrayClaw to connect.').waitFor();
+    await card.locator('button:focus', { hasText: 'Change the settings' }).waitFor();
     expect(await fileOf(window)).toEqual({ discord: { token: 'keychain:discord', apiRoot: double.apiRoot } });
     expect(await window.host.op('secret.list', {})).toEqual({ names: ['discord'] });
     expect(await page.content()).not.toContain(double.token);

@@ -161,6 +161,21 @@ test('entries with fields are added, changed, ordered and removed without JSON',
   expect(window.incidents).toEqual([]);
 });
 
+test('what is saved, here or elsewhere, takes neither the focus nor the place one is at', async () => {
+  const window = await openSettings('limits');
+  const { page } = window;
+  const steps = rowOf(window, 'limits.steps');
+  const field = steps.getByRole('spinbutton');
+  await field.fill('20');
+  await field.press('Enter');
+  await steps.getByText('changed', { exact: true }).waitFor();
+  await window.host.op('config.set', { key: 'limits.sameCall', value: 7 });
+  await rowOf(window, 'limits.sameCall').getByText('changed', { exact: true }).waitFor();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  expect(await page.locator(':focus').getAttribute('id')).toBe(await field.getAttribute('id'));
+  expect(window.incidents).toEqual([]);
+});
+
 test('times and sizes are edited in units people use', async () => {
   const window = await openSettings('limits');
   const turn = rowOf(window, 'limits.turnMs');
