@@ -9,7 +9,7 @@ import { scriptedGguf } from '../doubles/gguf.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { freePort } from '../free-port.ts';
 import { needs } from '../needs.ts';
-import { looksGood } from './driver/looks.ts';
+import { looksGood, shoot } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -42,6 +42,12 @@ class Steps {
     return [this.clicks, this.fields];
   }
 }
+
+/** Seen at its middle: neither out of the window nor under another part of it. */
+const isOnTop = (element: SVGElement | HTMLElement): boolean => {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return element.contains(element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2));
+};
 
 const nothing = { providers: {}, models: {} };
 
@@ -87,6 +93,26 @@ test('a pasted key: six clicks and four fields, a new vault among them', { timeo
   await steps.click(firstTask(window));
   await window.conversation.getByText('Hello there.', { exact: true }).waitFor();
   expect(steps.told('pasted key')).toEqual([6, 4]);
+  expect(window.incidents).toEqual([]);
+});
+
+test.each([1280, 360])('a refused key is said where one looks, in a window %d wide', { timeout: 120_000 }, async (width) => {
+  const model = await ScriptedModel.start([{ answer: { text: 'Hello there.' } }], { key: 'sk-right' });
+  onTestFinished(() => model.close());
+  const window = await openWindow(browser, { config: nothing });
+  const { page } = window;
+  await page.setViewportSize({ width, height: 800 });
+  await page.getByRole('button', { name: 'Paste a key' }).click();
+  const form = page.getByRole('form', { name: 'Add a provider' });
+  await form.getByRole('radio', { name: 'Other, OpenAI-compatible' }).click();
+  await form.getByRole('textbox', { name: 'Address' }).fill(`${model.origin}/v1`);
+  await form.getByLabel('Key', { exact: true }).fill('sk-wrong-0123456789');
+  await form.getByRole('button', { name: 'Test', exact: true }).press('Enter');
+  const said = form.getByText('did not accept the key');
+  await said.waitFor();
+  for (const part of [said, form.getByRole('button', { name: 'Test', exact: true })])
+    await expect.poll(() => part.evaluate(isOnTop)).toBe(true);
+  await shoot(page, `first-start-refused-${width}`);
   expect(window.incidents).toEqual([]);
 });
 
