@@ -195,3 +195,27 @@ test('a window opened during an answer shows it from its beginning', async () =>
   await expectSame(window);
   expect(window.incidents).toEqual([]);
 });
+
+test.each([
+  ['memory', 'memory.list'],
+  ['artifacts', 'artifact.list'],
+  ['schedules', 'schedule.list'],
+  ['skills', 'skill.list'],
+  ['health/usage', 'usage.get'],
+  ['running/tasks', 'work.list'],
+])('%s says that it loads while it waits long, and never that there is nothing', async (route, op) => {
+  const { page } = await openWindow(browser);
+  let giveOut = (): void => undefined;
+  const given = new Promise<void>((resolve) => (giveOut = resolve));
+  await page.route(`**/api/ops/${op}`, async (request) => {
+    await given;
+    await request.continue();
+  });
+  await page.evaluate(`location.hash = '#/${route}'`);
+  const loads = page.locator('main').getByText('Loading…');
+  await loads.waitFor();
+  expect(await page.locator('main .empty').filter({ visible: true }).count()).toBe(0);
+  giveOut();
+  await loads.waitFor({ state: 'detached' });
+  await page.unrouteAll({ behavior: 'wait' });
+});

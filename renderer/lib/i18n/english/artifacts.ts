@@ -28,7 +28,6 @@ export const artifacts = {
   toSession: 'Show the session',
   text: 'Artifact text',
   picture: (name: string) => `The picture ${name}`,
-  loading: 'Loading…',
   pictureTooLarge: 'This picture is too large to show. It can be saved and opened elsewhere.',
   pages: (count: number) => `${count} ${count === 1 ? 'page' : 'pages'}. Scripts and links of the file are off.`,
   pdfLocked: 'This PDF needs a password. Save it and open it with your PDF program.',

@@ -13,7 +13,6 @@ export const sessions = {
   nothingArchived: 'No archived sessions.',
   none: 'No sessions yet.',
   more: 'Show more sessions',
-  loading: 'Loading…',
   keys: 'Arrow keys move in the list, F2 renames, Delete deletes.',
   nothingSaid: 'No messages yet',
   waits: 'waiting for you',
