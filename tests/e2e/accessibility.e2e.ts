@@ -1,7 +1,7 @@
 // The window for everyone: its width, its focus, and the page that asks for the token. What axe finds at each place is in the spec of the
 // views, which visits them all.
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from './driver/looks.ts';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
@@ -77,4 +77,26 @@ test('the whole chat is reachable with the keyboard, and every stop has a visibl
       'Conversation',
     ]),
   );
+});
+
+test('in forced colours one sees where one is: the view, the session, the entry of a menu', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  await page.emulateMedia({ forcedColors: 'active' });
+  const outlineOf = (place: Locator): Promise<string> =>
+    place.evaluate((element) => {
+      const { outlineStyle, outlineColor } = element.ownerDocument.defaultView?.getComputedStyle(element) ?? {};
+      return `${outlineStyle} ${/, 0\)$/.test(outlineColor ?? '') ? 'unseen' : 'seen'}`;
+    });
+  const here = page.locator('a[aria-current]').filter({ visible: true });
+  expect(await here.count()).toBe(2);
+  for (const place of await here.all()) expect(await outlineOf(place)).toBe('solid seen');
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
+  await page.keyboard.press('ArrowDown');
+  expect(await outlineOf(page.getByRole('menu').locator(':focus'))).toMatch(/^(?:solid|auto) seen$/);
+  await page.emulateMedia({ forcedColors: 'none' });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(window.incidents).toEqual([]);
 });
