@@ -44,10 +44,11 @@ class Steps {
 }
 
 /** Seen at its middle: neither out of the window nor under another part of it. */
-const isOnTop = (element: SVGElement | HTMLElement): boolean => {
-  const { left, top, width, height } = element.getBoundingClientRect();
-  return element.contains(element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2));
-};
+const isOnTop = (part: Locator): Promise<boolean> =>
+  part.evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return element.contains(element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2));
+  });
 
 const nothing = { providers: {}, models: {} };
 
@@ -110,8 +111,7 @@ test.each([1280, 360])('a refused key is said where one looks, in a window %d wi
   await form.getByRole('button', { name: 'Test', exact: true }).press('Enter');
   const said = form.getByText('did not accept the key');
   await said.waitFor();
-  for (const part of [said, form.getByRole('button', { name: 'Test', exact: true })])
-    await expect.poll(() => part.evaluate(isOnTop)).toBe(true);
+  for (const part of [said, form.getByRole('button', { name: 'Test', exact: true })]) await expect.poll(() => isOnTop(part)).toBe(true);
   await shoot(page, `first-start-refused-${width}`);
   expect(window.incidents).toEqual([]);
 });
