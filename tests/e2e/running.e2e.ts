@@ -101,16 +101,8 @@ test('a pipeline is drawn with the state of each node, and two configurations ar
   await page.getByRole('button', { name: 'Compare' }).click();
   const table = page.getByRole('group', { name: 'Comparison' });
   await table.waitFor();
-  await expect.poll(() => table.getByRole('row').count()).toBe(3);
-  await page.getByRole('button', { name: 'Compare' }).and(page.locator(':enabled')).waitFor();
+  expect(await table.getByRole('row').count()).toBe(3);
   await looksGood(page, 'compare');
-  // A name that is none is a row with the reason, and the others are tried.
-  await page.getByLabel('Configurations').fill('nowhere/small, agent:main');
-  await page.getByRole('button', { name: 'Compare' }).click();
-  await table.getByRole('row', { name: /^agent:main done/ }).waitFor();
-  await table.getByRole('row', { name: /^nowhere\/small failed .*nowhere/ }).waitFor();
-  expect(await page.getByRole('alert').count()).toBe(0);
-  await looksGood(page, 'compare-unknown');
   expect(window.incidents).toEqual([]);
 });
 
