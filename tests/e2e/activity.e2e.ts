@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { watchWork } from './driver/worked-ms.ts';
 import { longSessionId, longTurnId } from './host/one-long-turn.ts';
 
 let browser: Browser;
@@ -200,13 +201,7 @@ const timeOfTurn = `(async () => {
 test('500 events of a turn take the window at most 200 ms', async () => {
   const window = await openWindow(browser, { longTurnEvents: 500 });
   const { page } = window;
-  const session = await page.context().newCDPSession(page);
-  // The time its thread worked, not the time that passed: this machine may be doing other things as well.
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const workedMs = async (): Promise<number> => {
-    const { metrics } = await session.send('Performance.getMetrics');
-    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
-  };
+  const workedMs = await watchWork(page);
   const rounds: { worked: number; passed: number }[] = [];
   for (let round = 0; round < 5; round++) {
     await page.goto(`${window.host.origin}/#/health`);

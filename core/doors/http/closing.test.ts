@@ -11,7 +11,7 @@ import { createHttpDoor } from './http.ts';
 const token = 'T'.repeat(43);
 
 test('a connection that a browser opened in advance holds up nothing, and an operation under way is answered', async () => {
-  // Without the fix it ends by its time limit only, which never comes here.
+  // A server that waits for its time limit would never close here.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   let answer: () => void = () => undefined;
