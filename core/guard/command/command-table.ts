@@ -20,6 +20,7 @@ export type Operands =
   | 'pattern, then files without hidden ones'
   | 'find expression'
   | 'sed script'
+  | 'awk program'
   | 'jq filter, then files';
 
 /** A program that only reads. */
@@ -63,6 +64,8 @@ const grep: Reader = {
     --initial-tab, -z, --null-data, -Z, --null, -A N, --after-context=N, -B N, --before-context=N, -C N, --context=N, -a, --text,
     --binary-files=TYPE, -I, --exclude=GLOB, --exclude-dir=GLOB, --include=GLOB, -r, --recursive, --line-buffered, -U, --binary, -NUM`,
 };
+
+const awkReader: Reader = { reads: 'prints fields of lines', operands: 'awk program' };
 
 export const readers: Readonly<Record<string, Reader>> = {
   cat: {
@@ -273,6 +276,9 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   find: { reads: 'finds files', operands: 'find expression' },
   sed: { reads: 'prints lines of files', operands: 'sed script' },
+  awk: awkReader,
+  gawk: awkReader,
+  mawk: awkReader,
   jq: {
     reads: 'reads JSON',
     operands: 'jq filter, then files',

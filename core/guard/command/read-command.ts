@@ -1,5 +1,6 @@
 // Reads the arguments of read-only programs by the table of known flags: the files they read, or null if they are not fully understood.
 
+import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { gitLooks, readers, type Operands } from './command-table.ts';
 
@@ -93,6 +94,10 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   },
   'find expression': ({ operands }) => findExpression(operands),
   'sed script': ({ operands }) => sedFiles(operands),
+  'awk program': ({ operands }) => {
+    const names = awkFiles(operands);
+    return filesIf(names !== null, names ?? []);
+  },
   'jq filter, then files': ({ operands: [filter, ...rest] }, args) => {
     if (filter === undefined || jqReaches.test(filter)) return null;
     // Its treatment of `--` differs between versions.
@@ -127,7 +132,7 @@ const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new
     alone: `! ( ) , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -empty -depth -mount -xdev -daystart -noleaf
       -readable -writable -executable -nouser -nogroup`,
     text: `-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -size -perm -user -group -printf -fstype
-      -mtime -atime -ctime -mmin -amin -cmin -links -inum -uid -gid`,
+      -newermt -newerat -newerct -mtime -atime -ctime -mmin -amin -cmin -links -inum -uid -gid`,
     number: '-maxdepth -mindepth',
     path: '-newer -anewer -cnewer -samefile',
   } as const).flatMap(([kind, words]) => words.split(/\s+/).map((word) => [word, kind as 'alone' | 'text' | 'number' | 'path'] as const)),

@@ -1,0 +1,99 @@
+// Recognizes awk command lines that only print: patterns, fields, arithmetic and text functions. What opens a file, starts a program, reads
+// the environment or chooses other input files is not understood, and neither is a text that versions of awk read differently.
+
+/** They only compute, in gawk, mawk and BusyBox. */
+const functions = new Set(
+  'length substr index split sub gsub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand'.split(' '),
+);
+const statements = new Set('print printf if else for in while do break continue next exit delete BEGIN END'.split(' '));
+/** Through these a program reaches more than its input. */
+const reaching = new Set('ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB getline system close fflush func function'.split(' '));
+
+const blank = /[ \t]+/y;
+const end = /[\n;]/y;
+const value = /"(?:[^"\\\n]|\\[^\n])*"|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+/y;
+const name = /[A-Za-z_]\w*/y;
+/** Not among them: `|` and `&`, which start a program, and `@`, which calls a function by its name. */
+const sign = /&&|\|\||!~|[=!<>+\-*%]=|\+\+|--|[-+*%^!<>=~?:,$(){}[\]]/y;
+/** A bracket in it is whole, so that every awk ends the pattern at the same slash. */
+const pattern = /\/(?:[^/\\[\n]|\\[^\n]|\[\^?\]?[^\]/\\\n[]*\])+\//y;
+
+const division = /\/=?/y;
+
+type Slash = 'pattern' | 'division' | 'unclear';
+
+/** The files that `awk` with these arguments reads, or null if it may do more than print. */
+export function awkFiles(words: readonly string[]): readonly string[] | null {
+  const pending = [...words].reverse();
+  for (let flag = pending.at(-1); flag !== undefined && /^-[Fv]/.test(flag); flag = pending.at(-1)) {
+    pending.pop();
+    if (flag.length === 2 && pending.pop()?.startsWith('-') !== false) return null;
+  }
+  const [program, ...files] = pending.reverse();
+  const isKnown = program !== undefined && !program.startsWith('-') && new AwkProgram(program).onlyPrints();
+  return isKnown && !files.some((file) => file.startsWith('-')) ? files : null;
+}
+
+class AwkProgram {
+  readonly #text: string;
+  #at = 0;
+  /** What a slash means next. After the name of a function one awk divides, and another begins a pattern. */
+  #slash: Slash = 'pattern';
+  readonly #open: string[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  onlyPrints(): boolean {
+    while (this.#at < this.#text.length) if (!this.#token()) return false;
+    return this.#open.length === 0;
+  }
+
+  #token(): boolean {
+    if (this.#take(blank) !== null) return true;
+    if (this.#take(end) !== null) return this.#then('pattern');
+    if (this.#take(value) !== null) return this.#then('division');
+    const word = this.#take(name);
+    if (word !== null) return this.#isHarmless(word) && this.#then(slashAfter(word));
+    if (this.#text[this.#at] === '/') return this.#isSlashClear();
+    const found = this.#take(sign);
+    return found !== null && this.#fits(found) && this.#then(/^(?:[)\]]|\+\+|--)$/.test(found) ? 'division' : 'pattern');
+  }
+
+  #isSlashClear(): boolean {
+    if (this.#slash === 'division') return this.#take(division) !== null && this.#then('pattern');
+    return this.#slash === 'pattern' && this.#take(pattern) !== null && this.#then('division');
+  }
+
+  #take(token: RegExp): string | null {
+    token.lastIndex = this.#at;
+    const text = token.exec(this.#text)?.[0] ?? null;
+    this.#at += text?.length ?? 0;
+    return text;
+  }
+
+  #then(slash: Slash): true {
+    this.#slash = slash;
+    return true;
+  }
+
+  #isHarmless(word: string): boolean {
+    if (reaching.has(word)) return false;
+    // A loop may begin with a statement, whose `>` would name a file.
+    if (word.startsWith('print')) return !this.#open.includes('(');
+    return statements.has(word) || functions.has(word) || this.#text[this.#at] !== '(';
+  }
+
+  #fits(found: string): boolean {
+    if ('([{'.includes(found)) return this.#open.push(found) > 0;
+    if (')]}'.includes(found)) return this.#open.pop() === '([{'[')]}'.indexOf(found)];
+    // Compares in a pattern and in parentheses; elsewhere it may name a file that is written.
+    return found !== '>' || this.#open.length === 0 || this.#open.at(-1) === '(';
+  }
+}
+
+function slashAfter(word: string): Slash {
+  if (statements.has(word)) return 'pattern';
+  return functions.has(word) ? 'unclear' : 'division';
+}
