@@ -37,7 +37,7 @@ export function awkFiles(words: readonly string[]): readonly string[] | null {
 class AwkProgram {
   readonly #text: string;
   #at = 0;
-  /** What a slash means next. After the name of a function one awk divides, and another begins a pattern. */
+  /** The meaning of the next slash. After the name of a function it divides in gawk and begins a pattern in mawk. */
   #slash: Slash = 'pattern';
   readonly #open: string[] = [];
 
