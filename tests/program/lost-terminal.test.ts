@@ -4,6 +4,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { assert } from '../../core/base/assert.ts';
+import { isAppError } from '../../core/contracts/errors.ts';
+import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { needs } from '../needs.ts';
@@ -29,6 +32,24 @@ beforeEach(async () => {
 });
 
 const childEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: dirname(home.path), TRAYCLAW_HOME: home.path });
+
+/** The process ends a moment after the command, and holds its data folder until then. */
+async function openAtItsEnd(): Promise<TrayClaw> {
+  const opened: TrayClaw[] = [];
+  const isFree = async (): Promise<boolean> => {
+    try {
+      return opened.push(await home.open({ resume: false })) > 0;
+    } catch (error) {
+      if (isAppError(error) && error.code === 'store_locked') return false;
+      throw error;
+    }
+  };
+  await until(isFree, 'the process has ended');
+  const [claw] = opened;
+  assert(claw !== undefined, 'it was opened');
+  return claw;
+}
+
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
 test(
@@ -51,7 +72,7 @@ test(
     await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'), 'the command runs');
     terminal.kill('SIGKILL');
     await until(() => !isAlive(Number(readFileSync(pidFile, 'utf8'))), 'the command ends');
-    const claw = await home.open({ resume: false });
+    const claw = await openAtItsEnd();
     const { sessions } = await claw.op('session.list', {});
     const { outcomes } = await claw.op('outcome.list', {});
     expect([sessions[0]?.status, outcomes]).toEqual(['running', []]);
