@@ -23,7 +23,6 @@ export interface GitFindings {
 
 export interface ScannedFolder {
   readonly folder: string;
-  /** The names in it. */
   readonly names: ReadonlySet<string>;
   /** A pointer leads here. */
   readonly isPointedAt: boolean;

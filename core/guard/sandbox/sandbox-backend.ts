@@ -7,7 +7,6 @@ import type { SandboxPolicy } from './sandbox-policy.ts';
 export interface MissingProgram {
   /** The missing program: "bubblewrap (bwrap)". */
   readonly what: string;
-  /** How to install it. */
   readonly install: string;
 }
 

@@ -26,7 +26,6 @@ export interface EmbeddedTexts {
   reset(): void;
 }
 
-/** The store of vectors. */
 export interface VectorPlace {
   /** Returns whether existing vectors were dropped. Fails with store_failed. */
   pin(model: string, dimensions: number): boolean;
