@@ -5,17 +5,13 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { ScheduleBook } from './rows.ts';
 import type { Schedules } from './schedules.ts';
 
-interface Place {
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly idempotencyKey: string;
-}
+type Place = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
 
 export interface FollowUp {
   readonly prompt: string;
@@ -36,7 +32,6 @@ export interface AgendaDeps {
   readonly clock: Clock;
   readonly book: ScheduleBook;
   readonly schedules: Schedules;
-  /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];
 }
 

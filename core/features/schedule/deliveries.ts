@@ -12,7 +12,7 @@ export interface DeliveriesDeps {
   readonly log: SessionLog;
   readonly book: ScheduleBook;
   readonly logger: Logger;
-  /** The chat it is queued for; null when there is no such chat. Fails with queue_full or a store error. */
+  /** The chat it is queued for, within the transaction that runs; null when there is no such chat. Fails with queue_full or a store error. */
   tell(to: string, notice: Notice): string | null;
 }
 
