@@ -7,7 +7,7 @@ import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { sleep } from '../../core/base/deferred.ts';
-import { EventStreamParser, type StreamMessage } from '../../core/base/event-stream.ts';
+import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
 
@@ -189,7 +189,7 @@ export class HttpClient implements OpClient {
       if (response.status === 401 || response.status === 403) return (await this.#renew(used)) ? 'lost' : 'unauthorized';
       if (!response.ok || response.body === null) return 'lost';
       on.opened(placeOf(response));
-      const sink = { message: on.message, id: (id: string) => void (/^\d+$/.test(id) && on.id(Number(id))) };
+      const sink: StreamSink = { message: (message) => on.message(message), id: (id) => /^\d+$/.test(id) && on.id(Number(id)) };
       const parser = new EventStreamParser(sink, lineCharsMax);
       for await (const chunk of chunksOf(response.body)) {
         clearTimeout(silence);

@@ -1,6 +1,7 @@
 // Tasks that others gave to this program and tasks it gave to others, kept in step with the log. The events are the truth; starts nothing.
 
 import { byType } from '../../contracts/event-table.ts';
+import type { EventBodies } from '../../contracts/events.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -26,13 +27,7 @@ export const a2aMigrations: readonly Migration[] = [
 ];
 
 /** A task that another agent gave to this program. */
-export interface TaskRow {
-  /** Of its turn, too. */
-  readonly taskId: string;
-  readonly sessionId: string;
-  readonly owner: string;
-  readonly messageId: string;
-  readonly hops: readonly string[];
+export interface TaskRow extends Omit<EventBodies['peer.task_accepted'], 'client'> {
   readonly atMs: number;
 }
 

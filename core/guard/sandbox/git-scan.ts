@@ -169,7 +169,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function linkAt(path: string): string | null {
+export function linkAt(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {

@@ -13,6 +13,7 @@ import {
   type MemoryView,
 } from '../../../contracts/features/memory.ts';
 import type { KeptMemory, MemoryResolver } from '../../../contracts/memory-ports.ts';
+import type { OpParsed } from '../../../contracts/ops.ts';
 import type { MemoryCounts } from './memory-rows.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
@@ -42,13 +43,7 @@ export interface Proposed {
   readonly createdAtMs?: number;
 }
 
-export interface MemoryListQuery {
-  readonly query?: string | undefined;
-  readonly state?: MemoryState | undefined;
-  readonly kind?: MemoryKind | undefined;
-  readonly scope?: string | undefined;
-  readonly archived?: boolean | undefined;
-  readonly contradicted?: boolean | undefined;
+export interface MemoryListQuery extends Omit<OpParsed<'memory.list'>, 'limit' | 'offset'> {
   readonly limit: number;
   readonly offset: number;
 }
