@@ -4,15 +4,8 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { IdSource } from '../../../base/ids.ts';
 import { AppError } from '../../../contracts/errors.ts';
-import {
-  memoryTextMax,
-  sharedScope,
-  type MemoryKind,
-  type MemoryState,
-  type MemoryHit,
-  type MemoryView,
-} from '../../../contracts/features/memory.ts';
-import type { KeptMemory, MemoryResolver } from '../../../contracts/memory-ports.ts';
+import { memoryTextMax, sharedScope, type MemoryState, type MemoryHit, type MemoryView } from '../../../contracts/features/memory.ts';
+import type { KeptMemory, MemoryResolver, Proposal } from '../../../contracts/memory-ports.ts';
 import type { OpParsed } from '../../../contracts/ops.ts';
 import type { MemoryCounts } from './memory-rows.ts';
 import { archivedBefore } from './decay.ts';
@@ -32,11 +25,8 @@ export interface MemoryBookDeps {
   readonly candidatesMax: number;
 }
 
-export interface Proposed {
-  readonly kind: MemoryKind;
-  readonly text: string;
+export interface Proposed extends Proposal {
   readonly scope: string;
-  readonly importance: number;
   readonly pinned?: boolean;
   /** Derived from the call, so that the same call again finds it. */
   readonly memoryId?: string;
