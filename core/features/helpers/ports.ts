@@ -1,14 +1,10 @@
 // The ports of the subagent queue, as narrow as it uses them. compose.ts passes the real ones.
 
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Later } from '../../base/later.ts';
-import type { Logger } from '../../base/logger.ts';
 import type { HelperLimits } from '../../contracts/agents.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { HelperRows } from './rows.ts';
 
 /**
@@ -17,13 +13,8 @@ import type { HelperRows } from './rows.ts';
  */
 type HelperTurns = Pick<TurnPort, 'submit' | 'cancel' | 'retry' | 'appendToTurn'>;
 
-export interface HelperDeps {
-  readonly log: SessionLog;
+export interface HelperDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'logger' | 'later'> {
   readonly rows: HelperRows;
-  readonly clock: Clock;
-  readonly later: Later;
-  readonly ids: IdSource;
-  readonly logger: Logger;
   readonly limits: HelperLimits;
   readonly panic: { readonly engaged: boolean };
   readonly turns: HelperTurns;

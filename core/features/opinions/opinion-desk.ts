@@ -2,8 +2,6 @@
 // program keeps what came before it.
 
 import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
@@ -12,18 +10,17 @@ import { askModel, askValue, type AskingDeps, type ModelQuestion, type Spent, ty
 import type { PanicState } from '../../guard/panic/panic.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import { judgementOutput, shuffle, wordDisagreement, type Judgement } from './judgement.ts';
 import { foldOpinions } from './opinion-view.ts';
 import { choosePanel, type KnownModels, type Panel } from './panel.ts';
 import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
 
-export interface OpinionDeskDeps {
+export interface OpinionDeskDeps extends Pick<Spine, 'ids' | 'logger'> {
   readonly panels: Panels;
   readonly asking: AskingDeps;
   readonly models: KnownModels;
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly ids: IdSource;
-  readonly logger: Logger;
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
   readonly panic: PanicState;
   readonly turns: Pick<TurnPort, 'appendToTurn'>;

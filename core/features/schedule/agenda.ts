@@ -6,8 +6,7 @@ import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { ScheduleBook } from './rows.ts';
 import type { Schedules } from './schedules.ts';
 
@@ -27,9 +26,7 @@ export interface RecurringJob {
   readonly usd?: number | undefined;
 }
 
-export interface AgendaDeps {
-  readonly log: SessionLog;
-  readonly clock: Clock;
+export interface AgendaDeps extends Pick<Spine, 'log' | 'clock'> {
   readonly book: ScheduleBook;
   readonly schedules: Schedules;
   sourcesOf(sessionId: string): readonly TaintSource[];

@@ -5,18 +5,15 @@ import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import type { Later } from '../../../base/later.ts';
-import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
+import type { Spine } from '../../feature.ts';
 import type { ConfiguredSource, DirectorySource } from './ports.ts';
 import { searchKnowledge, type Found, type SearchDeps, type SearchRequest } from './search.ts';
 import { indexSource, type IndexReport, type SourceIndexDeps } from './source-index.ts';
 
-export interface KnowledgeDeps extends SearchDeps, SourceIndexDeps {
-  readonly logger: Logger;
-  readonly later: Later;
+export interface KnowledgeDeps extends SearchDeps, SourceIndexDeps, Pick<Spine, 'logger' | 'later'> {
   /** Something was indexed, and its passages need vectors. */
   onIndexed(): void;
 }

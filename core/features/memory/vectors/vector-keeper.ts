@@ -1,9 +1,8 @@
 // Gives every text its vector in the background: one batch at a time, the cache first, the model pinned by its answers. A failure is kept to
 // be shown and retried later; searches use words in the meantime.
 
-import type { Later } from '../../../base/later.ts';
-import type { Logger } from '../../../base/logger.ts';
 import { toAppError } from '../../../contracts/errors.ts';
+import type { Spine } from '../../feature.ts';
 import { referenceName } from './reference-texts.ts';
 import { measureFloor, referenceTexts } from './relevance.ts';
 
@@ -36,13 +35,11 @@ export interface VectorPlace {
   keep(textHash: string, vector: Float32Array): void;
 }
 
-export interface VectorKeeperDeps {
+export interface VectorKeeperDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly embedder: { readonly model: string; embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> };
   readonly place: VectorPlace;
   readonly tables: readonly EmbeddedTexts[];
   readonly transact: <T>(work: () => T) => T;
-  readonly later: Later;
-  readonly logger: Logger;
 }
 
 const BATCH = 64;
