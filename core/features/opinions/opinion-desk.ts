@@ -6,8 +6,7 @@ import { AppError, toAppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import { askModel, askValue, type AskingDeps, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
-import type { PanicState } from '../../guard/panic/panic.ts';
+import { askModel, askValue, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { Spine } from '../feature.ts';
@@ -16,15 +15,12 @@ import { foldOpinions } from './opinion-view.ts';
 import { choosePanel, type KnownModels, type Panel } from './panel.ts';
 import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
 
-export interface OpinionDeskDeps extends Pick<Spine, 'ids' | 'logger'> {
+export interface OpinionDeskDeps extends Pick<Spine, 'ids' | 'logger' | 'closing' | 'panic' | 'asking'> {
   readonly panels: Panels;
-  readonly asking: AskingDeps;
   readonly models: KnownModels;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
-  readonly panic: PanicState;
   readonly turns: Pick<TurnPort, 'appendToTurn'>;
-  readonly closing: AbortSignal;
   /** Takes secrets out of what models answered. */
   redactPrompt(text: string): string;
   /** [0, 1). */
