@@ -58,7 +58,6 @@ export const helpersSchema = z
   .prefault({});
 export type HelperLimits = z.infer<typeof helpersSchema>;
 
-/** An agent in a list. */
 export const agentListingSchema = z.object({
   agentId: z.string(),
   name: z.string(),

@@ -96,7 +96,6 @@ export const boundOps = defineOps({
     result: restoredSchema,
     about: 'put files back as they were before a call or a turn',
   },
-  /** The files a call changed. */
   'checkpoint.diff': {
     params: z.strictObject({ callId: id }),
     result: z.object({ files: z.array(fileDiffSchema) }),

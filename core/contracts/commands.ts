@@ -10,7 +10,6 @@ export interface CommandParameter {
   readonly name: string;
   readonly kind: CommandParameterKind;
   readonly isOptional: boolean;
-  /** The choices of a `choice`. */
   readonly choices?: readonly string[];
 }
 

@@ -334,7 +334,6 @@ export const configSchema = z.strictObject({
   mcp: mcpConfigSchema,
   /** Where the traces of turns are sent; nowhere unless named. */
   telemetry: telemetryConfigSchema,
-  /** The browser that the agent uses. */
   browser: browserConfigSchema(secretRefSchema),
   /** Remote machines that the agent may be let use. */
   ssh: sshConfigSchema(secretRefSchema),

@@ -20,3 +20,8 @@ export function applyByType<Before extends readonly unknown[], Result>(
   const line = table[event.type] as ((...given: [...Before, AnyEvent]) => Result) | undefined;
   return line?.(...before, event);
 }
+
+/** Applies an event to rows that follow the log, inside the transaction of its append. */
+export function byType(changes: Changes): (event: AnyEvent) => void {
+  return (event) => applyByType(changes, event);
+}

@@ -93,7 +93,6 @@ export interface ModelRequest {
   readonly output?: OutputForm;
 }
 
-/** A redacted request. */
 export type SafeRequest = Omit<ModelRequest, 'modelId' | 'system' | 'messages' | 'tail'> & {
   readonly system: Redacted;
   readonly messages: readonly Redacted<ChatMessage>[];

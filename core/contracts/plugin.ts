@@ -59,6 +59,7 @@ export interface PluginParts {
   readonly handlers?: Readonly<Record<string, (params: never, caller: Caller) => unknown>>;
   /** Behind the same gate as all others. */
   readonly tools?: readonly ToolDefinition[];
+  /** Sections it adds to the pack, besides the conversation. */
   readonly packSources?: readonly PackSource[];
   /** Ways of working on tasks with criteria. */
   readonly strategies?: readonly WorkStrategy[];
@@ -67,9 +68,12 @@ export interface PluginParts {
   readonly channel?: Channel;
   /** The same with people, approvals and commands from the program; it has the plugin's name too. */
   readonly service?: ChatService;
+  /** Starts its automatic work; not called when the data is only inspected. */
   begin?(): void;
+  /** A bounded piece of work for a quiet moment; true while there is more. */
   catchUp?(): boolean;
   daily?(): void;
+  /** Last made, first disposed. */
   dispose?(): void | Promise<void>;
 }
 

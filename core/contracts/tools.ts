@@ -163,7 +163,6 @@ export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 's
 export const toolOutcomeSchema = z.enum(toolOutcomes);
 export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
 
-/** The bounds of a script, from the declaration of its skill. */
 export interface ScriptBounds {
   readonly skill: string;
   readonly hosts: readonly string[];

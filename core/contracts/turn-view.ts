@@ -9,17 +9,11 @@ import type { HelperEnd } from './features/helpers.ts';
 import type { Usage } from './llm.ts';
 import type { RouteNote } from './model-routes.ts';
 import type { Approval } from './policy.ts';
-import type { ArtifactRef, CallFacts, TaintSource, ToolOutcome } from './tools.ts';
+import type { ArtifactRef, TaintSource, ToolOutcome } from './tools.ts';
 
 export type CallState = ToolOutcome | 'proposed' | 'waiting' | 'running';
 
-export interface CallDecision {
-  readonly decision: 'allow' | 'ask' | 'deny';
-  readonly ruleId: string;
-  readonly reason: string;
-  readonly facts: CallFacts;
-  readonly grantId: string | null;
-}
+export type CallDecision = Readonly<Pick<EventBodies['policy.decided'], 'decision' | 'ruleId' | 'reason' | 'facts' | 'grantId'>>;
 
 export interface WrittenFile {
   readonly path: string;

@@ -7,12 +7,10 @@ import type { Channel, ChannelTrial, ChatService } from '../contracts/channels.t
 import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
 import type { DoorRoute } from '../contracts/door-route.ts';
-import type { HealthSource } from '../contracts/health.ts';
 import type { TrayClawOptions } from '../contracts/library.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
-import type { PackSource } from '../contracts/pack-source.ts';
-import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
-import type { WorkStrategy } from '../contracts/work-strategy.ts';
+import type { PluginParts } from '../contracts/plugin.ts';
+import type { ArtifactSink, FactContext, TaintSource } from '../contracts/tools.ts';
 import type { BudgetBook } from '../guard/budget/budget.ts';
 import type { PanicState } from '../guard/panic/panic.ts';
 import type { PolicyGate } from '../guard/policy/policy.ts';
@@ -65,29 +63,20 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   readonly version: string;
   readonly fetch: typeof globalThis.fetch;
   readonly temporaryFolder: string;
-  /** Takes secrets out of every string of a value. */
   readonly redactDeep: <T>(value: T) => T;
   /** Takes secrets out of a line of JSON that is kept in a file. */
   readonly redactLog: (line: string) => string;
   /** Takes secrets out of what goes to a model server. */
   readonly redactPrompt: (text: string) => string;
-  /** The untrusted sources of a session and of a file. */
   readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
 }
 
 /** Everything a feature adds to the program. A turn that uses none of it pays nothing for it. */
-export interface Wing {
+export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'service'> {
   /** Parts for the features after it, and for the program. */
   readonly gives?: object;
   /** Handlers of its operations. */
   readonly handlers?: Partial<OpHandlers>;
-  readonly tools?: readonly ToolDefinition[];
-  /** Sections it adds to the pack, besides the conversation. */
-  readonly packSources?: readonly PackSource[];
-  /** Its health checks. */
-  readonly checks?: readonly HealthSource[];
-  /** Ways of working on tasks with criteria. */
-  readonly strategies?: readonly WorkStrategy[];
   readonly channels?: readonly Channel[];
   /** Those of its channels that use the port of the runtime. All join when the program is ready. */
   join?(claw: Claw): readonly Channel[];
@@ -101,13 +90,6 @@ export interface Wing {
   route?(claw: Claw): DoorRoute;
   /** Takes up what an earlier run left, once turns may be given work. */
   takeUp?(): void;
-  /** Starts its automatic work; not called when the data is only inspected. */
-  begin?(): void;
-  /** A bounded piece of work for a quiet moment; true while there is more. */
-  catchUp?(): boolean;
-  daily?(): void;
-  /** Last made, first disposed. */
-  dispose?(): void | Promise<void>;
 }
 
 /** `Taken` are the parts it uses, of the spine and of the features before it in the list. */

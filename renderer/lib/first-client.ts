@@ -16,7 +16,6 @@ export function createClient({ location, sessionStorage }: Page, token: string):
   return client;
 }
 
-/** Null without a token. */
 export function findClient(page: Page): HttpClient | null {
   const token = takeToken({ location: page.location, history: page.history, storage: page.sessionStorage });
   return token === null ? null : createClient(page, token);

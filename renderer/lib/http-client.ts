@@ -6,9 +6,10 @@ import { placeHeader } from '../../core/contracts/claw.ts';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
+import { sleep } from '../../core/base/deferred.ts';
+import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
-import { EventStreamParser, type StreamMessage } from './event-stream.ts';
 
 export interface HttpClientOptions {
   /** Scheme, host and port, without a path. */
@@ -24,6 +25,8 @@ export interface HttpClientOptions {
   /** Without a byte for this long (heartbeats count) the connection is given up and opened again. */
   readonly silenceMsMax?: number;
 }
+
+const lineCharsMax = 16_000_000;
 
 type StreamEnd = 'closed' | 'lost' | 'unauthorized';
 
@@ -167,7 +170,7 @@ export class HttpClient implements OpClient {
       if (end === 'unauthorized') return;
       const waitMs = Math.min(this.#waitMsMax, this.#firstWaitMs * 2 ** failures) * (0.75 + this.#random() / 2);
       failures = Math.min(failures + 1, 16);
-      await pause(waitMs, signal);
+      await sleep(waitMs, signal);
     }
   }
 
@@ -186,10 +189,8 @@ export class HttpClient implements OpClient {
       if (response.status === 401 || response.status === 403) return (await this.#renew(used)) ? 'lost' : 'unauthorized';
       if (!response.ok || response.body === null) return 'lost';
       on.opened(placeOf(response));
-      const parser = new EventStreamParser({
-        message: (message) => on.message(message),
-        id: (id) => /^\d+$/.test(id) && on.id(Number(id)),
-      });
+      const sink: StreamSink = { message: (message) => on.message(message), id: (id) => /^\d+$/.test(id) && on.id(Number(id)) };
+      const parser = new EventStreamParser(sink, lineCharsMax);
       for await (const chunk of chunksOf(response.body)) {
         clearTimeout(silence);
         silence = setTimeout(stop, this.#silenceMsMax);
@@ -244,15 +245,4 @@ function deliver(message: StreamMessage, handlers: StreamHandlers): void {
   } else if (typeof value['seq'] === 'number' && typeof value['type'] === 'string') {
     handlers.onEvent(value as unknown as AnyEvent);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

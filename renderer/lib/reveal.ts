@@ -144,11 +144,6 @@ export function isOrdinary(text: string): boolean {
   return ordinary.test(text);
 }
 
-/** True when a text holds anything that revealSegments would mark. */
-export function hasHidden(text: string): boolean {
-  return revealSegments(text).some((segment) => segment.kind !== 'plain');
-}
-
 /** For each character, whether its word is suspect. */
 function suspectChars(text: string): boolean[] {
   const hasForeignWords = hasOrdinaryForeignLetters(text);

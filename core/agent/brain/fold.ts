@@ -72,7 +72,6 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
   }
 }
 
-/** The turn pays for verification. */
 function addVerification(state: TurnState, event: TurnEvent): TurnState {
   if (event.type !== 'call.verified' || event.body.usage === undefined) return state;
   return { ...state, ...addSpending(state, event.body.usage, event.body.costUsd ?? null) };

@@ -12,7 +12,9 @@ export type ChannelState = z.infer<typeof channelStateSchema>;
 const channel = z.string();
 /** It is offline because another program receives what people write here; messages still leave. */
 const conflict = z.literal(true).exactOptional();
-const person = { userId: z.string(), chatId: z.string(), name: z.string() };
+export const person = { userId: z.string(), chatId: z.string(), name: z.string() };
+/** An approval that was sent to a person. */
+export const askedPerson = { approvalId: z.string(), userId: z.string(), chatId: z.string(), nonce: z.string(), outboundId: z.string() };
 
 /** A command that was taken, until its answer is queued. */
 export const takenCommandSchema = z.object({
@@ -66,14 +68,7 @@ export const channelEvents = {
   /** `problem`: the reason it was not passed on, as the person read it; null if it was. */
   'channel.message_passed': z.object({ channel, key: z.string(), problem: z.string().nullable() }),
   /** An approval was sent to a person. Only this button or code answers it. */
-  'channel.asked': z.object({
-    channel,
-    approvalId: z.string(),
-    userId: z.string(),
-    chatId: z.string(),
-    nonce: z.string(),
-    outboundId: z.string(),
-  }),
+  'channel.asked': z.object({ channel, ...askedPerson }),
   /** The chat shows the answer, or cannot show it any more. */
   'channel.question_closed': z.object({ channel, approvalId: z.string(), userId: z.string() }),
   /** This message shows the turn's text so far and will become its answer. */

@@ -6,6 +6,7 @@ import { channelRules } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
+import { askedPerson, person } from './channels.ts';
 
 export const telegramSchema = z.strictObject({
   token: secretRefSchema.meta({ title: 'Bot token', description: 'The token of your own bot.' }),
@@ -40,8 +41,6 @@ export const heldMessageSchema = z.object({
 });
 export type HeldMessage = z.infer<typeof heldMessageSchema>;
 
-const person = { userId: z.string(), chatId: z.string(), name: z.string() };
-
 /** In earlier logs; written no more. */
 export const telegramEvents = {
   /** Everything below `offset` has been handled and is never handled again. `strangers`: how many came from unpaired people. */
@@ -64,13 +63,7 @@ export const telegramEvents = {
   'telegram.resumed': z.object({ by: z.string() }),
   'telegram.state_changed': z.object({ state: telegramStateSchema, problem: z.string().nullable() }),
   /** An approval was sent to a person. Only a button with this nonce answers it. */
-  'telegram.asked': z.object({
-    approvalId: z.string(),
-    userId: z.string(),
-    chatId: z.string(),
-    nonce: z.string(),
-    outboundId: z.string(),
-  }),
+  'telegram.asked': z.object(askedPerson),
   /** This message shows the turn's text so far and will become its answer. */
   'telegram.preview_sent': z.object({ turnId: z.string(), chatId: z.string(), messageId: z.string() }),
   /** The message of an approval shows the answer, or cannot be changed any more. */

@@ -33,10 +33,8 @@ export class Output {
     this.#fields = options.fields;
   }
 
-  /** Paints for stdout. */
   readonly paint: Paint = (style, text) => (this.#io.stdoutIsTty && this.#hasColour() ? colour(style, text) : text);
 
-  /** Paints for stderr. */
   readonly paintNote: Paint = (style, text) => (this.#io.stderrIsTty && this.#hasColour() ? colour(style, text) : text);
 
   /** Prints the result of a command: one JSON document, or a text for people. */

@@ -3,16 +3,13 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Claw } from '../../contracts/claw.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { ApiRoutes } from './api-routes.ts';
+import { ApiRoutes, type ApiOptions } from './api-routes.ts';
 import { exchangeOf } from './door-exchange.ts';
 import { PackedAssets, readAsset, type Asset } from './assets.ts';
 import { FramedPages } from './framed-page.ts';
 import { hookPrefix, receiveHook } from './hook-route.ts';
-import type { EventStreamLimits } from './event-stream.ts';
 import { refusePlace, type Place } from './request-gate.ts';
 import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
 import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from './reply.ts';
@@ -28,19 +25,16 @@ const requestTimeoutMs = 30_000;
 const connectionsMax = 256;
 const closeGraceMs = 1_000;
 
-export interface HttpDoorOptions {
-  readonly claw: Claw;
+export interface HttpDoorOptions extends ApiOptions {
   /** The doors for other programs. Each checks its own tokens, never the one below. */
   readonly routes?: readonly DoorRoute[];
   /** The bearer token, 256 bits at random; a restart keeps it for the windows that are open. */
   readonly token: string;
   readonly earlierToken?: EarlierToken | null;
-  readonly logger: Logger;
   readonly clock: Clock;
   /** The built window, or null to serve the API only. */
   readonly assetsFolder: string | null;
   readonly version: string;
-  readonly streamLimits?: Partial<EventStreamLimits>;
   /** Time limits for receiving the headers and the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
   readonly requestRates?: RequestRates;

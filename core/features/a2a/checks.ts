@@ -5,7 +5,6 @@ import { counted, unwell, well, type Finding, type HealthSource } from '../../co
 import type { PeerView } from '../../contracts/features/a2a.ts';
 
 interface Looked {
-  /** Null without a group. */
   readonly group: (() => Promise<{ readonly waiting: number }>) | null;
   readonly peers: readonly string[];
   readonly look: () => Promise<readonly PeerView[]>;

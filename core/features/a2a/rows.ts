@@ -1,7 +1,7 @@
 // Tasks that others gave to this program and tasks it gave to others, kept in step with the log. The events are the truth; starts nothing.
 
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
+import type { EventBodies } from '../../contracts/events.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -27,13 +27,7 @@ export const a2aMigrations: readonly Migration[] = [
 ];
 
 /** A task that another agent gave to this program. */
-export interface TaskRow {
-  /** Of its turn, too. */
-  readonly taskId: string;
-  readonly sessionId: string;
-  readonly owner: string;
-  readonly messageId: string;
-  readonly hops: readonly string[];
+export interface TaskRow extends Omit<EventBodies['peer.task_accepted'], 'client'> {
   readonly atMs: number;
 }
 
@@ -64,7 +58,7 @@ const statements = {
 export class A2aRows {
   readonly #sql: Statements;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'peer.task_accepted': ({ body: { taskId, sessionId, owner, messageId, hops }, atMs }) =>
       void this.#sql.run(statements.accept, taskId, sessionId, owner, messageId, JSON.stringify(hops), atMs),
     'peer.sent': ({ body: { messageId, peer, workId, sessionId }, atMs }) =>
@@ -75,15 +69,10 @@ export class A2aRows {
       this.#sql.run('DELETE FROM peer_tasks WHERE session_id = ?', sessionId);
       this.#sql.run('DELETE FROM peer_sent WHERE session_id = ?', sessionId);
     },
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   task(taskId: string): TaskRow | null {

@@ -6,16 +6,14 @@ import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2
 import { refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } from '../../contracts/door-route.ts';
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Spine } from '../feature.ts';
 import { cardOf, type CardAgent } from './card.ts';
 import { a2aPath, cardPath } from './paths.ts';
 import type { TaskDesk } from './tasks.ts';
 import { errorOf, handlerOf } from './wire-tasks.ts';
 
-export interface ServeDeps {
+export interface ServeDeps extends Pick<Spine, 'logger' | 'version'> {
   readonly desk: TaskDesk;
-  readonly logger: Logger;
-  readonly version: string;
   readonly admit: (request: Pick<DoorRequest, 'header' | 'trust'>) => DoorCaller;
   /** The agents of this machine, without those on others. */
   readonly agents: () => readonly CardAgent[];

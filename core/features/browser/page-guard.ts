@@ -16,7 +16,6 @@ export interface PageRequest {
 
 export interface PageGuardDeps {
   url(url: string): UrlVerdict;
-  /** The settings list this host. */
   isListed(host: string): boolean;
 }
 

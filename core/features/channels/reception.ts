@@ -1,8 +1,6 @@
 // The messages of a chat service: each is handled once and committed before its service acknowledges it. A stranger leaves nothing but a
 // count and, with a valid code, a pairing to confirm.
 
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
 import type { ChannelInbound, ChannelLink, ChatService, OutboundItem } from '../../contracts/channels.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { TakenCommand } from '../../contracts/features/channels.ts';
@@ -19,15 +17,14 @@ import {
   type Strangers,
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import { albumOf, heldOf } from './held-messages.ts';
 import type { ServiceRows } from './rows.ts';
 
-export interface ReceptionDeps {
+export interface ReceptionDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly service: ChatService;
   readonly log: Pick<SessionLog, 'transact' | 'append'>;
   readonly rows: Pick<ServiceRows, 'person' | 'isTaken' | 'leftCommands' | 'held'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly pairing: Pick<Pairing, 'claim'>;
   readonly questions: Pick<Questions, 'answerByCode'>;
   readonly strangers: Pick<Strangers, 'meet' | 'count'>;

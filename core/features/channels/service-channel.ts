@@ -1,9 +1,6 @@
 // One chat service as a channel: starts, pauses and stops it, reports its state, and connects it with people, approvals and the outbox. It
 // acts on the agent only through operations, like every other door.
 
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
 import { stillRedacted } from '../../base/redacted.ts';
 import type {
   Channel,
@@ -33,19 +30,15 @@ import {
   type ServiceNames,
   type ServiceState,
 } from '../../runtime/chats/chats.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import { ClosingQuestions } from './closing-questions.ts';
 import { HeldMessages } from './held-messages.ts';
 import { Reception } from './reception.ts';
 import type { ServiceRows } from './rows.ts';
 
-export interface ServiceChannelDeps {
+export interface ServiceChannelDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'logger'> {
   readonly service: ChatService;
   readonly rows: ServiceRows;
-  readonly log: SessionLog;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly logger: Logger;
   readonly approvals: QuestionDeps['approvals'];
   readonly servers: QuestionDeps['servers'];
   readonly randomInt: (below: number) => number;

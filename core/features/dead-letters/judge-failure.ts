@@ -1,18 +1,12 @@
 // The facts about a failed turn, and whether it may be retried automatically. Reads only.
 
 import { isHere } from '../../contracts/doors.ts';
-import type { FailureNature } from '../../contracts/features/dead-letters.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
-import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { natureOf } from './failure-nature.ts';
 
-export interface Failure {
-  readonly turnId: string;
-  readonly sessionId: string;
-  readonly channel: string;
-  readonly reason: ErrorBody;
-  readonly nature: FailureNature;
+export interface Failure extends Pick<EventBodies['dead_letter.captured'], 'turnId' | 'sessionId' | 'channel' | 'reason' | 'nature'> {
   /** The turns it continued, and the one whose message it repeated. */
   readonly earlier: readonly string[];
   /** Why it must not be retried automatically; null if it may. */

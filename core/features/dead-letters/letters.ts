@@ -1,26 +1,19 @@
 // Dead letters: follows the log for failed turns, has unattended ones retried once the cause may have passed, and leaves the others to a
 // person. Owns one timer; the turn runtime runs the retry.
 
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
 import { isHere } from '../../contracts/doors.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventOf } from '../../contracts/events.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { DeadLetterRows, KeptLetter } from './rows.ts';
 import { waitBefore } from './failure-nature.ts';
 import { earlierTurns, judgeFailure, type Failure } from './judge-failure.ts';
 
-export interface DeadLetterDeps {
-  readonly log: SessionLog;
+export interface DeadLetterDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'logger'> {
   readonly rows: DeadLetterRows;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly logger: Logger;
   /** In [0, 1). */
   readonly random: () => number;
   readonly config: Config['deadLetters'];

@@ -2,8 +2,8 @@
 
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
+import type { EventBodies } from '../../contracts/events.ts';
 import { LogCursor, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const deadLetterMigrations: readonly Migration[] = [
@@ -68,7 +68,7 @@ export class DeadLetterRows {
   readonly #sql: Statements;
   readonly cursor: LogCursor;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'dead_letter.captured': ({ body, atMs }) => this.#put(body, atMs),
     // In the transaction that begins the retry: no crash can start it twice.
     'turn.superseded': ({ body, turnId }) => turnId !== null && this.#retry(turnId, body.byTurnId),
@@ -77,16 +77,11 @@ export class DeadLetterRows {
     'dead_letter.settled': ({ body }) => this.#drop(body.letterId),
     'dead_letter.cleared': ({ body }) => this.#drop(body.letterId),
     'session.deleted': ({ body }) => void this.#sql.run('DELETE FROM dead_letters WHERE session_id = ?', body.sessionId),
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
     this.cursor = new LogCursor(db, CURSOR);
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   letter(letterId: string): KeptLetter | null {

@@ -9,7 +9,6 @@ import type { Spine } from '../feature.ts';
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** Free bytes on the disk of a folder. */
   readonly freeBytes: (folder: string) => number;
 }
 

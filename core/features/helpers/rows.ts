@@ -1,8 +1,8 @@
 // Subagent calls as rows kept in step with their events: waiting, running and finished ones, and which turn pays for which. The events are
 // the truth; starts nothing.
 
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
+import type { EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
@@ -52,19 +52,10 @@ export interface HelperJob extends Called {
   readonly finishedAtMs: number | null;
 }
 
-interface StoredJob {
-  readonly state: JobState;
+interface StoredJob extends Omit<HelperJob, keyof Called | 'status' | 'usage'> {
   readonly called: string;
-  readonly createdAtMs: number;
-  readonly helperSessionId: string | null;
-  readonly helperTurnId: string | null;
-  readonly attempt: number;
-  readonly cancelledBy: string | null;
   readonly status: string | null;
-  readonly text: string;
   readonly usage: string | null;
-  readonly costUsd: number | null;
-  readonly finishedAtMs: number | null;
 }
 
 const deliveredPrefix = 'a2a:';
@@ -108,7 +99,7 @@ export class HelperRows {
   readonly #sql: Statements;
   readonly #jobs: HeldRows;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'a2a.called': (event) => this.#put(event),
     'a2a.started': ({ body: { jobId, sessionId, turnId, attempt } }) => {
       this.#sql.run(statements.start, sessionId, turnId, attempt, jobId);
@@ -126,16 +117,11 @@ export class HelperRows {
       this.#sql.run(statements.dropTurns, sessionId, sessionId);
       this.#sql.run('DELETE FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?', sessionId, sessionId);
     },
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
     this.#jobs = new HeldRows(db, 'a2a_jobs');
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   job(jobId: string): HelperJob | null {

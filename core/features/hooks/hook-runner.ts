@@ -2,9 +2,7 @@
 // caller applies it. Owns the queue of the hooks that only observe.
 
 import { BoundedQueue } from '../../base/bounded-queue.ts';
-import type { Clock } from '../../base/clock.ts';
 import { orAborted } from '../../base/deferred.ts';
-import type { Logger } from '../../base/logger.ts';
 import type { AskProgram } from '../../hands/tools/tools.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import {
@@ -16,14 +14,13 @@ import {
   type HookVerdict,
   type LibraryHook,
 } from '../../contracts/features/hooks.ts';
+import type { Spine } from '../feature.ts';
 import { entryOfConfig, entryOfLibrary, isAbout, type HookEntry } from './hook-entry.ts';
 
-export interface HooksDeps {
+export interface HooksDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly configured: readonly HookConfig[];
   readonly library: readonly LibraryHook[];
   readonly run: AskProgram;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly panic: { readonly engaged: boolean };
   /** Takes secrets out of every string. */
   redactDeep<T>(value: T): T;

@@ -4,17 +4,15 @@ import { mainAgentId } from '../../contracts/agents.ts';
 import { systemSessionId, type EventOf } from '../../contracts/events.ts';
 import type { identityOps, PromptVersion } from '../../contracts/features/identity.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { IdentityBook } from './identity-book.ts';
 import type { PromptBook } from './prompt-book.ts';
 
 type IdentityOps = Pick<OpHandlers, keyof typeof identityOps>;
 
-interface Handled {
-  readonly log: SessionLog;
+interface Handled extends Pick<Spine, 'log' | 'closing'> {
   readonly identity: IdentityBook;
   readonly prompts: PromptBook;
-  readonly closing: AbortSignal;
 }
 
 const VERSIONS_SHOWN = 50;

@@ -20,10 +20,8 @@ import { StdioLink } from './stdio-link.ts';
 import { approvalHash, offeredName, readTools, shown, withheld, type ReadTool } from './tool-pins.ts';
 import { progressLine, toToolResult } from './tool-result.ts';
 
-export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets'> {
+export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets' | 'version' | 'fetch'> {
   readonly questions: Questions;
-  readonly version: string;
-  readonly fetch: typeof fetch;
   /** Why an address may not be reached; null if it may. */
   readonly refusalOf: (url: URL) => string | null;
   /** Starts the program of a server; it lives until it is ended. */

@@ -17,7 +17,6 @@ interface Handled {
   readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;
   /** The state of search by meaning. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
-  /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
   readonly settings: Pick<Settings, 'path' | 'change'>;
   /** The place of a source, from the path a person typed. */

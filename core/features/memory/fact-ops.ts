@@ -11,7 +11,6 @@ interface Handled {
   readonly memory: MemoryBook;
   /** The state of search by meaning. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
-  /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
 }
 

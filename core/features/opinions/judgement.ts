@@ -1,16 +1,11 @@
 // The form of a judgement; without one, measures disagreement as the share of words the answers do not have in common. Pure.
 
 import * as z from 'zod';
-import { opinionVerdictSchema, type OpinionVerdict } from '../../contracts/features/opinions.ts';
+import type { EventBodies } from '../../contracts/events.ts';
+import { opinionVerdictSchema } from '../../contracts/features/opinions.ts';
 import { outputOf, type Output } from '../../mind/asking/asking.ts';
 
-export interface Judgement {
-  readonly verdict: OpinionVerdict;
-  readonly best: string | null;
-  readonly disagreement: number;
-  readonly text: string;
-  readonly reason: string;
-}
+export type Judgement = Pick<EventBodies['opinion.judged'], 'verdict' | 'best' | 'disagreement' | 'text' | 'reason'>;
 
 /** `letters`: of the answers there are; another one is no judgement. */
 export function judgementOutput(letters: readonly string[]): Output<Judgement> {

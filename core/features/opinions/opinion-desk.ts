@@ -2,32 +2,25 @@
 // program keeps what came before it.
 
 import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import { askModel, askValue, type AskingDeps, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
-import type { PanicState } from '../../guard/panic/panic.ts';
+import { askModel, askValue, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import { judgementOutput, shuffle, wordDisagreement, type Judgement } from './judgement.ts';
 import { foldOpinions } from './opinion-view.ts';
 import { choosePanel, type KnownModels, type Panel } from './panel.ts';
 import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
 
-export interface OpinionDeskDeps {
+export interface OpinionDeskDeps extends Pick<Spine, 'ids' | 'logger' | 'closing' | 'panic' | 'asking'> {
   readonly panels: Panels;
-  readonly asking: AskingDeps;
   readonly models: KnownModels;
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly ids: IdSource;
-  readonly logger: Logger;
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
-  readonly panic: PanicState;
   readonly turns: Pick<TurnPort, 'appendToTurn'>;
-  readonly closing: AbortSignal;
   /** Takes secrets out of what models answered. */
   redactPrompt(text: string): string;
   /** [0, 1). */

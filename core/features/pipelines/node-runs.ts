@@ -5,7 +5,7 @@ import type { EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { parseJson } from '../../base/json.ts';
-import { type AskingDeps, judgeFirmly } from '../../mind/asking/asking.ts';
+import { judgeFirmly } from '../../mind/asking/asking.ts';
 import type { Watching } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -13,12 +13,10 @@ import { checkCitations, type Page } from './citations.ts';
 import { ancestorsOf, critiqueFor, fillSlots, lastOf, type PipelineState, type ReviewNode } from './graph.ts';
 import type { PipelineNode } from '../../contracts/features/pipelines.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
+import type { Spine } from '../feature.ts';
 
-export interface NodeDeps {
+export interface NodeDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
   readonly turns: Pick<TurnPort, 'submit' | 'whenResting'>;
-  readonly log: SessionLog;
-  readonly asking: AskingDeps;
-  readonly redactPrompt: (text: string) => string;
   sourcesOf(sessionId: string): readonly TaintSource[];
   defaultModel(): string | null;
 }

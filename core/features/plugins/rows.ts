@@ -1,7 +1,7 @@
 // The approved content of each plugin path: rows kept in step with the log, read before any code of a plugin.
 
-import type { AnyEvent } from '../../contracts/events.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { byType } from '../../contracts/event-table.ts';
+import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const pluginMigrations: readonly Migration[] = [
   {
@@ -14,24 +14,19 @@ export const pluginMigrations: readonly Migration[] = [
 ];
 
 export class PluginRows {
-  readonly #db: SqlDatabase;
+  readonly #sql: Statements;
+
+  readonly apply = byType({
+    'plugin.approved': ({ body: { path, sha256 } }) =>
+      void this.#sql.run('INSERT OR REPLACE INTO plugin_approvals (path, sha256) VALUES (?, ?)', path, sha256),
+  });
 
   constructor(db: SqlDatabase) {
-    this.#db = db;
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    if (event.type !== 'plugin.approved') return;
-    const { path, sha256 } = event.body;
-    this.#db
-      .prepare('INSERT INTO plugin_approvals (path, sha256) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET sha256 = excluded.sha256')
-      .run(path, sha256);
+    this.#sql = new Statements(db);
   }
 
   /** The content last approved there. */
   approved(path: string): string | null {
-    const sha256 = this.#db.prepare('SELECT sha256 FROM plugin_approvals WHERE path = ?').pluck().get(path);
-    return typeof sha256 === 'string' ? sha256 : null;
+    return this.#sql.value<string>('SELECT sha256 FROM plugin_approvals WHERE path = ?', path) ?? null;
   }
 }

@@ -5,17 +5,12 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../contracts/turn-bounds.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
+import type { Spine } from '../feature.ts';
 import type { ScheduleBook } from './rows.ts';
 import type { Schedules } from './schedules.ts';
 
-interface Place {
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly idempotencyKey: string;
-}
+type Place = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
 
 export interface FollowUp {
   readonly prompt: string;
@@ -31,12 +26,9 @@ export interface RecurringJob {
   readonly usd?: number | undefined;
 }
 
-export interface AgendaDeps {
-  readonly log: SessionLog;
-  readonly clock: Clock;
+export interface AgendaDeps extends Pick<Spine, 'log' | 'clock'> {
   readonly book: ScheduleBook;
   readonly schedules: Schedules;
-  /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];
 }
 

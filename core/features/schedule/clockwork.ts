@@ -3,9 +3,7 @@
 
 import { isAppError } from '../../contracts/errors.ts';
 import type { FiredDisposition, ScheduleFired } from '../../contracts/features/schedule.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Later } from '../../base/later.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Spine } from '../feature.ts';
 import type { DueTimes } from './due-times.ts';
 import { madeUpMax, planDue, type DueStep } from './plan-due.ts';
 import type { KeptSchedule, ScheduleBook } from './rows.ts';
@@ -17,9 +15,7 @@ export interface Alarm {
   wake(nowMs: number): void;
 }
 
-export interface ClockworkDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface ClockworkDeps extends Pick<Spine, 'clock' | 'logger' | 'later'> {
   readonly book: ScheduleBook;
   readonly dueTimes: DueTimes;
   readonly panic: { readonly engaged: boolean };
@@ -30,7 +26,6 @@ export interface ClockworkDeps {
   /** Writes down what became of due times that start nothing. */
   record(entries: readonly ScheduleFired[]): void;
   rewind(fromMs: number, toMs: number): void;
-  readonly later: Later;
 }
 
 /** The maximum time between checks: a timer does not notice that the machine slept or the clock was set. */

@@ -3,16 +3,13 @@
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Schedule } from '../../contracts/features/schedule.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { SessionLog } from '../../store/session/session.ts';
 import type { Notice } from '../../runtime/outbox/outbox.ts';
+import type { Spine } from '../feature.ts';
 import type { ScheduleBook } from './rows.ts';
 
-export interface DeliveriesDeps {
-  readonly log: SessionLog;
+export interface DeliveriesDeps extends Pick<Spine, 'log' | 'logger'> {
   readonly book: ScheduleBook;
-  readonly logger: Logger;
-  /** The chat it is queued for; null when there is no such chat. Fails with queue_full or a store error. */
+  /** The chat it is queued for, within the transaction that runs; null when there is no such chat. Fails with queue_full or a store error. */
   tell(to: string, notice: Notice): string | null;
 }
 

@@ -7,19 +7,14 @@ import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from 
 import type { HeartbeatState, Task } from '../../contracts/features/schedule.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { SessionLog } from '../../store/session/session.ts';
 import type { Alarm } from './clockwork.ts';
+import type { DeliveriesDeps } from './deliveries.ts';
 import { heartbeatPrompt, isActive, isQuiet, tasksIn, type ActiveHours } from './heartbeat-text.ts';
 import { localDay } from './local-time.ts';
-import type { Notice } from '../../runtime/outbox/outbox.ts';
-import type { BeatRow, ScheduleBook } from './rows.ts';
+import type { BeatRow } from './rows.ts';
 
-export interface HeartbeatDeps {
+export interface HeartbeatDeps extends DeliveriesDeps {
   readonly clock: Clock;
-  readonly logger: Logger;
-  readonly log: SessionLog;
-  readonly book: ScheduleBook;
   readonly config: {
     readonly everyMinutes: number;
     readonly activeHours?: ActiveHours | undefined;
@@ -40,8 +35,6 @@ export interface HeartbeatDeps {
     readonly dedupeKey: string;
     readonly untrusted: readonly TaintSource[];
   }): void;
-  /** Queues a text for the chat, within the transaction that runs. Null when there is no such chat. */
-  tell(to: string, notice: Notice): string | null;
 }
 
 const MINUTE_MS = 60_000;

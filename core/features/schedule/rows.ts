@@ -1,7 +1,7 @@
 // Schedules, outcomes of their due times, beats and tasks: rows kept in step with the log. Decides nothing.
 
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
+import type { EventBodies, EventOf } from '../../contracts/events.ts';
 import {
   scheduleFiredSchema,
   scheduleSchema,
@@ -99,7 +99,7 @@ export class ScheduleBook {
   /** By the stored text, which changes with the schedule. */
   readonly #read = new Map<string, Schedule>();
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'schedule.created': (event) => this.#write(event),
     'schedule.changed': (event) => this.#write(event),
     'schedule.removed': ({ body: { scheduleId } }) => {
@@ -115,16 +115,11 @@ export class ScheduleBook {
       this.#sql.run(statements.putTask, taskId, 'open', atMs, JSON.stringify(task));
     },
     'task.closed': ({ body, atMs }) => this.#closeTask(body, atMs),
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
     this.#fires = new HeldRows(db, 'schedule_fires');
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   all(): KeptSchedule[] {

@@ -6,9 +6,7 @@ import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Schedule, ScheduledTask, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
 import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { DueTimes } from './due-times.ts';
 import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
@@ -36,10 +34,7 @@ export interface Origin {
   readonly soonestMs?: number;
 }
 
-export interface SchedulesDeps {
-  readonly log: SessionLog;
-  readonly clock: Clock;
-  readonly ids: IdSource;
+export interface SchedulesDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
   readonly book: ScheduleBook;
   readonly dueTimes: DueTimes;
   readonly defaultAgentId: string;

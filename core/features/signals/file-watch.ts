@@ -8,22 +8,17 @@ import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Later } from '../../base/later.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Spine } from '../feature.ts';
 import type { SignalTarget } from './hook-gate.ts';
 import type { SignalHub } from './signal-hub.ts';
 
-export interface FileWatchDeps {
+export interface FileWatchDeps extends Pick<Spine, 'clock' | 'logger' | 'later'> {
   readonly hub: Pick<SignalHub, 'receive'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Relative paths are below the workspace. */
   readonly workspace: string;
   /** TrayClaw's own data: never watched, or it would wake itself. */
   readonly home: string;
   readonly watch: readonly (SignalTarget & { readonly path: string; readonly name?: string | undefined })[];
-  readonly later: Later;
   boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
 }
 

@@ -1,7 +1,7 @@
 // Earlier signals, for deduplication, and signals that wait for the next turn of their session: rows kept in step with the log.
 
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
+import type { EventOf } from '../../contracts/events.ts';
 import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';
 import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -52,22 +52,17 @@ export class SignalBook {
   readonly #sql: Statements;
   readonly #held: HeldRows;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'signal.received': (event) => this.#take(event),
     'signal.delivered': ({ body: { signalIds, sessionId } }) => {
       for (const signalId of signalIds) this.#sql.run(statements.dropWaiting, sessionId, signalId);
     },
     'session.deleted': ({ body }) => void this.#sql.run('DELETE FROM signals_waiting WHERE session_id = ?', body.sessionId),
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
     this.#held = new HeldRows(db, 'signals_waiting');
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   find(source: SignalSource, name: string, dedupeKey: string): SignalRow | null {

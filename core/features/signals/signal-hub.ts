@@ -7,9 +7,7 @@ import type { Attention, SignalDisposition, SignalReceived, SignalSource } from 
 import { frameSignal, tellSignals } from './signal-words.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { IdSource } from '../../base/ids.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { SignalBook } from './rows.ts';
 
 export interface Signal {
@@ -37,10 +35,7 @@ export interface SignalLimits {
   readonly textMax: number;
 }
 
-export interface SignalHubDeps {
-  readonly log: SessionLog;
-  readonly clock: Clock;
-  readonly ids: IdSource;
+export interface SignalHubDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
   readonly book: SignalBook;
   readonly limits: SignalLimits;
   readonly turns: TurnPort;

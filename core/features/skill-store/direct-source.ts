@@ -4,16 +4,13 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillSigner } from '../../contracts/features/skill-store.ts';
 import { GitServer, gitAddressOf, type GitAddress } from './git-source.ts';
+import type { IndexDeps } from './market-index.ts';
 import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
-import type { FindSigner } from './signer.ts';
-import { fetched, type StoreWeb } from './store-web.ts';
+import { fetched } from './store-web.ts';
 
-export interface DirectDeps {
-  readonly web: StoreWeb;
-  readonly signer: FindSigner;
-  readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
+export interface DirectDeps extends IndexDeps {
   /** Folders with a SKILL.md at or below a path. */
   readonly below: (path: string) => readonly string[];
 }

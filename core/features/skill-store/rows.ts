@@ -2,8 +2,7 @@
 // nothing.
 
 import * as z from 'zod';
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
 import { lockEntrySchema, type LockEntry, type SkillMove } from '../../contracts/features/skill-store.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -31,7 +30,7 @@ const openRow = z.object({ installId: z.string(), moves: z.string() });
 export class SkillStoreRows {
   readonly #sql: Statements;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'skill.installing': ({ body }) => {
       this.#sql.run(
         'INSERT OR REPLACE INTO skill_installing (install_id, moves) VALUES (?, ?)',
@@ -48,14 +47,10 @@ export class SkillStoreRows {
       const entry = this.entry(body.name);
       if (entry !== null) this.#put({ ...entry, isPinned: body.isPinned });
     },
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
-  }
-
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   entry(name: string): LockEntry | null {

@@ -16,10 +16,12 @@ export interface Inspected {
     readonly deprecation: Deprecation | null;
     readonly requires: readonly Need[];
   };
+  /** The instructions, without the head. */
   readonly body: string;
-  /** As they are installed. */
+  /** As they are installed: of the layers shape the rewritten ones. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly isConverted: boolean;
+  /** Of the installed files together; trust is for exactly this content. */
   readonly sha256: string;
   readonly findings: readonly SkillFinding[];
 }
@@ -43,9 +45,13 @@ export interface Shelf {
   ): Result<Inspected, { readonly reason: string; readonly hint: string }>;
   readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
   standing(): readonly Standing[];
+  /** The hash of a folder's files as they are now; null where there is none. */
   readonly contentOf: (path: string) => string | null;
+  /** Folders with a SKILL.md at or below a path. */
   readonly below: (path: string) => readonly string[];
+  /** Names of the skills that declare this one as a part of their work. */
   usersOf(name: string): readonly string[];
+  /** Turns in which it was opened. */
   openedIn(name: string): readonly string[];
   reload(): void;
 }

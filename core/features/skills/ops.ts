@@ -7,20 +7,17 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { skillOps, SkillTrustTarget } from '../../contracts/features/skills.ts';
-import type { IdSource } from '../../base/ids.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import type { SkillBook } from './skill-book.ts';
 import type { importSkills, ImportWish } from './skill-import.ts';
 import { contentOf, removableFolder, takeAway } from './skill-removal.ts';
 
 type SkillOps = Pick<OpHandlers, keyof typeof skillOps>;
 
-interface Handled {
+interface Handled extends Pick<Spine, 'log' | 'ids'> {
   readonly skills: SkillBook;
-  readonly log: SessionLog;
-  readonly ids: IdSource;
   readonly facts: FactContext;
   readonly panic: { readonly engaged: boolean };
   readonly checkpoints: Pick<Checkpoints, 'take' | 'after'>;

@@ -1,7 +1,6 @@
 // The person's decisions about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
 
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -69,7 +68,7 @@ export class SkillRows {
   #trusts: Trusts | null = null;
   #disabled: ReadonlySet<string> | null = null;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'skill.trusted': ({ body: { target, trusted } }) => {
       if (trusted) this.#sql.run(statements.trust, target.path, target.kind, target.kind === 'content' ? target.sha256 : null);
       else this.#sql.run('DELETE FROM skill_trust WHERE path = ?', target.path);
@@ -85,15 +84,11 @@ export class SkillRows {
       if (turnId !== null && file === null) this.#sql.run(statements.open, turnId, name, sessionId, depth, callId);
     },
     'session.deleted': ({ body }) => void this.#sql.run('DELETE FROM skill_opened WHERE session_id = ?', body.sessionId),
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = new Statements(db);
-  }
-
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   get trusted(): readonly SkillTrustTarget[] {

@@ -1,9 +1,7 @@
 // The book of skills: finds, reads, checks and opens them within bounds. The interface of the module. Runs nothing: a script of a skill is
 // a command like any other and goes through the gate.
 
-import type { Clock } from '../../base/clock.ts';
 import { isInside } from '../../base/inside-folder.ts';
-import type { Logger } from '../../base/logger.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import {
@@ -16,6 +14,7 @@ import {
   type SkillView,
   skillOrigins,
 } from '../../contracts/features/skills.ts';
+import type { Spine } from '../feature.ts';
 import { isTrusted, listSkill, trustOf, type Judging, type LoadedSkill, type ShelvedSkill } from './loaded-skill.ts';
 import { findSkills, folderNameOf, hashTree, seeTree, SKILLS_MAX, type FoundSkill, type SkillTree } from './skill-folders.ts';
 import { SkillIndex, type Scored } from './skill-index.ts';
@@ -29,13 +28,11 @@ export interface SkillRoot {
   readonly origin: SkillOrigin;
 }
 
-export interface SkillBookDeps {
+export interface SkillBookDeps extends Pick<Spine, 'clock' | 'logger'> {
   /** The first beats the later where two skills have one name and are trusted alike. */
   readonly roots: readonly SkillRoot[];
   readonly rows: SkillRows;
   readonly around: Surroundings;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly config: SkillsConfig;
   /** Names of the tools there are now. */
   tools(): ReadonlySet<string>;

@@ -8,6 +8,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RefusedSkill, SkillFinding } from '../../contracts/features/skills.ts';
+import type { OpResult } from '../../contracts/ops.ts';
 import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
 import { findSkills, folderNameOf, hashTree, listTree, seeTree, type FoundSkill } from './skill-folders.ts';
 import { readSkillFile } from './skill-file.ts';
@@ -22,13 +23,7 @@ export interface ImportWish {
   readonly replace: boolean;
 }
 
-export interface ImportedSkill {
-  readonly name: string;
-  readonly path: string;
-  readonly sha256: string;
-  readonly converted: boolean;
-  readonly findings: readonly SkillFinding[];
-}
+type ImportedSkill = OpResult<'skill.import'>['imported'][number];
 
 interface Planned {
   readonly name: string;

@@ -3,15 +3,11 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { noUsage, type ChatMessage, type ModelInfo, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
 import { isTrusted, type LoadedSkill } from './loaded-skill.ts';
 import { nextStep, readSteps, type SkillSteps, type StepDone } from './skill-steps.ts';
 
-interface RunPlace {
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly callId: string;
-}
+type RunPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'callId'>;
 
 /** The queue of helpers, as far as a run uses it. */
 export interface RunHelpers {

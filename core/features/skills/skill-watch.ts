@@ -3,13 +3,10 @@
 
 import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Later } from '../../base/later.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Spine } from '../feature.ts';
 
-export interface SkillWatchDeps {
+export interface SkillWatchDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly roots: readonly { readonly path: string }[];
-  readonly logger: Logger;
-  readonly later: Later;
   /** Those with files of skills, as last read. */
   folders(): readonly string[];
   reload(): { readonly added: readonly string[]; readonly changed: readonly string[]; readonly removed: readonly string[] };

@@ -1,9 +1,7 @@
 // One connection of the bot, from the token to its end: who it is, the polling loop, what leaves, and what is shown.
 
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/deferred.ts';
-import type { Logger } from '../../base/logger.ts';
 import type { ChatDesk, ChatLine, ClosedQuestion, RemoteFile } from '../../contracts/channels.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { botCommands, download, tooBig } from '../../runtime/chats/chats.ts';
@@ -14,19 +12,13 @@ import { Intake } from './intake.ts';
 import { liveScreen } from './live-screen.ts';
 import { escapeHtml, toTelegramPieces } from './markdown-html.ts';
 import { PollPlace } from './poll-place.ts';
-import { Poller } from './poller.ts';
+import { Poller, type PollerDeps } from './poller.ts';
 import type { Bot } from './read-message.ts';
-import type { PollLeases } from './rows.ts';
 
-export interface BotRunDeps {
+export interface BotRunDeps extends Pick<PollerDeps, 'leases' | 'clock' | 'logger' | 'random' | 'wait'> {
   readonly apiRoot: string;
   readonly resolveToken: () => Promise<string>;
-  readonly leases: PollLeases;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly fetch: typeof fetch;
-  readonly random: () => number;
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
 const POLL_SECONDS = 30;

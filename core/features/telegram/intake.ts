@@ -1,19 +1,16 @@
 // Incoming updates: the channel takes each one before it is confirmed. Taking lasts a bounded time, so that a panic stop among newer updates
 // is seen.
 
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
 import type { ChannelInbound, ChatDesk } from '../../contracts/channels.ts';
 import { isAppError } from '../../contracts/errors.ts';
+import type { Spine } from '../feature.ts';
 import type { Update } from './bot-api.ts';
 import type { PollPlace } from './poll-place.ts';
 import { readMessage, type Bot } from './read-message.ts';
 
-export interface IntakeDeps {
+export interface IntakeDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly desk: Pick<ChatDesk, 'take' | 'press' | 'stopFirst'>;
   readonly place: PollPlace;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly bot: Bot;
   /** Best effort: the words under a button. */
   readonly answerPress: (queryId: string, words: string) => Promise<void>;

@@ -1,7 +1,6 @@
 // Converts the agent's Markdown to the HTML of the Bot API, in pieces that each fit into one message: never cut inside a tag, an escape or
 // a surrogate pair, code closed at the end of a piece and reopened in the next. Pure; the output is always valid.
 
-/** One run of text with its formats. */
 interface Run {
   readonly text: string;
   readonly formats: readonly Format[];

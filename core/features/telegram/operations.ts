@@ -4,7 +4,6 @@ import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { telegramOps } from '../../contracts/features/telegram.ts';
 import type { Pairing } from '../../runtime/chats/chats.ts';
 
-/** The bot as a channel. */
 export interface BotChannel {
   readonly meId: string;
   readonly state: OpResult<'telegram.status'>['state'];

@@ -1,20 +1,17 @@
 // The polling loop: backs off, obeys flood limits, stops where another program polls, and resumes automatically. It passes each update on
 // and does not wait for its effects, so that a button is handled while a turn waits for it.
 
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Spine } from '../feature.ts';
 import { isTokenRefused, readFailure, type ApiFailure } from './api-failure.ts';
 import type { BotApi, Update } from './bot-api.ts';
 import type { Taken } from './intake.ts';
 import type { PollPlace } from './poll-place.ts';
 import type { PollLeases } from './rows.ts';
 
-export interface PollerDeps {
+export interface PollerDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly api: Pick<BotApi, 'getUpdates'>;
   readonly place: Pick<PollPlace, 'askFrom'>;
   readonly leases: PollLeases;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** The token that the lease is for, and its holder. */
   readonly tokenHash: string;
   readonly holder: string;

@@ -1,16 +1,14 @@
 // When a queue of traces is worked off: every few seconds while there is something, with growing delays while the receiver fails, not while
 // the panic stop is engaged.
 
-import type { Later } from '../../base/later.ts';
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
+import type { Spine } from '../feature.ts';
 import type { ExportQueue, Progress } from './export-queue.ts';
 
-export interface SenderDeps {
+export interface SenderDeps extends Pick<Spine, 'later' | 'closing'> {
   readonly queue: ExportQueue;
-  readonly later: Later;
   readonly panic: Pick<PanicState, 'engaged'>;
-  readonly closing: AbortSignal;
 }
 
 const LOOK_MS = 5_000;

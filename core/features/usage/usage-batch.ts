@@ -1,22 +1,17 @@
 // Counts a run of events: rows of packs, model calls and turns, and their sums. Writes each row and each sum once. Applying an event again changes
 // nothing, and neither does the copy of an event in a fork: the original session paid for it.
 
-import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import { noUsage, type Usage } from '../../contracts/llm.ts';
+import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
+import { noUsage } from '../../contracts/llm.ts';
 import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import { addLatency, addUp } from './usage-schema.ts';
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
 
 /** Of a call that one event tells from beginning to end. */
-interface WholeCall {
-  readonly requestId: string;
+interface WholeCall extends Pick<EventBodies['model.finished'], 'requestId' | 'tookMs' | 'usage' | 'usageReported' | 'costUsd'> {
   readonly turnId: string | null;
   readonly model: string;
-  readonly tookMs: number;
-  readonly usage: Usage;
-  readonly usageReported: boolean;
-  readonly costUsd: number | null;
 }
 
 /** A call that was asked for and has not ended. */

@@ -6,20 +6,17 @@ import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import { mergeCopyTool, type MergeChange } from '../../contracts/workspace-ops.ts';
-import { askValue, outputOf, type AskingDeps } from '../../mind/asking/asking.ts';
+import { askValue, outputOf } from '../../mind/asking/asking.ts';
 import type { Watching } from '../../runtime/runs/runs.ts';
-import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
+import { whenTurnEnds } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
+import type { CriteriaDeps } from './criteria.ts';
 import { changesOf, makeCopy, throwAway } from './copies.ts';
 import { nextStep, type WorkState } from './fold.ts';
 
-export interface CandidateDeps {
-  readonly log: SessionLog;
+export interface CandidateDeps extends Omit<CriteriaDeps, 'isProtected'> {
   readonly clock: { nowMs(): number };
-  readonly turns: Pick<TurnPort, 'runTool' | 'whenResting'>;
-  readonly asking: AskingDeps;
-  readonly redactPrompt: (text: string) => string;
   readonly temporaryFolder: string;
   /** The configured workspace. */
   readonly configured: string;

@@ -3,17 +3,15 @@
 import { toAppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { Criterion } from '../../contracts/features/work.ts';
-import { outputOfJsonSchema, valueIn, type AskingDeps, type Spent, judgeFirmly } from '../../mind/asking/asking.ts';
+import { outputOfJsonSchema, valueIn, type Spent, judgeFirmly } from '../../mind/asking/asking.ts';
 import type { Watching } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import type { Spine } from '../feature.ts';
 import { findFile, readFound } from './workspace-files.ts';
 
-export interface CriteriaDeps {
+export interface CriteriaDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
   readonly turns: Pick<TurnPort, 'runTool' | 'whenResting'>;
-  readonly log: SessionLog;
-  readonly asking: AskingDeps;
-  readonly redactPrompt: (text: string) => string;
   /** Whether a real path is one that only a person reads. */
   readonly isProtected: (real: string) => boolean;
 }

@@ -1,19 +1,11 @@
 // Extensions a person allowed beyond the configured limits, by turn, session and day. Kept in memory, built from the log; writes nothing.
 
+import type { EventBodies } from '../../contracts/events.ts';
 import type { BudgetScope, BudgetUnit } from '../../contracts/policy.ts';
 import { toUnits } from './sum.ts';
 
 /** The part of the event `budget.extended` that the limits follow from. */
-export interface BudgetExtension {
-  readonly scope: BudgetScope;
-  readonly unit: BudgetUnit;
-  readonly raisedBy: number;
-  /** The resulting limit. */
-  readonly limit: number;
-  readonly turnId: string | null;
-  readonly sessionId: string | null;
-  readonly day: string | null;
-}
+export type BudgetExtension = Omit<EventBodies['budget.extended'], 'amount' | 'by'>;
 
 /** One extension, in billionths of a dollar or in tokens: its amount, and the configured limit it was given on top of. */
 interface Raise {

@@ -1,7 +1,7 @@
 // Understands commands before they run: whether a line is one plain program, its known effects, the files it runs, and the possible effects
 // of any other line. Does not decide permission and starts nothing.
 
-import type { CommandFact, PathFact, ToolClass } from '../../contracts/tools.ts';
+import type { CommandFact, PathFact } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
 import { lookAtJoined, type LookedAt } from './joined-command.ts';
 import { readJoinedLine } from './joined-line.ts';
@@ -33,19 +33,9 @@ export type Launch = (
   readonly environment: Readonly<Record<string, string>>;
 };
 
-export interface CommandAnalysis {
+export interface CommandAnalysis extends LineLook {
   readonly fact: CommandFact;
-  readonly class: ToolClass;
-  /** Paths it names, as far as they are known. */
-  readonly paths: readonly PathFact[];
-  readonly hosts: readonly string[];
-  /** Sentences, the most serious first. */
-  readonly risks: readonly string[];
-  readonly runsFetched: boolean;
-  readonly does: string | null;
   readonly launch: Launch;
-  /** It makes no sense if part of the machine is hidden. */
-  readonly needsWholeMachine: boolean;
 }
 
 export interface CommandAnalystOptions {

@@ -13,8 +13,10 @@ import { writeTargets } from './write-targets.ts';
 
 export interface LineLook {
   readonly class: ToolClass;
+  /** Sentences, the most serious first. */
   readonly risks: readonly string[];
   readonly hosts: readonly string[];
+  /** Paths it names, as far as they are known. */
   readonly paths: readonly PathFact[];
   /** It makes no sense if part of the machine is hidden. */
   readonly needsWholeMachine: boolean;

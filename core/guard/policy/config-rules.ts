@@ -46,9 +46,7 @@ export interface RuleReading {
 type Condition = (call: RuledCall) => boolean;
 
 interface ReadyRule extends MatchedRule {
-  /** Conditions on the tool and the caller. */
   readonly onCaller: readonly Condition[];
-  /** Conditions on the arguments. */
   readonly onArguments: readonly Condition[];
 }
 

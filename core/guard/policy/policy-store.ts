@@ -1,8 +1,7 @@
 // Approvals and grants as rows kept in step with their events, and the live grants in memory.
 
 import { answerOf } from '../../contracts/approval-answer.ts';
-import { applyByType, type Changes } from '../../contracts/event-table.ts';
-import type { AnyEvent } from '../../contracts/events.ts';
+import { byType } from '../../contracts/event-table.ts';
 import { approvalSchema, configApprovalId, grantSchema, type Approval, type Grant, type GrantListing } from '../../contracts/policy.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { unseenSources } from './call-taint.ts';
@@ -88,7 +87,7 @@ export class PolicyStore {
   #live: Grant[] | null = null;
   #config: readonly Grant[] | null = null;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'approval.requested': ({ body }) => this.#writeApproval(body.approval),
     'approval.decided': (event) => this.#decide(event.body.approvalId, answerOf(event)),
     'grant.created': ({ body }) => this.#writeGrant(body.grant),
@@ -100,17 +99,12 @@ export class PolicyStore {
     'tool.requested': ({ body, atMs }) => {
       if (body.grantId !== null) this.#sql.run(statements.putUse, body.grantId, atMs);
     },
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = new Statements(db);
     this.#asked = new HeldRows(db, 'approvals');
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   approval(approvalId: string): Approval | null {

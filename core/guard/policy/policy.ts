@@ -18,13 +18,13 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
-import { ConfigRules, type CallOrigin, type DomainSets, type ListedTool, type MatchedRule } from './config-rules.ts';
+import { ConfigRules, type CallOrigin, type ListedTool, type MatchedRule, type RuledCall, type RuleReading } from './config-rules.ts';
 import { showsMore } from './edited-call.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, isOfWords, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
 import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
-import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type EntryWords, type PreApproval } from './pre-approved.ts';
+import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type PreApproval } from './pre-approved.ts';
 import { RateLimits } from './rate-limits.ts';
 
 export { noTaint, type CallTaint, type TaintPort } from './call-taint.ts';
@@ -36,12 +36,9 @@ export { decideByRules, ruleIds } from './policy-rules.ts';
 export { PolicyStore, policyMigrations } from './policy-store.ts';
 
 /** The inputs of a decision. */
-export interface JudgedCall {
+export interface JudgedCall extends RuledCall {
   readonly sessionId: string;
-  readonly tool: string;
   readonly argsHash: string;
-  readonly facts: CallFacts;
-  readonly origin: CallOrigin;
   readonly taint: CallTaint;
   /** The bounds of its turn; absent for none. */
   readonly bounds?: TurnBounds;
@@ -67,20 +64,16 @@ export interface GateDecision extends PolicyDecision {
   readonly firstUse: Grant | null;
 }
 
-export interface GateDeps {
+export interface GateDeps extends RuleReading {
   readonly store: PolicyStore;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly panic: { readonly engaged: boolean };
   readonly policy: Config['policy'];
-  /** Absolute real path. */
-  readonly workspace: string;
   /** Real paths of further folders the person opened. */
   readonly extraFolders: readonly string[];
-  readonly domains: DomainSets;
   /** Hosts that one tool may read from besides those of policy.allowDomains, by its name. */
   readonly hostsOfTools?: Readonly<Record<string, readonly string[]>>;
-  readonly entryWords: EntryWords;
   /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
 }

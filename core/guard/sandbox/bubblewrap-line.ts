@@ -3,19 +3,13 @@
 
 import { dirname } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
-import type { ShieldJob } from './sandbox-backend.ts';
+import type { SandboxJob, ShieldJob } from './sandbox-backend.ts';
 import type { ProtectedPlace } from './protected-scan.ts';
-import { accessOf, type FolderRule, type SandboxPolicy } from './sandbox-policy.ts';
+import { accessOf, type FolderRule } from './sandbox-policy.ts';
 
-export interface BubblewrapRun {
-  readonly policy: SandboxPolicy;
+/** Its temporary folder appears as /tmp. */
+export interface BubblewrapRun extends Pick<SandboxJob, 'policy' | 'cwd' | 'temporaryFolder' | 'instanceFolder' | 'environment'> {
   readonly places: readonly ProtectedPlace[];
-  readonly cwd: string;
-  /** The run's own folder; it appears as /tmp. */
-  readonly temporaryFolder: string;
-  /** The parent of all runs' folders. */
-  readonly instanceFolder: string;
-  readonly environment: Readonly<Record<string, string>>;
   /** True where a layer around it has taken the network away already, all but the way to its proxy. */
   readonly keepsNetwork: boolean;
   /** Already open descriptor of the syscall filter. */

@@ -23,7 +23,6 @@ export interface GitFindings {
 
 export interface ScannedFolder {
   readonly folder: string;
-  /** The names in it. */
   readonly names: ReadonlySet<string>;
   /** A pointer leads here. */
   readonly isPointedAt: boolean;
@@ -170,7 +169,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function linkAt(path: string): string | null {
+export function linkAt(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {

@@ -1,10 +1,10 @@
 // Scans the folders a confined command may write for protected places, before it runs and after. Bounded: a tree too large to be scanned is
 // reported as incomplete, never accepted. Changes nothing, follows no symbolic link.
 
-import { lstatSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
+import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { findGitPlaces, pointersBelow, type GitFinding } from './git-scan.ts';
+import { findGitPlaces, linkAt, pointersBelow, type GitFinding } from './git-scan.ts';
 import { protectionOfName, type ProtectedKind, type ProtectedName } from './protected-names.ts';
 
 export interface ProtectedPlace {
@@ -136,15 +136,6 @@ function stampOf(path: string, isFolder: boolean): Pick<ProtectedPlace, 'stamp' 
   if (isFolder) return { stamp: `${stat.dev}:${stat.ino}`, link: null };
   const link = stat.isSymbolicLink() ? linkAt(path) : null;
   return { stamp: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.mode}`, link };
-}
-
-function linkAt(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // Removed between two checks.
-    return null;
-  }
 }
 
 function isFolderItself(path: string): boolean {

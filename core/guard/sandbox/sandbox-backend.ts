@@ -1,13 +1,12 @@
 // The data types between the parts of the sandbox: a command to confine, what it may touch, and the prepared start. No behaviour.
 
-import type { SpawnMarker } from './sandbox-command.ts';
+import type { SandboxCommand } from './sandbox-command.ts';
 import type { ProtectedScan } from './protected-scan.ts';
 import type { SandboxPolicy } from './sandbox-policy.ts';
 
 export interface MissingProgram {
   /** The missing program: "bubblewrap (bwrap)". */
   readonly what: string;
-  /** How to install it. */
   readonly install: string;
 }
 
@@ -24,22 +23,14 @@ export interface LimitFact {
   readonly holds: boolean;
 }
 
-export interface SandboxJob {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** The folder of the session; the configured workspace by default. */
-  readonly workspace?: string;
-  /** Already cut down to the pass list. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly marker: SpawnMarker;
+/** Its environment is already cut down to the pass list. */
+export interface SandboxJob extends Pick<SandboxCommand, 'file' | 'args' | 'cwd' | 'workspace' | 'environment' | 'marker' | 'signal'> {
   readonly policy: SandboxPolicy;
   readonly protectedPlaces: ProtectedScan;
   /** A private empty folder of this run; removed by the caller afterwards. */
   readonly temporaryFolder: string;
   /** Private to this instance; no run sees it. */
   readonly instanceFolder: string;
-  readonly signal: AbortSignal;
 }
 
 export interface PreparedRun {

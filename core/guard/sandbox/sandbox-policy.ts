@@ -121,7 +121,6 @@ function inBoth(some: readonly string[], others: readonly string[], holds: (wide
   return [...some.filter((one) => others.some((other) => holds(other, one))), ...others.filter((one) => some.some((other) => other !== one && holds(other, one)))]; // prettier-ignore
 }
 
-/** The access to a folder under the policy. */
 export function accessOf(path: string, policy: Pick<SandboxPolicy, 'folders'>): FolderAccess {
   return policy.folders.findLast((rule) => isInside(path, rule.path))?.access ?? 'read';
 }

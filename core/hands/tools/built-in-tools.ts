@@ -1,17 +1,14 @@
 // The list of built-in tools, wired with their dependencies. Starts nothing.
 
-import type { Clock } from '../../base/clock.ts';
 import type { ScriptBounds, ToolDefinition } from '../../contracts/tools.ts';
 import { CommandAnalyst } from '../../guard/command/command.ts';
-import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { createAppendFile } from './append-file.ts';
 import { createArtifactRead } from './artifact-read.ts';
-import type { BackgroundCommands } from './background-commands.ts';
 import { createCalc } from './calc.ts';
 import { CheckedPaths } from './checked-paths.ts';
-import type { Environment } from './child-environment.ts';
 import { createEditFile } from './edit-file.ts';
 import { createExec } from './exec.ts';
+import type { ExecDeps } from './exec-foreground.ts';
 import { realPathFileSystem, type PathFileSystem } from './file-system-port.ts';
 import { createGlob } from './glob.ts';
 import { createGrep } from './grep.ts';
@@ -26,24 +23,11 @@ import { findShell } from './shell-command.ts';
 import { createWebTools, type WebDeps } from './web-tools.ts';
 import { createWriteFile } from './write-file.ts';
 
-export interface BuiltInToolDeps {
-  /** Told of commands that run in the background. */
-  readonly background?: BackgroundCommands;
+/** `outputBytesMax` is the host's bound: tools divide long results themselves. */
+export interface BuiltInToolDeps extends Omit<ExecDeps, 'trees' | 'shell'> {
   readonly processTrees: ProcessTrees;
-  /** Asked right before a command starts. */
-  readonly sandbox: CommandSandbox;
-  readonly clock: Clock;
-  /** The environment commands get a harmless part of. */
-  readonly environment: Environment;
-  readonly platform: NodeJS.Platform;
   /** The folder that `~` expands to. */
   readonly userHome: string;
-  /** Folder for command output that does not fit memory. */
-  readonly temporaryFolder: string;
-  /** Time limit of a foreground command that names none. */
-  readonly execTimeoutMs: number;
-  /** The host's bound, so that tools can divide long results themselves. */
-  readonly outputBytesMax: number;
   readonly files?: PathFileSystem;
   readonly web: WebDeps;
   /** The chats messages can be sent to; null where there is no channel. */
@@ -70,20 +54,13 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
     createArtifactRead({ outputBytesMax }),
     createMergeCopy({ paths }),
     createExec({
+      ...deps,
       paths,
       analyst: new CommandAnalyst({ platform: deps.platform, nowMs: () => deps.clock.nowMs() }),
       trees: deps.processTrees,
       shell: findShell(deps.platform, deps.environment),
-      sandbox: deps.sandbox,
-      clock: deps.clock,
-      environment: deps.environment,
-      platform: deps.platform,
       ...(deps.refusesFiles === undefined ? {} : { refuses: deps.refusesFiles }),
       ...(deps.boundsOfFiles === undefined ? {} : { boundsOf: deps.boundsOfFiles }),
-      temporaryFolder: deps.temporaryFolder,
-      outputBytesMax,
-      execTimeoutMs: deps.execTimeoutMs,
-      ...(deps.background === undefined ? {} : { background: deps.background }),
     }),
     ...createWebTools(deps.web, outputBytesMax),
     ...(deps.chats === null ? [] : [createMessage({ paths, port: deps.chats })]),

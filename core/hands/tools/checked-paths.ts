@@ -20,7 +20,6 @@ export class CheckedPaths {
     this.#facts = facts;
   }
 
-  /** The facts of a call that touches one path. */
   callFacts(args: object, given: string, access: PathFact['access'], context: FactContext): CallFacts {
     return { class: access, paths: [this.fact(args, given, access, context)], command: null, hosts: [] };
   }
@@ -60,7 +59,6 @@ export class CheckedPaths {
     return now;
   }
 
-  /** The folders of a context by their real paths. */
   folders(context: FactContext): ReturnType<PathFacts['folders']> {
     return this.#facts.folders(context);
   }

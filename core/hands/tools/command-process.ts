@@ -5,16 +5,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { ScriptBounds, SpawnRecord } from '../../contracts/tools.ts';
+import type { SpawnRecord } from '../../contracts/tools.ts';
 import type { CommandSandbox, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
 import { wrapCommand } from './confined-start.ts';
+import type { ConfirmedCommand } from './exec-facts.ts';
 import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
-import type { Runnable, Shell } from './shell-command.ts';
+import type { Shell } from './shell-command.ts';
 
-export interface CommandOptions {
-  readonly run: Runnable;
-  /** Real path of a folder. */
-  readonly cwd: string;
+export interface CommandOptions extends Omit<ConfirmedCommand, 'environment'> {
   readonly environment: Readonly<Record<string, string>>;
   /** The variables the command was given, inside and outside the sandbox. */
   readonly sets: Readonly<Record<string, string>>;
@@ -24,12 +22,6 @@ export interface CommandOptions {
   readonly attended: boolean;
   /** The folder of its session. */
   readonly workspace: string;
-  /** Describes what it reads, if it is known to do nothing else. */
-  readonly reads: string | null;
-  /** It makes no sense where part of the machine is hidden. */
-  readonly needsWholeMachine: boolean;
-  /** Of the skill under whose name it runs. */
-  readonly bounds: ScriptBounds | null;
   /** Without it the command reads the end of its input at once. */
   readonly keepInput: boolean;
   /** The last moment to call it off: aborted, nothing is started. */

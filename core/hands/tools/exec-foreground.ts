@@ -16,7 +16,7 @@ import { OutputSpool } from './output-spool.ts';
 import { settlesWithin } from './settles-within.ts';
 
 export interface ExecDeps extends CommandStarter {
-  /** Where commands that run in the background are listed for people. */
+  /** Told of commands that run in the background; people see the list. */
   readonly background?: BackgroundCommands;
   readonly clock: Clock;
   readonly environment: Environment;
@@ -46,19 +46,15 @@ export function optionsOf(
   run: Omit<ForegroundRun, 'timeoutMs'>,
   context: ToolContext,
 ): Omit<CommandOptions, 'keepInput' | 'onData'> {
+  const { attended, workspace, signal, processMarker: marker } = context;
   return {
-    run: run.run,
-    cwd: run.cwd,
-    environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
+    ...run,
+    environment: childEnvironment(deps.environment, marker, deps.platform),
     sets: run.environment,
-    marker: context.processMarker,
-    pty: run.pty,
-    attended: context.attended,
-    workspace: context.workspace,
-    reads: run.reads,
-    needsWholeMachine: run.needsWholeMachine,
-    bounds: run.bounds,
-    signal: context.signal,
+    marker,
+    attended,
+    workspace,
+    signal,
     onSpawn: (record) => context.onSpawn(record),
   };
 }

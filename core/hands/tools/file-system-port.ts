@@ -5,7 +5,6 @@ import { errnoOf } from '../../base/errno.ts';
 
 export interface PathEntry {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
-  /** Number of hard links. */
   readonly links: number;
 }
 

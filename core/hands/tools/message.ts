@@ -17,7 +17,6 @@ export interface MessagePort {
   titleOf(chat: ChatAddress): string | null;
   /** The chat a turn came from, where its answer goes. */
   ofTurn(turnId: string): ChatAddress | null;
-  /** The chat of a session. */
   ofSession(sessionId: string): ChatAddress | null;
   /** The chat last written from; of one channel, where it is named. */
   lastUsed(channel: string | undefined): ChatAddress | null;

@@ -1,5 +1,7 @@
 // Finds the names a mistyped one may have meant. Pure; bounded by the length of the names it is given.
 
+import { editDistance } from '../../base/edit-distance.ts';
+
 const NAME_CHARS_MAX = 64;
 
 /** Up to `limit` names of `known` that resemble `name`, nearest first. */
@@ -21,18 +23,4 @@ function plain(name: string): string {
     .slice(0, NAME_CHARS_MAX)
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
-}
-
-/** Levenshtein distance, one row at a time. */
-export function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    previous = row;
-  }
-  return previous[b.length] ?? 0;
 }

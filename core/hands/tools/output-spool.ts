@@ -47,7 +47,6 @@ export class OutputSpool {
     this.#forget();
   }
 
-  /** Up to `length` bytes from `offset` on. */
   read(offset: number, length: number): SpoolPart {
     const end = Math.min(offset + length, this.#total);
     if (offset >= end) return { bytes: Buffer.alloc(0), offset };

@@ -1,17 +1,11 @@
 // Places no grant ever covers, each with the reason a person reads. Pure: judges a real path by its letters, never opens it.
 
 import { sep } from 'node:path';
-import { ownDataProtection } from '../../contracts/tools.ts';
+import { ownDataProtection, type FactContext } from '../../contracts/tools.ts';
 import { isInside } from '../../base/inside-folder.ts';
 
-export interface ProtectedFolders {
-  /** TrayClaw's own data folder, real path. */
-  readonly home: string;
-  /** The workspace, real path. */
-  readonly workspace: string;
-  /** The configured one, where a session works in another folder. */
-  readonly configuredWorkspace?: string;
-}
+/** Real paths. */
+export type ProtectedFolders = Pick<FactContext, 'home' | 'workspace' | 'configuredWorkspace'>;
 
 interface Place {
   /** Consecutive parts anywhere in the path; one `*` in a part matches anything. */

@@ -68,18 +68,7 @@ function guardedContext(
   liveBytesMax: number,
 ): ToolContext {
   return {
-    workspace: context.workspace,
-    ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
-    home: context.home,
-    extraFolders: context.extraFolders,
-    callId: context.callId,
-    sessionId: context.sessionId,
-    turnId: context.turnId,
-    attended: context.attended,
-    idempotencyKey: context.idempotencyKey,
-    processMarker: context.processMarker,
-    artifacts: context.artifacts,
-    ...(context.redaction === undefined ? {} : { redaction: context.redaction }),
+    ...context,
     signal,
     onOutput: (chunk) => {
       if (state.over || state.liveBytes >= liveBytesMax) return;

@@ -7,22 +7,10 @@ import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { childEnvironment } from './child-environment.ts';
 import { wrapCommand } from './confined-start.ts';
-import type { EnvironmentMarker } from './process-trees.ts';
-import type { ProgramDeps } from './run-program.ts';
+import type { ProgramDeps, ProgramRun } from './run-program.ts';
 import { settlesWithin } from './settles-within.ts';
 
-export interface ProgramStart {
-  /** A program and its arguments; no shell reads them. */
-  readonly argv: readonly string[];
-  /** Real path of a folder. */
-  readonly cwd: string;
-  /** Variables besides the few that every command gets. */
-  readonly sets: Readonly<Record<string, string>>;
-  readonly marker: EnvironmentMarker;
-  /** A person approved exactly this program; otherwise it runs in the sandbox of commands. */
-  readonly attended: boolean;
-  readonly signal: AbortSignal;
-}
+export type ProgramStart = Required<Pick<ProgramRun, 'argv' | 'cwd' | 'sets' | 'marker' | 'attended' | 'signal'>>;
 
 export interface RunningProgram {
   readonly stdin: Writable;

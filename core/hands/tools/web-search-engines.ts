@@ -6,14 +6,12 @@ import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FetchAnswer, FetchRequest } from '../../guard/egress/egress.ts';
 import { runPageJob } from './web-page.ts';
+import type { PageResult } from './web-results-page.ts';
 import { visibleText } from './web-text.ts';
 
 export type SearchConfig = NonNullable<Config['web']['search']>;
 
-export interface SearchResult {
-  readonly title: string;
-  readonly url: string;
-  readonly snippet: string;
+export interface SearchResult extends PageResult {
   /** As the service gives it. */
   readonly publishedAt?: string;
 }

@@ -88,7 +88,6 @@ export class TurnWindow {
     }
   }
 
-  /** Shows only the newest turns. */
   async toNewest(): Promise<void> {
     this.#lastId = null;
     this.#firstId = this.#idAt(Math.max(0, this.#turns.length - turnsAtFirst));

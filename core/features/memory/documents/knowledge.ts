@@ -5,29 +5,15 @@ import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import type { Clock } from '../../../base/clock.ts';
-import type { Later } from '../../../base/later.ts';
-import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
-import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import type { FindPassages, ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
-import { searchKnowledge, type Found, type SearchRequest } from './search.ts';
-import { indexSource, type IndexReport } from './source-index.ts';
+import type { Spine } from '../../feature.ts';
+import type { ConfiguredSource, DirectorySource } from './ports.ts';
+import { searchKnowledge, type Found, type SearchDeps, type SearchRequest } from './search.ts';
+import { indexSource, type IndexReport, type SourceIndexDeps } from './source-index.ts';
 
-export interface KnowledgeDeps {
-  readonly store: KnowledgeStore;
-  readonly findMeaning: FindPassages;
-  readonly reader: DocumentReader;
-  readonly readPage: ReadPage;
-  readonly sources: readonly ConfiguredSource[];
-  readonly resolvers: readonly KnowledgeResolver[];
-  readonly untrustedOf: UntrustedOf;
-  readonly skipped: readonly string[];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly later: Later;
+export interface KnowledgeDeps extends SearchDeps, SourceIndexDeps, Pick<Spine, 'logger' | 'later'> {
   /** Something was indexed, and its passages need vectors. */
   onIndexed(): void;
 }
@@ -108,15 +94,11 @@ export class Knowledge {
 
   status(name: string, limit: number): OpResult<'knowledge.status'> {
     const entry = this.#find(name);
-    const documents = this.#deps.store.documents(name, limit).map((document) => ({
-      path: document.path,
-      title: document.title,
-      mediaType: document.mediaType,
-      sizeBytes: document.sizeBytes,
-      chunks: document.passages,
-      indexedAtMs: document.indexedAtMs,
-      problem: document.problem,
-    }));
+    const documents = this.#deps.store
+      .documents(name, limit)
+      .map(({ path, title, mediaType, sizeBytes, passages: chunks, indexedAtMs, problem }) => {
+        return { path, title, mediaType, sizeBytes, chunks, indexedAtMs, problem };
+      });
     return { source: this.#view(entry), documents };
   }
 

@@ -1,18 +1,11 @@
 // All changes of memories: proposed, kept, promoted, pinned, settled, forgotten, imported and exported. Each change is an event; promotion.ts
 // alone decides what may be kept without a person.
 
-import type { Clock } from '../../../base/clock.ts';
-import type { IdSource } from '../../../base/ids.ts';
 import { AppError } from '../../../contracts/errors.ts';
-import {
-  memoryTextMax,
-  sharedScope,
-  type MemoryKind,
-  type MemoryState,
-  type MemoryHit,
-  type MemoryView,
-} from '../../../contracts/features/memory.ts';
-import type { KeptMemory, MemoryResolver } from '../../../contracts/memory-ports.ts';
+import { memoryTextMax, sharedScope, type MemoryState, type MemoryHit, type MemoryView } from '../../../contracts/features/memory.ts';
+import type { KeptMemory, MemoryResolver, Proposal } from '../../../contracts/memory-ports.ts';
+import type { OpParsed } from '../../../contracts/ops.ts';
+import type { Spine } from '../../feature.ts';
 import type { MemoryCounts } from './memory-rows.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
@@ -21,34 +14,23 @@ import { ruleFor } from './promotion.ts';
 import { noteUse, type UsePlace } from './memory-pack-source.ts';
 import { viewOf } from './view.ts';
 
-export interface MemoryBookDeps {
+export interface MemoryBookDeps extends Pick<Spine, 'clock' | 'ids'> {
   readonly store: MemoryStore;
   readonly source: Recall;
   readonly resolver: MemoryResolver;
-  readonly clock: Clock;
-  readonly ids: IdSource;
   /** The most candidates that wait for a person; the oldest is dropped for a new one. */
   readonly candidatesMax: number;
 }
 
-export interface Proposed {
-  readonly kind: MemoryKind;
-  readonly text: string;
+export interface Proposed extends Proposal {
   readonly scope: string;
-  readonly importance: number;
   readonly pinned?: boolean;
   /** Derived from the call, so that the same call again finds it. */
   readonly memoryId?: string;
   readonly createdAtMs?: number;
 }
 
-export interface MemoryListQuery {
-  readonly query?: string | undefined;
-  readonly state?: MemoryState | undefined;
-  readonly kind?: MemoryKind | undefined;
-  readonly scope?: string | undefined;
-  readonly archived?: boolean | undefined;
-  readonly contradicted?: boolean | undefined;
+export interface MemoryListQuery extends Omit<OpParsed<'memory.list'>, 'limit' | 'offset'> {
   readonly limit: number;
   readonly offset: number;
 }

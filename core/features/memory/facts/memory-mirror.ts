@@ -2,12 +2,11 @@
 // at least once, and never on the path of a turn. Candidates are not passed on: they wait for a person.
 
 import { orAborted } from '../../../base/deferred.ts';
-import type { Later } from '../../../base/later.ts';
-import type { Logger } from '../../../base/logger.ts';
 import type { AnyEvent, EventType } from '../../../contracts/events.ts';
 import type { KeptMemory, MemorySource, RememberedText } from '../../../contracts/memory-ports.ts';
+import type { Spine } from '../../feature.ts';
 
-export interface MirrorDeps {
+export interface MirrorDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly sources: readonly MemorySource[];
   readonly reads: {
     afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number };
@@ -15,8 +14,6 @@ export interface MirrorDeps {
   /** Null for a forgotten one. */
   find(memoryId: string): KeptMemory | null;
   readonly cursors: { get(source: string): number; set(source: string, seq: number): void };
-  readonly later: Later;
-  readonly logger: Logger;
 }
 
 type Hand = (signal: AbortSignal) => Promise<void>;

@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { applyByType, type Changes } from '../../../contracts/event-table.ts';
-import type { AnyEvent, EventBodies, EventOf } from '../../../contracts/events.ts';
-import { memoryOriginSchema, type MemoryKind, type MemoryState } from '../../../contracts/features/memory.ts';
+import { byType } from '../../../contracts/event-table.ts';
+import type { EventBodies, EventOf } from '../../../contracts/events.ts';
+import { memoryOriginSchema, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../../contracts/tools.ts';
 import { HeldRows, Statements, type SqlDatabase } from '../../../store/storage/storage.ts';
@@ -34,19 +34,8 @@ export interface MemoryCounts {
   readonly contradictions: number;
 }
 
-interface StoredMemory {
-  readonly row: number;
-  readonly memoryId: string;
-  readonly state: MemoryState;
-  readonly kind: MemoryKind;
-  readonly scope: string;
-  readonly text: string;
-  readonly importance: number;
+interface StoredMemory extends Omit<KeptMemory, 'pinned' | 'origin' | 'untrusted'> {
   readonly pinned: number;
-  readonly createdAtMs: number;
-  readonly usedAtMs: number;
-  readonly uses: number;
-  readonly rule: string | null;
   readonly origin: string;
   readonly untrusted: string;
 }
@@ -85,7 +74,7 @@ export class MemoryRows {
   /** Of every scope and state. */
   readonly texts: SearchedTexts;
 
-  readonly #changes: Changes = {
+  readonly apply = byType({
     'memory.remembered': (event) => this.#remember(event),
     'memory.repeated': ({ body, atMs }) => this.#repeat(body, atMs),
     'memory.promoted': ({ body, atMs }) => void this.#sql.run(statements.promote, { id: body.memoryId, rule: body.rule, atMs }),
@@ -97,18 +86,13 @@ export class MemoryRows {
     },
     'memory.contradicted': ({ body, atMs }) => void this.#sql.run(statements.contradict, body.memoryId, body.otherId, body.reason, atMs),
     'memory.settled': ({ body }) => this.#settle(body),
-  };
+  });
 
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = new Statements(db);
     this.#held = new HeldRows(db, 'memories');
     this.texts = new SearchedTexts(db, { table: 'memories', row: 'row', words: 'memory_text' });
-  }
-
-  /** Called for every event inside its transaction. */
-  apply(event: AnyEvent): void {
-    applyByType(this.#changes, event);
   }
 
   find(memoryId: string): KeptMemory | null {

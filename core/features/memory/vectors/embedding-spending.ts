@@ -1,12 +1,8 @@
 // The usage of an embedding call, and the port that checks and records it. Types only.
 
-export interface EmbeddingUse {
-  readonly purpose: 'texts' | 'questions';
-  readonly count: number;
-  readonly tokens: number;
-  readonly tokensReported: boolean;
-  readonly tookMs: number;
-}
+import type { EventBodies } from '../../../contracts/events.ts';
+
+export type EmbeddingUse = Omit<EventBodies['embedding.used'], 'model' | 'costUsd'>;
 
 export interface EmbeddingSpending {
   /** Before texts are sent. Fails with over_budget. */

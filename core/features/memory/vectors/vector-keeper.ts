@@ -1,9 +1,8 @@
 // Gives every text its vector in the background: one batch at a time, the cache first, the model pinned by its answers. A failure is kept to
 // be shown and retried later; searches use words in the meantime.
 
-import type { Later } from '../../../base/later.ts';
-import type { Logger } from '../../../base/logger.ts';
 import { toAppError } from '../../../contracts/errors.ts';
+import type { Spine } from '../../feature.ts';
 import { referenceName } from './reference-texts.ts';
 import { measureFloor, referenceTexts } from './relevance.ts';
 
@@ -26,7 +25,6 @@ export interface EmbeddedTexts {
   reset(): void;
 }
 
-/** The store of vectors. */
 export interface VectorPlace {
   /** Returns whether existing vectors were dropped. Fails with store_failed. */
   pin(model: string, dimensions: number): boolean;
@@ -37,13 +35,11 @@ export interface VectorPlace {
   keep(textHash: string, vector: Float32Array): void;
 }
 
-export interface VectorKeeperDeps {
+export interface VectorKeeperDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly embedder: { readonly model: string; embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> };
   readonly place: VectorPlace;
   readonly tables: readonly EmbeddedTexts[];
   readonly transact: <T>(work: () => T) => T;
-  readonly later: Later;
-  readonly logger: Logger;
 }
 
 const BATCH = 64;

@@ -1,14 +1,10 @@
 // Words for providers and models, and for setting one up.
 
+import type { EngineState } from '../../../../core/contracts/features/engine.ts';
+
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
 
-interface EngineSizes {
-  readonly version: string;
-  readonly packages: number;
-  readonly downloadBytes: number;
-  readonly diskBytes: number;
-  readonly source: string;
-}
+type EngineSizes = Pick<EngineState, 'version' | 'packages' | 'downloadBytes' | 'diskBytes' | 'source'>;
 
 export const providers = {
   routes: {

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EventStreamParser, lineCharsMax, type StreamMessage } from './event-stream.ts';
+import { EventStreamParser, type StreamMessage } from './event-stream.ts';
+
+const lineCharsMax = 1000;
 
 function parse(chunks: readonly string[]): { messages: StreamMessage[]; ids: string[] } {
   const messages: StreamMessage[] = [];
   const ids: string[] = [];
-  const parser = new EventStreamParser({ message: (message) => messages.push(message), id: (id) => ids.push(id) });
+  const parser = new EventStreamParser({ message: (message) => messages.push(message), id: (id) => ids.push(id) }, lineCharsMax);
   for (const chunk of chunks) parser.push(chunk);
   return { messages, ids };
 }

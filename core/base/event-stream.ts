@@ -12,17 +12,17 @@ export interface StreamSink {
   id(id: string): void;
 }
 
-/** The longest single line kept; a longer one is a broken server and ends the stream. */
-export const lineCharsMax = 16_000_000;
-
 export class EventStreamParser {
   readonly #sink: StreamSink;
+  readonly #lineCharsMax: number;
   #rest = '';
   #event = '';
   #data: string[] = [];
 
-  constructor(sink: StreamSink) {
+  /** A line longer than `lineCharsMax` is that of a broken server. */
+  constructor(sink: StreamSink, lineCharsMax: number) {
     this.#sink = sink;
+    this.#lineCharsMax = lineCharsMax;
   }
 
   /** Feeds a chunk; may end anywhere, even between CR and LF. Throws a RangeError for an endless line. */
@@ -33,7 +33,7 @@ export class EventStreamParser {
     if (held) text = text.slice(0, -1);
     const lines = text.split(/\r\n|\n|\r/);
     this.#rest = (lines.pop() ?? '') + held;
-    if (this.#rest.length > lineCharsMax) throw new RangeError('a line of the event stream is too long');
+    if (this.#rest.length > this.#lineCharsMax) throw new RangeError('a line of the event stream is too long');
     for (const line of lines) this.#line(line);
   }
 
