@@ -1,6 +1,6 @@
 // Views, export and import of memories.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
@@ -9,7 +9,6 @@ import { exitCodes } from '../exit-code.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
-import { unreadable } from '../../../contracts/unreadable-file.ts';
 
 const headings = ['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'];
 
@@ -22,10 +21,7 @@ export const memoryViews: ViewsOf<'memory'> = {
   'memory.pin': { show: ({ memoryId, pinned }) => `${memoryId} is ${pinned ? 'pinned' : 'no longer pinned'}.` },
   'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? resolve(context.io.cwd, out) : null) },
   'memory.import': {
-    params: async (params, { given, context }) => {
-      const file = String(given['file']);
-      return { ...params, text: file === '-' ? await context.readStdin() : readText(resolve(context.io.cwd, file)) };
-    },
+    params: async (params, { given, context }) => ({ ...params, text: await context.readText(String(given['file'])) }),
   },
 };
 
@@ -45,14 +41,6 @@ function writeNew(file: string, text: string): void {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   } catch (cause) {
     throw new AppError('invalid_params', `${file} could not be written.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw unreadable(file, cause);
   }
 }
 
