@@ -17,6 +17,8 @@ test.each([
   [{ models: { retries: 99 } }, 'models.retries must be at most 10'],
   [{ models: { retries: 1.5 } }, 'models.retries must be a whole number, not a number'],
   [{ limits: { steps: 0 } }, 'limits.steps must be at least 1'],
+  [{ budget: { perDayUsd: Infinity } }, 'budget.perDayUsd must be a finite number'],
+  [{ budget: { perDayUsd: NaN } }, 'budget.perDayUsd must be a finite number'],
   [{ workspace: { path: '' } }, 'workspace.path must not be empty'],
   [{ policy: { mode: 'loose' } }, 'policy.mode must be one of supervised, workspace-free, locked-down'],
   [

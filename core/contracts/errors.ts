@@ -122,7 +122,7 @@ export class AppError extends Error {
 /** The next step, if the code alone determines it. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses may be fetched. To allow another, add it to policy.allowDomains in config.yaml.',
-  invalid_config: 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.',
+  invalid_config: 'Correct it in config.yaml. Nothing else was changed.',
   no_model: 'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
   model_auth: 'Check the key of this provider and try again; the conversation is kept.',
   model_rate_limited: 'Wait a moment and try again; the conversation is kept.',

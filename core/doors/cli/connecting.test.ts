@@ -64,7 +64,7 @@ test('a host waits for turns of others before it leaves, and Ctrl-C ends the wai
 test('doctor reports a runtime that cannot start', async () => {
   const parts = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(new AppError('invalid_config', 'budget.perDay: unknown key')) });
   const ran = await runCommand(['doctor', '--json'], parts);
-  const fix = 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.';
+  const fix = 'Correct it in config.yaml. Nothing else was changed.';
   expect([ran.code, JSON.parse(ran.out)]).toEqual([
     1,
     { ok: false, checks: [{ id: 'runtime', ok: false, detail: 'budget.perDay: unknown key', fix }] },

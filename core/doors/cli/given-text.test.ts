@@ -56,3 +56,12 @@ test.each([
   writeFileSync(file, '');
   expect(await said()).toBe(`${file} is empty.`);
 });
+
+test.each(['{"a":', '@home', '"open', '{a: 1, a: 2}', '!!js/function x', '*x'])(
+  'a setting that is no YAML is refused: %s',
+  async (value) => {
+    const { code, err, calls } = await given(['config', 'set', 'models.default', value], Buffer.alloc(0));
+    expect([code, calls, err.split('\n').length]).toEqual([2, [], 3]);
+    expect(err).toMatch(/^<value> is not valid YAML: .+\nPut text with signs of its own into quotes of YAML, such as: '"@home"'\n$/);
+  },
+);
