@@ -1,7 +1,7 @@
 // The context of every command: the terminal, the options all commands share, and a Claw for as long as it is needed.
 
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { givenPath } from '../../base/given-path.ts';
 import { decodeUtf8 } from '../../base/decode-utf8.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { notUtf8, unreadable } from '../../contracts/unreadable-file.ts';
@@ -124,7 +124,7 @@ export class CommandContext {
 
   /** The text of a file that a person named; of standard input for `-`. Fails with `not_found` or `invalid_params`, also when it is empty. */
   async readText(file: string): Promise<string> {
-    const path = resolve(this.io.cwd, file);
+    const path = givenPath(this.io, file);
     const text = file === '-' ? await this.readStdin() : readFile(path);
     if (text === '') throw new AppError('invalid_params', `${file === '-' ? 'Standard input' : path} is empty.`);
     return text;

@@ -1,12 +1,12 @@
 // `backup restore`: works on the files themselves, so nothing may run meanwhile.
 
-import { resolve } from 'node:path';
+import { givenPath } from '../../base/given-path.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 
 export async function restore(context: CommandContext, given: { readonly file: string }): Promise<number> {
-  const file = resolve(context.io.cwd, given.file);
+  const file = givenPath(context.io, given.file);
   const found = await context.parts.findInstance(context.home);
   if (found !== null) {
     await found.claw.close();

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -100,4 +100,17 @@ test('the newest backups are kept, and other files in the folder are left alone'
   expect(listBackups(home).map((backup) => backup.file)).toEqual([...files].reverse());
   expect(pruneBackups(home, 2)).toEqual([files[1], files[0]]);
   expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
+});
+
+test('a folder, an empty file and a foreign database are distinguished from a damaged backup', () => {
+  const home = newHome();
+  const [folder, empty, other] = ['folder', 'empty.db', 'other.db'].map((name) => join(home, name)) as [string, string, string];
+  mkdirSync(folder);
+  writeFileSync(empty, '');
+  const db = new Database(other);
+  db.exec('CREATE TABLE notes (text TEXT)');
+  db.close();
+  expect(() => verifyBackup(folder)).toThrow(`${folder} is not a plain file.`);
+  for (const file of [empty, other])
+    expect(verifyBackup(file)).toEqual({ ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' });
 });

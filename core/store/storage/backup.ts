@@ -131,12 +131,16 @@ export function openCopy(file: string): Database.Database {
 
 /** Opens the file read-only and checks its structure and that it holds an event log. */
 export function verifyBackup(file: string): { ok: boolean; events: number; detail: string } {
-  if (!existsSync(file)) throw new AppError('not_found', `There is no backup at ${file}.`);
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`);
+  if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { data: { hint: 'See: trayclaw backup list' } });
   let db: Database.Database | undefined;
   try {
     db = new Database(file, { readonly: true });
     const rows = db.pragma('integrity_check(5)') as { integrity_check: string }[];
     const detail = rows.map((row) => row.integrity_check).join('; ');
+    const hasLog = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() !== undefined;
+    if (!hasLog) return { ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' };
     const count = db.prepare('SELECT count(*) AS n FROM events').get() as { n: number };
     return { ok: detail === 'ok', events: count.n, detail };
   } catch (cause) {

@@ -1,7 +1,7 @@
 // Views, export and import of memories.
 
 import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { givenPath } from '../../../base/given-path.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
 import { cliCaller } from '../caller.ts';
@@ -19,7 +19,7 @@ export const memoryViews: ViewsOf<'memory'> = {
   'memory.add': { show: (view) => [`Remembered as ${view.memoryId}.`, ...openOf(view)].join('\n') },
   'memory.promote': { show: (view) => [`Kept ${view.memoryId}.`, ...openOf(view)].join('\n') },
   'memory.pin': { show: ({ memoryId, pinned }) => `${memoryId} is ${pinned ? 'pinned' : 'no longer pinned'}.` },
-  'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? resolve(context.io.cwd, out) : null) },
+  'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? givenPath(context.io, out) : null) },
   'memory.import': {
     params: async (params, { given, context }) => ({ ...params, text: await context.readText(String(given['file'])) }),
   },

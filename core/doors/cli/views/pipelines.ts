@@ -1,7 +1,7 @@
 // How pipelines and comparisons are shown.
 
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { givenPath } from '../../../base/given-path.ts';
 import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
 import type { PipelineView } from '../../../contracts/features/pipelines.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -24,7 +24,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
 
 /** Names each node as it ends, on standard error; the writer's text as it is written, where a person reads it. */
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
-  const file = typeof given['output'] === 'string' ? resolve(context.io.cwd, given['output']) : null;
+  const file = typeof given['output'] === 'string' ? givenPath(context.io, given['output']) : null;
   return context.withClaw('live', async ({ claw }) => {
     await meetModel(context, claw, null);
     const over = new AbortController();

@@ -1,7 +1,7 @@
 // Views of tools and artifacts; an artifact is read in parts and may be written to a file.
 
 import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { givenPath } from '../../../base/given-path.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';
@@ -32,7 +32,7 @@ function getArtifact(context: CommandContext, params: OpParams<'artifact.get'>, 
       offset = part.nextOffset;
     }
     if (out === undefined) context.output.raw(Buffer.concat(chunks));
-    else saveArtifact(context, resolve(context.io.cwd, out), { about, bytes: Buffer.concat(chunks) });
+    else saveArtifact(context, givenPath(context.io, out), { about, bytes: Buffer.concat(chunks) });
     return exitCodes.done;
   });
 }
