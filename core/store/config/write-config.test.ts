@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,4 +43,18 @@ test('a link stays a link: the file it leads to takes the setting', needs('a Uni
     await writeSettings(path, [{ key: 'limits.steps', value }]);
     expect([lstatSync(path).isSymbolicLink(), readFileSync(mine, 'utf8')]).toEqual([true, `limits:\n  steps: ${value}\n`]);
   }
+});
+
+test('a full disk is named as such, and the file stays as it was', needs('root on Linux, able to mount'), () => {
+  const script = `
+    mount -t tmpfs -o size=16k tmpfs "$1" && printf 'limits:\\n  steps: 5\\n' > "$1/config.yaml"
+    dd if=/dev/zero of="$1/fill" 2>/dev/null
+    "$2" --input-type=module -e "$3" "$1/config.yaml"; cat "$1/config.yaml"; ls "$1"`;
+  const write = `
+    import { writeSettings } from ${JSON.stringify(new URL('write-config.ts', import.meta.url).href)};
+    await writeSettings(process.argv[1], [{ key: 'limits.steps', value: 6 }]).catch((cause) => console.log(cause.code, cause.message));`;
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-write-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const said = execFileSync('unshare', ['--mount', 'sh', '-c', script, 'sh', folder, process.execPath, write], { encoding: 'utf8' });
+  expect(said).toBe(`store_full ${folder}/config.yaml cannot be written: the disk is full.\nlimits:\n  steps: 5\nconfig.yaml\nfill\n`);
 });

@@ -14,12 +14,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { errnoOf } from '../../base/errno.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 import { noKeys, readDocument } from './yaml-document.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 export interface Setting {
   /** A dotted path such as `models.default`. */
@@ -78,6 +80,10 @@ function replaceFile(path: string, text: string): void {
     renameOver({ renameSync }, fresh, path);
   } catch (cause) {
     rmSync(fresh, { force: true });
-    throw new AppError('store_readonly', `${path} cannot be written.`, { cause });
+    throw new AppError(
+      errnoOf(cause) === 'ENOSPC' ? 'store_full' : 'store_readonly',
+      `${path} cannot be written: ${whyFileFailed(cause)}.`,
+      { cause },
+    );
   }
 }

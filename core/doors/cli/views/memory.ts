@@ -1,14 +1,13 @@
 // Views, export and import of memories.
 
-import { writeFileSync } from 'node:fs';
 import { givenPath } from '../../../base/given-path.ts';
-import { AppError } from '../../../contracts/errors.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
 import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
+import { writeNewResult } from '../write-result.ts';
 
 const headings = ['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'];
 
@@ -29,19 +28,11 @@ function exportAll(context: CommandContext, out: string | null): Promise<number>
   return context.withClaw('any', async ({ claw }) => {
     const exported = await claw.op('memory.export', {}, cliCaller);
     // With --json the output is the document itself, not a file.
-    if (out !== null && !context.output.isJson) writeNew(out, exported.text);
+    if (out !== null && !context.output.isJson) writeNewResult(out, exported.text);
     const { text, count } = exported;
     context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${count} memories to ${out}.`));
     return exitCodes.done;
   });
-}
-
-function writeNew(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    throw new AppError('invalid_params', `${file} could not be written.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
-  }
 }
 
 /** A contradiction a person should settle: until then the agent sees one of the two. */
