@@ -104,7 +104,12 @@ test('store: the disk is full, and then is not', needs('root on Linux, able to m
       );
     }
     expectClear(failure ?? undefined, { code: 'store_full', says: /disk is full/ });
+    // A person who pressed the stop must not read only that something failed.
+    const stop = await failureOf(claw.op('panic.engage', {}));
+    expectClear(stop, { code: 'store_full', says: /^Everything is stopped; this could not be recorded\. The disk is full/ });
+    expect((await claw.op('panic.status', {})).engaged).toBe(true);
     rmSync(filler);
+    await claw.op('panic.release', {});
     await rig.expectWhole(claw);
     await claw.close();
   } finally {
