@@ -139,7 +139,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',
   store_locked: 'Use the running instance, or stop it first.',
   store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
-  store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept next to it.',
+  store_corrupt: 'Restore the newest backup: trayclaw backup restore last. The damaged file is kept next to it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
   rate_limited: 'Wait a second and send fewer requests at once.',
   keychain_unavailable: 'Create an encrypted vault instead (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',

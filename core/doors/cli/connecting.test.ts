@@ -75,7 +75,7 @@ test('a restore works only when nothing runs', async () => {
   const parts = fakeParts(new FakeClaw());
   expect(await runCommand(['backup', 'restore', 'b.db', '--json'], parts)).toEqual({
     code: 0,
-    out: '{"file":"/work-folder/b.db","events":3}\n',
+    out: '{"from":"b.db"}\n',
     err: '',
   });
   expect(parts.hosted).toEqual([]);
