@@ -39,6 +39,7 @@ test.each([
 });
 
 test('missing and empty parameters are distinguished, and a long list is cut', () => {
+  expect(described(opTable['policy.explain'].params, { tool: 'calc' })).toEqual(['args is missing']);
   expect(described(opTable['message.send'].params, {})).toEqual(['text is missing (it must be text)']);
   expect(described(opTable['message.send'].params, { text: '' })).toEqual(['text must not be empty']);
   const strict = z.strictObject({ list: z.array(z.string()) });

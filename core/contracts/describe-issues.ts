@@ -70,7 +70,8 @@ function depth(branch: readonly z.core.$ZodIssue[]): number {
 function sentence(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
-      if (value === undefined) return `is missing (it must be ${typeName(issue.expected)})`;
+      if (value === undefined)
+        return issue.expected === 'nonoptional' ? 'is missing' : `is missing (it must be ${typeName(issue.expected)})`;
       if (issue.expected === 'number' && typeof value === 'number') return 'must be a finite number';
       return `must be ${typeName(issue.expected)}, not ${typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)}`;
     case 'too_small':

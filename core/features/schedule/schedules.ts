@@ -48,6 +48,7 @@ export interface SchedulesDeps {
   readonly statusOf: (fired: ScheduleFired) => string | null;
   /** Fails with not_found for an id no session has. */
   assertSession(sessionId: string): void;
+  assertAgent(agentId: string): void;
 }
 
 const SCHEDULES_MAX = 200;
@@ -77,9 +78,10 @@ export class Schedules {
     return this.#view(this.#find(scheduleId), fires);
   }
 
-  /** Fails with invalid_params, not_found for its session, or queue_full. */
+  /** Fails with invalid_params, not_found for its session or agent, or queue_full. */
   create(wish: ScheduleWish, origin: Origin): ScheduleView {
     const { log, clock, ids, dueTimes, defaultAgentId, approvalMs } = this.#deps;
+    if (wish.agentId !== undefined) this.#deps.assertAgent(wish.agentId);
     const nowMs = clock.nowMs();
     const spec = dueTimes.settle(wish.spec, nowMs);
     if (origin.soonestMs !== undefined && (dueTimes.nextAfter(spec, nowMs) ?? 0) < origin.soonestMs) {
