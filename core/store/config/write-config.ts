@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Document } from 'yaml';
 import { errnoOf } from '../../base/errno.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
@@ -32,11 +33,8 @@ export interface Setting {
 
 /** All of them in one write. Fails with `invalid_config`, naming the key, and then changes nothing. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
-  const { isMap, isScalar } = await import('yaml');
-  const document = await readDocument(path, existsSync(path) ? readText(path) : '');
-  // `---` and `null` are no settings yet.
-  if (isScalar(document.contents) && document.contents.value === null) document.contents = document.createNode({});
-  if (document.contents !== null && !isMap(document.contents)) throw noKeys(path);
+  const { isScalar } = await import('yaml');
+  const document = await readSettingsDocument(path);
   let hasChanged = false;
   for (const { key, value } of settings) {
     const steps = key.split('.');
@@ -58,6 +56,15 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
   const loaded = parseConfig(path, document.toJS() ?? {});
   if (hasChanged) replaceFile(linkedFile(path), document.toString());
   return loaded;
+}
+
+async function readSettingsDocument(path: string): Promise<Document> {
+  const { isMap, isScalar } = await import('yaml');
+  const document = await readDocument(path, existsSync(path) ? readText(path) : '');
+  // `---` and `null` are no settings yet.
+  if (isScalar(document.contents) && document.contents.value === null) document.contents = document.createNode({});
+  if (document.contents !== null && !isMap(document.contents)) throw noKeys(path);
+  return document;
 }
 
 /** Where a link leads, as from a folder of settings a person keeps elsewhere: putting a file in its place would part the two. */
