@@ -100,10 +100,10 @@ test('a wrong key writes nothing and says which variable to correct; without --y
 
 test.each(['sk-a\u2026z', 'sk-a\nb'])(
   'a key that no header can hold is distinguished from a server that does not answer: %j',
-  async (key) => {
+  async (pasted) => {
     const vendor = await ScriptedModel.start([]);
     onTestFinished(() => vendor.close());
-    const done = await open().cli(['setup', '--provider', 'works', '--base-url', `${vendor.origin}/v1`, '--key-stdin', '--yes'], key);
+    const done = await open().cli(['setup', '--provider', 'works', '--base-url', `${vendor.origin}/v1`, '--key-stdin', '--yes'], pasted);
     expect(done.json).toEqual({
       error: {
         code: 'invalid_config',

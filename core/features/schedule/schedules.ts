@@ -81,7 +81,8 @@ export class Schedules {
   /** Fails with invalid_params, not_found for its session or agent, or queue_full. */
   create(wish: ScheduleWish, origin: Origin): ScheduleView {
     const { log, clock, ids, dueTimes, defaultAgentId, approvalMs } = this.#deps;
-    if (wish.agentId !== undefined) this.#deps.assertAgent(wish.agentId);
+    const agentId = wish.agentId ?? defaultAgentId;
+    this.#deps.assertAgent(agentId);
     const nowMs = clock.nowMs();
     const spec = dueTimes.settle(wish.spec, nowMs);
     if (origin.soonestMs !== undefined && (dueTimes.nextAfter(spec, nowMs) ?? 0) < origin.soonestMs) {
@@ -92,7 +93,7 @@ export class Schedules {
       name: wish.name,
       prompt: wish.prompt,
       spec,
-      agentId: wish.agentId ?? defaultAgentId,
+      agentId,
       session: this.#sessionOf(wish.session ?? 'own'),
       missed: wish.missed ?? 'once',
       bounds: wish.bounds ?? jobBoundsSchema.parse({}),
