@@ -216,9 +216,10 @@ function reportCrashes(redaction: Redaction): void {
   process.on('unhandledRejection', report);
 }
 
+/** Also after the error of a write, which a stream reports only later. */
 function flushed(stream: Writable): Promise<void> {
   return new Promise((written) => {
-    if (stream.writableLength === 0) written();
-    else stream.write('', () => written());
+    if (stream.writableLength === 0) setImmediate(written);
+    else stream.write('', () => setImmediate(written));
   });
 }

@@ -14,6 +14,14 @@ const oldNode = describeOldNode(process.versions.node);
 const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string };
 
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+    // A reader that left early is no failure of ours.
+    if (cause.code === 'EPIPE') return;
+    process.exitCode = 1;
+    void import('../core/contracts/unreadable-file.ts').then(({ whyFileFailed }) => {
+      process.stderr.write(`The output cannot be written: ${whyFileFailed(cause)}.\n`);
+    });
+  });
   process.stdout.write(version + '\n');
 } else if (oldNode !== null) {
   process.stderr.write(`${oldNode} From a checkout, npm start and npm run trayclaw bring their own.\n`);

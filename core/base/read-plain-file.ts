@@ -1,18 +1,21 @@
 // Reads a small file that a person or another program wrote. Refuses a pipe, a device or a folder instead of waiting for it. Calls the file
 // system only through its parameters.
 
+import { decodeUtf8 } from './decode-utf8.ts';
+
 /** The part of `node:fs` used here. */
 export interface ReadCalls {
   readonly constants: { readonly O_RDONLY: number; readonly O_NONBLOCK?: number };
   openSync(path: string, flags: number): number;
   fstatSync(handle: number): { isFile(): boolean; readonly size: number };
-  readFileSync(handle: number, encoding: 'utf8'): string;
+  readFileSync(handle: number): Uint8Array;
   closeSync(handle: number): void;
 }
 
 export type PlainFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'not-plain' }
+  | { readonly kind: 'not-utf8' }
   | { readonly kind: 'too-large'; readonly sizeBytes: number };
 
 /** Fails with the error of the file system where the file cannot be opened. */
@@ -23,7 +26,8 @@ export function readPlainFile(fs: ReadCalls, path: string, bytesMax: number): Pl
     const stat = fs.fstatSync(handle);
     if (!stat.isFile()) return { kind: 'not-plain' };
     if (stat.size > bytesMax) return { kind: 'too-large', sizeBytes: stat.size };
-    return { kind: 'text', text: fs.readFileSync(handle, 'utf8') };
+    const text = decodeUtf8(fs.readFileSync(handle));
+    return text === null ? { kind: 'not-utf8' } : { kind: 'text', text };
   } finally {
     fs.closeSync(handle);
   }

@@ -76,8 +76,8 @@ export const careOps = defineOps({
   'backup.verify': {
     params: z.strictObject({ file: z.string().min(1) }),
     result: z.object({ ok: z.boolean(), events: z.number().int(), detail: z.string() }),
-    about: 'check a backup',
+    about: 'check a backup; last is the newest',
     doneWhen: 'ok',
-    commands: { 'backup verify': { takes: ['file'], paths: ['file'], example: 'backups/latest.db' } },
+    commands: { 'backup verify': { takes: ['file'], paths: ['file'], example: 'last' } },
   },
 });

@@ -17,6 +17,8 @@ test.each([
   [{ models: { retries: 99 } }, 'models.retries must be at most 10'],
   [{ models: { retries: 1.5 } }, 'models.retries must be a whole number, not a number'],
   [{ limits: { steps: 0 } }, 'limits.steps must be at least 1'],
+  [{ budget: { perDayUsd: Infinity } }, 'budget.perDayUsd must be a finite number'],
+  [{ budget: { perDayUsd: NaN } }, 'budget.perDayUsd must be a finite number'],
   [{ workspace: { path: '' } }, 'workspace.path must not be empty'],
   [{ policy: { mode: 'loose' } }, 'policy.mode must be one of supervised, workspace-free, locked-down'],
   [
@@ -37,6 +39,7 @@ test.each([
 });
 
 test('missing and empty parameters are distinguished, and a long list is cut', () => {
+  expect(described(opTable['policy.explain'].params, { tool: 'calc' })).toEqual(['args is missing']);
   expect(described(opTable['message.send'].params, {})).toEqual(['text is missing (it must be text)']);
   expect(described(opTable['message.send'].params, { text: '' })).toEqual(['text must not be empty']);
   const strict = z.strictObject({ list: z.array(z.string()) });

@@ -70,8 +70,7 @@ function depth(branch: readonly z.core.$ZodIssue[]): number {
 function sentence(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
-      if (value === undefined) return `is missing (it must be ${typeName(issue.expected)})`;
-      return `must be ${typeName(issue.expected)}, not ${typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)}`;
+      return wrongType(issue.expected, value);
     case 'too_small':
       return tooSmall(issue);
     case 'too_big':
@@ -86,6 +85,12 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     default:
       return isOwn(issue) ? issue.message : 'does not fit';
   }
+}
+
+function wrongType(expected: string, value: unknown): string {
+  if (value === undefined) return expected === 'nonoptional' ? 'is missing' : `is missing (it must be ${typeName(expected)})`;
+  if (expected === 'number' && typeof value === 'number') return 'must be a finite number';
+  return `must be ${typeName(expected)}, not ${typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)}`;
 }
 
 function tooSmall({ origin, minimum, inclusive, ...issue }: z.core.$ZodIssueTooSmall): string {

@@ -122,7 +122,7 @@ export class AppError extends Error {
 /** The next step, if the code alone determines it. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses may be fetched. To allow another, add it to policy.allowDomains in config.yaml.',
-  invalid_config: 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.',
+  invalid_config: 'Correct it in config.yaml. Nothing else was changed.',
   no_model: 'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
   model_auth: 'Check the key of this provider and try again; the conversation is kept.',
   model_rate_limited: 'Wait a moment and try again; the conversation is kept.',
@@ -139,7 +139,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',
   store_locked: 'Use the running instance, or stop it first.',
   store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
-  store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept next to it.',
+  store_corrupt: 'Restore the newest backup: trayclaw backup restore last. The damaged file is kept next to it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
   rate_limited: 'Wait a second and send fewer requests at once.',
   keychain_unavailable: 'Create an encrypted vault instead (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',

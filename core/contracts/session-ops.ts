@@ -9,6 +9,8 @@ import { id, most } from './op-params.ts';
 import { planChoiceSchema } from './turn-bounds.ts';
 import { workspacePath } from './workspace-ops.ts';
 
+const cursor = 'the next page, as the page before named it';
+
 const searchHitSchema = z.object({
   sessionId: z.string(),
   title: z.string(),
@@ -40,7 +42,7 @@ export const sessionOps = defineOps({
     commands: {
       history: {
         about: 'show the latest sessions and their status',
-        options: { limit: most },
+        options: { limit: most, cursor },
         sets: { limit: 10 },
         shows: {
           each: 'sessions',
@@ -55,7 +57,7 @@ export const sessionOps = defineOps({
           helpers: 'also the sessions of subagents, pipelines and evals',
           limit: most,
           workspace: { flag: 'workspace <folder>', about: 'those that work in this folder' },
-          cursor: 'the next page, as the page before named it',
+          cursor,
         },
         paths: ['workspace'],
         example: '--limit 5',

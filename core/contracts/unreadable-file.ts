@@ -28,6 +28,12 @@ export function whyFileFailed(cause: unknown): string {
   return meaning ?? (cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unknown reason');
 }
 
+/** For bytes that are no UTF-8. `what` begins the sentence. */
+export function notUtf8(what: string, code: 'invalid_params' | 'invalid_config' = 'invalid_params'): AppError {
+  const hint = 'Save it as UTF-8, or convert it, such as with: iconv -f latin1 -t utf-8';
+  return new AppError(code, `${what} is not UTF-8 text.`, { data: { hint } });
+}
+
 /** A file that a person named and that gave no text: `not_found` or `invalid_params`. */
 export function unreadable(path: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;

@@ -119,7 +119,7 @@ export function fakeParts(claw: HostedRuntime, changes: Partial<CliParts> = {}):
     },
     findInstance: () => Promise.resolve(null),
     openDoors: () => Promise.resolve(doors),
-    restoreBackup: ({ file }) => Promise.resolve({ file, events: 3 }),
+    restoreBackup: ({ file }) => Promise.resolve({ from: file }),
     openWindow: () => Promise.resolve('an app window'),
     runDesktop: () => Promise.resolve({ kind: 'missing', why: 'Electron is not installed' }),
     serveMcp: () => Promise.resolve(),

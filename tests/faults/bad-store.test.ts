@@ -74,6 +74,18 @@ test.each(storeCases)('store: $name', async (storeCase) => {
   await rig.expectWhole(await rig.home.open({ config: rig.settings() }));
 });
 
+test('store: what a damaged database advises works as it is written', { timeout: 60_000 }, async () => {
+  await rig.seed();
+  rig.home.configure(rig.settings());
+  await (await rig.home.open({ config: rig.settings() })).close();
+  expect((await rig.home.cli(['backup', 'create'])).code).toBe(0);
+  writeFileSync(join(rig.home.path, 'trayclaw.db'), 'a shopping list, '.repeat(600));
+  const { error } = (await rig.home.cli(['sessions', 'list'])).json as { error: ErrorBody };
+  const [, words = ''] = /trayclaw ([a-z ]+)\./.exec(error.hint ?? '') ?? [];
+  expect(await rig.home.cli(words.split(' '))).toMatchObject({ code: 0 });
+  await rig.expectWhole(await rig.home.open({ config: rig.settings() }));
+});
+
 test('store: a second program on the same folder', async () => {
   await rig.seed();
   const claw = await rig.home.open({ config: rig.settings() });

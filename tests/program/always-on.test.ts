@@ -264,3 +264,12 @@ test('the agent keeps tasks freely and asks before it schedules an automatic sta
     { prompt: 'Did it come?', session: sessionId, depth: 1, createdBy: 'agent main', bounds: { grants: false } },
   ]);
 });
+
+test('a schedule for an agent that does not exist is refused at once, not when it is due', async () => {
+  const { claw } = await open([]);
+  await expect(claw.op('schedule.create', { ...job, agentId: 'nobody' })).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no agent "nobody" in config.yaml.',
+  });
+  expect((await claw.op('schedule.list', {})).schedules).toEqual([]);
+});

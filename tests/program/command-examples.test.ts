@@ -117,7 +117,6 @@ afterAll(async () => {
 /** The ids of the examples here. Each is made when an example needs it, so that none depends on another. */
 const ids: Readonly<Record<string, () => Promise<string>>> = {
   'trn_01JD7Q-p1': async () => (await claw.op('pack.list', {})).packs[0]?.packId ?? '',
-  'backups/latest.db': async () => (await claw.op('backup.create', {})).file,
   apr_01JD7Q: async () => (await propose('exec', { command: `touch ${(count += 1)}.made` })).pending?.[0]?.approvalId ?? '',
   trn_01JD7Q: async () => (await propose('exec', { command: `touch ${(count += 1)}.made` })).turnId,
   call_01JD7Q: async () => (await write()).callId,

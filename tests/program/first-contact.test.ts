@@ -98,6 +98,22 @@ test('a wrong key writes nothing and says which variable to correct; without --y
   expect((await home.cli(['setup', '--provider', 'nobody', '--yes'])).code).toBe(2);
 });
 
+test.each(['sk-a\u2026z', 'sk-a\nb'])(
+  'a key that no header can hold is distinguished from a server that does not answer: %j',
+  async (pasted) => {
+    const vendor = await ScriptedModel.start([]);
+    onTestFinished(() => vendor.close());
+    const done = await open().cli(['setup', '--provider', 'works', '--base-url', `${vendor.origin}/v1`, '--key-stdin', '--yes'], pasted);
+    expect(done.json).toEqual({
+      error: {
+        code: 'invalid_config',
+        message: 'The address, key or headers of works cannot be sent over HTTP.',
+        hint: 'Copy the key again: it is one word, without spaces, line breaks or signs that stand for the rest. Nothing else was changed.',
+      },
+    });
+  },
+);
+
 test('a pasted key of any length is kept in the vault alone, and a short one is warned of', async () => {
   const vendor = await ScriptedModel.start([{ answer: { text: 'ok' } }], { key: 'lab' });
   onTestFinished(() => vendor.close());

@@ -1,7 +1,7 @@
 // A terminal that is closed, and a reader that leaves, while a turn runs in the process: the process ends in order, with what it started.
 
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { assert } from '../../core/base/assert.ts';
@@ -90,4 +90,27 @@ test('a reader that leaves stops the turn, as Ctrl-C does', { timeout: 120_000 }
   expect(await ended).toBe(130);
   const claw = await home.open({ resume: false });
   expect((await claw.op('session.list', {})).sessions.map(({ status }) => status)).toEqual(['cancelled']);
+});
+
+/** They print before anything waits: an error of the stream comes when all else is done. */
+const instant = ['--version', '--help', 'completion bash'];
+
+test.each(instant)('a reader that left before the first byte of %s is no failure', { timeout: 60_000 }, async (words) => {
+  const child = spawn(process.execPath, [cliFile, ...words.split(' ')], { env: childEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  expect([code, err]).toEqual([0, '']);
+});
+
+test.each(instant)('%s fails on a full disk and says so', { ...needs('Linux'), timeout: 60_000 }, (words) => {
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const { status, stderr } = spawnSync(process.execPath, [cliFile, ...words.split(' ')], {
+    env: childEnv(),
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([1, 'The output cannot be written: the disk is full.\n']);
 });

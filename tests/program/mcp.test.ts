@@ -279,15 +279,17 @@ test('a server that cannot start says why, with its last words', async () => {
 test('the servers of another program are added, and their secrets do not stay in the file', async () => {
   const rig = new McpRig();
   const path = join(rig.home, 'mcp.json');
+  // Other programs on Windows begin such a file with a byte order mark.
   writeFileSync(
     path,
-    JSON.stringify({
-      mcpServers: {
-        'My Files': { command: 'npx', args: ['-y', 'x'], env: { DEBUG: '1', TOKEN: '${env:MY_TOKEN}' } },
-        web: { url: 'https://a.example/mcp' },
-        old: { type: 'sse', url: 'https://a.example/sse' },
-      },
-    }),
+    '\uFEFF' +
+      JSON.stringify({
+        mcpServers: {
+          'My Files': { command: 'npx', args: ['-y', 'x'], env: { DEBUG: '1', TOKEN: '${env:MY_TOKEN}' } },
+          web: { url: 'https://a.example/mcp' },
+          old: { type: 'sse', url: 'https://a.example/sse' },
+        },
+      }),
   );
   const claw = await rig.open({});
   const done = await claw.op('mcp.import', { path });

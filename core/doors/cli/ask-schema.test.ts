@@ -36,9 +36,14 @@ test('ask --schema prints the value alone, and nothing if the turn failed', asyn
   const failed = scripted({ fail: { code: 'model_timeout', message: 'The model took too long.' } });
   expect(await ask('town.json', failed)).toEqual({ code: 1, out: '', err: 'The model took too long.\n' });
   expect(failed.calls.some(({ name }) => name === 'turn.value')).toBe(false);
-  for (const file of ['bad.json', 'list.json', 'none.json']) {
+  // A file that is not there fails as with every other command that takes one.
+  for (const [file, code] of [
+    ['bad.json', 2],
+    ['list.json', 2],
+    ['none.json', 1],
+  ] as const) {
     const none = new FakeClaw();
-    expect(await ask(file, none)).toMatchObject({ code: 2, err: expect.stringContaining(file) as unknown });
+    expect(await ask(file, none)).toMatchObject({ code, err: expect.stringContaining(file) as unknown });
     expect(none.calls).toEqual([]);
   }
   expect((await runCommand(['ask', '/calc 1+1', '--schema', join(cwd, 'town.json')], fakeParts(new FakeClaw()))).code).toBe(2);

@@ -1,7 +1,5 @@
 // `ask`, `tool` and `calc`: one message, or one tool call without a model, through the same gate as everything else.
 
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { isPlainObject } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
@@ -18,7 +16,6 @@ import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
-import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
@@ -59,12 +56,9 @@ export async function ask(
   });
 }
 
-/** Fails with `invalid_params`. */
-async function readSchema({ io }: CommandContext, file: string): Promise<OpParams<'turn.value'>['schema']> {
-  const text = await readFile(resolve(io.cwd, file), 'utf8').catch((cause: unknown) => {
-    throw new AppError('invalid_params', `The schema ${file} cannot be read: ${whyFileFailed(cause)}.`);
-  });
-  const schema = parseJsonArgument(text, `The schema ${file}`);
+/** Fails with `not_found` or `invalid_params`. */
+async function readSchema(context: CommandContext, file: string): Promise<OpParams<'turn.value'>['schema']> {
+  const schema = parseJsonArgument(await context.readText(file), `The schema ${file}`);
   if (!isPlainObject(schema)) throw new AppError('invalid_params', `The schema ${file} is not a JSON object.`);
   return schema;
 }

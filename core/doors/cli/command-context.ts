@@ -1,6 +1,10 @@
 // The context of every command: the terminal, the options all commands share, and a Claw for as long as it is needed.
 
+import { readFileSync } from 'node:fs';
+import { givenPath } from '../../base/given-path.ts';
+import { decodeUtf8 } from '../../base/decode-utf8.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
+import { notUtf8, unreadable } from '../../contracts/unreadable-file.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
@@ -10,7 +14,7 @@ import { isInsideTool, withoutPersonOps } from './person-only.ts';
 import type { CliIo, CliParts, FoundInstance } from './ports.ts';
 import { withShortIds } from './short-ids.ts';
 
-const stdinCharsMax = 16 * 1024 * 1024;
+const stdinBytesMax = 16 * 1024 * 1024;
 
 export interface OpView<N extends OpName> {
   /** The value that --json prints; by default the result itself. */
@@ -104,16 +108,39 @@ export class CommandContext {
     }
   }
 
+  /** Fails with `invalid_params` for bytes that are no UTF-8. */
   async readStdin(): Promise<string> {
-    this.io.stdin.setEncoding('utf8');
-    let text = '';
-    for await (const chunk of this.io.stdin) {
-      text += String(chunk);
-      if (text.length > stdinCharsMax)
-        throw new AppError('payload_too_large', 'There is more on standard input than can be taken (16 MB).');
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of this.io.stdin as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > stdinBytesMax) throw new AppError('payload_too_large', 'There is more on standard input than can be taken (16 MB).');
+      chunks.push(chunk);
     }
+    const text = decodeUtf8(Buffer.concat(chunks));
+    if (text === null) throw notUtf8('Standard input');
     return text;
   }
+
+  /** The text of a file that a person named; of standard input for `-`. Fails with `not_found` or `invalid_params`, also when it is empty. */
+  async readText(file: string): Promise<string> {
+    const path = givenPath(this.io, file);
+    const text = file === '-' ? await this.readStdin() : readFile(path);
+    if (text === '') throw new AppError('invalid_params', `${file === '-' ? 'Standard input' : path} is empty.`);
+    return text;
+  }
+}
+
+function readFile(path: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  const text = decodeUtf8(bytes);
+  if (text === null) throw notUtf8(path);
+  return text;
 }
 
 /** Parses JSON a person typed. Fails with `invalid_params`. */

@@ -238,7 +238,8 @@ function repairing(): Entry[] {
       about: 'put a backup in place; nothing may run meanwhile',
       takes: [':file'],
       paths: [':file'],
-      example: 'backups/latest.db',
+      words: { file: 'a file; last is the newest sound one in the data folder' },
+      example: 'last',
       load: async () => (await import('./restore.ts')).restore,
     }),
   ];

@@ -63,7 +63,7 @@ export interface CliParts {
   findInstance(home: string): Promise<FoundInstance | null>;
   openDoors(options: { readonly home: string; readonly claw: HostedRuntime }): Promise<OwnDoors>;
   /** Works on the files directly; no process may own the data folder. */
-  restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
+  restoreBackup(options: { readonly home: string; readonly file: string }): Promise<{ readonly from: string }>;
   /** Shows the window; resolves to how, or null when this machine has no way to. */
   openWindow(options: WindowOptions): Promise<string | null>;
   /** Runs the tray app until it ends; says in a line what takes long. */

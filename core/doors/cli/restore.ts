@@ -1,12 +1,15 @@
 // `backup restore`: works on the files themselves, so nothing may run meanwhile.
 
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { givenPath } from '../../base/given-path.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 
 export async function restore(context: CommandContext, given: { readonly file: string }): Promise<number> {
-  const file = resolve(context.io.cwd, given.file);
+  const path = givenPath(context.io, given.file);
+  // Else the name of a backup in the data folder.
+  const file = existsSync(path) ? path : given.file;
   const found = await context.parts.findInstance(context.home);
   if (found !== null) {
     await found.claw.close();
@@ -15,6 +18,6 @@ export async function restore(context: CommandContext, given: { readonly file: s
     });
   }
   const restored = await context.parts.restoreBackup({ home: context.home, file });
-  context.output.result(restored ?? { file }, () => `Restored from ${file}.`);
+  context.output.result(restored, () => `Restored from ${restored.from}.`);
   return exitCodes.done;
 }

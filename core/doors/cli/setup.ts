@@ -1,7 +1,7 @@
 // `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tested with a real request before anything
 // is written, and everything is written in one step at the end, so that an interrupted set-up leaves nothing behind.
 
-import { resolve } from 'node:path';
+import { givenPath } from '../../base/given-path.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -93,7 +93,7 @@ function namedWish(context: CommandContext, claw: Claw, options: SetupOptions): 
 
 /** A GGUF file on this computer, by its path. */
 function fileWish({ io }: CommandContext, name: string, file: string): Wish {
-  const path = resolve(io.cwd, file.replace(/^~(?=$|[\\/])/, io.userFolder));
+  const path = givenPath(io, file);
   return { kind: 'provider', draft: { name, kind: 'embedded', file: path } };
 }
 
@@ -240,7 +240,7 @@ async function setWorkspace(
   const given =
     options.workspace ?? (options.asks === true ? (await askLine(context, 'Folder to work in (Enter: as it is): ')).trim() : '');
   if (given === '') return null;
-  const path = resolve(context.io.cwd, given.replace(/^~(?=$|[\\/])/, context.io.userFolder));
+  const path = givenPath(context.io, given);
   const { holds } = await claw.op('config.set', { key: 'workspace.path', value: path }, cliCaller);
   if (holds === 'next-start') context.output.note('The folder is used from the next start on.');
   return path;

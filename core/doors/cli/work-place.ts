@@ -3,6 +3,7 @@
 
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { givenPath } from '../../base/given-path.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { revealed } from '../../base/visible-text.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -35,7 +36,7 @@ export async function choosePlace(
 ): Promise<MessagePlace> {
   if (options.session !== undefined && options.continue === true)
     throw new AppError('invalid_params', 'Give either --session or --continue.');
-  const named = options.cwd === undefined ? {} : { workspace: resolve(context.io.cwd, options.cwd) };
+  const named = options.cwd === undefined ? {} : { workspace: givenPath(context.io, options.cwd) };
   // A session keeps its folder; naming another one is refused where the session is looked up.
   if (options.session !== undefined) return { sessionId: options.session, ...named };
   const workspace = named.workspace ?? (await chooseFolder(context, claw, lines));
@@ -91,7 +92,7 @@ async function findNewest(claw: Claw, folder: string | null): Promise<string> {
 /** Files named by --file, and those a person at the terminal names in the text as @path: below the current folder only. */
 export function filesOf(context: CommandContext, files: readonly string[], text: string): Pick<OpParams<'message.send'>, 'attachments'> {
   const { cwd } = context.io;
-  const named = files.map((path) => resolve(cwd, path));
+  const named = files.map((path) => givenPath(context.io, path));
   const mentioned = context.hasPerson ? mentionedFiles(text, cwd).filter((path) => !named.includes(path)) : [];
   for (const path of mentioned) context.output.note(`Attached ${revealed(basename(path))}.`);
   const attachments = [...named, ...mentioned].map((path) => ({ path }));

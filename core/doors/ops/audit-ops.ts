@@ -55,7 +55,7 @@ export function createAuditOps(deps: Deps): AuditOps {
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),
     'backup.list': () => ({ backups: listBackups(deps.log.storage.home) }),
-    'backup.verify': (params) => verifyBackup(params.file),
+    'backup.verify': (params) => verifyBackup(params.file, deps.log.storage.home),
   };
 }
 

@@ -1,7 +1,7 @@
 // The panic stop as operations. The order matters: stop in memory, end the processes, then record it.
 
 import { sleep } from '../../base/deferred.ts';
-import type { AppError } from '../../contracts/errors.ts';
+import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
@@ -39,7 +39,8 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
   const { killed, tookMs } = await ending;
   // Also where nothing could be recorded: the head file holds the stop.
   deps.head.secure();
-  if (unrecorded !== null) throw unrecorded;
+  if (unrecorded !== null)
+    throw new AppError(unrecorded.code, `Everything is stopped; this could not be recorded. ${unrecorded.message}`, { cause: unrecorded });
   if (killed > 0 || !wasEngaged)
     deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));
   const waited = new AbortController();

@@ -33,6 +33,7 @@ function open(sources: readonly TaintSource[] = []) {
     approvalMs: 1000,
     statusOf: () => null,
     assertSession: () => undefined,
+    assertAgent: () => undefined,
   });
   const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: () => sources });
   /** A turn of the session, started by a schedule where one is named. */

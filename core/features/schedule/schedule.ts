@@ -17,6 +17,7 @@ import { DueTimes } from './due-times.ts';
 import { readHeartbeatFile } from './heartbeat-file.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { machineZone } from './local-time.ts';
+import { assertKnownAgent } from '../../agent/registry/registry.ts';
 import { createScheduleOps } from './ops.ts';
 import { ScheduleBook, scheduleMigrations, type KeptSchedule } from './rows.ts';
 import { Schedules } from './schedules.ts';
@@ -84,6 +85,7 @@ export const schedule = defineBuiltInFeature({
       defaultAgentId: 'main',
       approvalMs: APPROVAL_MS,
       assertSession: (sessionId) => assertSession(log, sessionId),
+      assertAgent: (agentId) => assertKnownAgent(spine.config.agents, agentId),
     });
     const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
     const heartbeat = createHeartbeat(spine, book);

@@ -43,6 +43,7 @@ export interface SchedulesDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
   readonly statusOf: (fired: ScheduleFired) => string | null;
   /** Fails with not_found for an id no session has. */
   assertSession(sessionId: string): void;
+  assertAgent(agentId: string): void;
 }
 
 const SCHEDULES_MAX = 200;
@@ -72,9 +73,11 @@ export class Schedules {
     return this.#view(this.#find(scheduleId), fires);
   }
 
-  /** Fails with invalid_params, not_found for its session, or queue_full. */
+  /** Fails with invalid_params, not_found for its session or agent, or queue_full. */
   create(wish: ScheduleWish, origin: Origin): ScheduleView {
     const { log, clock, ids, dueTimes, defaultAgentId, approvalMs } = this.#deps;
+    const agentId = wish.agentId ?? defaultAgentId;
+    this.#deps.assertAgent(agentId);
     const nowMs = clock.nowMs();
     const spec = dueTimes.settle(wish.spec, nowMs);
     if (origin.soonestMs !== undefined && (dueTimes.nextAfter(spec, nowMs) ?? 0) < origin.soonestMs) {
@@ -85,7 +88,7 @@ export class Schedules {
       name: wish.name,
       prompt: wish.prompt,
       spec,
-      agentId: wish.agentId ?? defaultAgentId,
+      agentId,
       session: this.#sessionOf(wish.session ?? 'own'),
       missed: wish.missed ?? 'once',
       bounds: wish.bounds ?? jobBoundsSchema.parse({}),

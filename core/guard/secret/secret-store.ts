@@ -59,9 +59,8 @@ export class SecretStore {
     const { kind, keychain, vault } = this.#options;
     const wasInVault = kind !== 'keychain' && vault.exists && (await vault.delete(name));
     if (kind === 'vault') return wasInVault;
-    const wasInKeychain = wasInVault
-      ? await ifThere(() => keychain.delete(name), false)
-      : await this.#orVault(() => keychain.delete(name), false);
+    const ask = (): Promise<boolean> => keychain.delete(name);
+    const wasInKeychain = kind === 'keychain' ? await ask() : await ifThere(ask, false);
     return wasInVault || wasInKeychain;
   }
 

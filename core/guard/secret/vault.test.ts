@@ -185,6 +185,8 @@ test('the keychain comes first; a vault takes its place only where there is none
   const absent = new SecretStore({ kind: 'auto', keychain: keychainThat('absent'), vault: open(path) });
   expect(await codeOf(absent.set('lab', 'hunter2-hunter2'))).toBe('vault_locked');
   expect(await codeOf(absent.list())).toBe('keychain_unavailable');
+  // Where nothing can be kept there is nothing to delete: what removes a server must not stop at it.
+  expect(await absent.delete('lab')).toBe(false);
   expect(await absent.status()).toMatchObject({
     store: 'none',
     locked: false,

@@ -24,8 +24,13 @@ export function mapNetworkError(cause: unknown, context: NetworkContext): AppErr
   if (context.hasAnswered) {
     return new AppError('model_cut_off', `${provider} broke off in the middle of its answer.`, { data, cause, isRetryable: true });
   }
-  if (code !== null && code.startsWith('UND_ERR_INVALID')) {
-    return new AppError('invalid_config', `The address, key or headers of ${provider} cannot be sent over HTTP.`, { data, cause });
+  if (code !== null && (code.startsWith('UND_ERR_INVALID') || code === 'ERR_INVALID_CHAR')) {
+    const hint =
+      'Copy the key again: it is one word, without spaces, line breaks or signs that stand for the rest. Nothing else was changed.';
+    return new AppError('invalid_config', `The address, key or headers of ${provider} cannot be sent over HTTP.`, {
+      data: { ...data, hint },
+      cause,
+    });
   }
   if (code !== null && timeoutCodes.has(code)) {
     return new AppError('model_timeout', `Could not connect to ${provider} at ${origin} in time.`, { data, cause, isRetryable: true });

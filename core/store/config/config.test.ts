@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { configSchema } from '../../contracts/config.ts';
 import { loadConfig } from './config.ts';
 
-function homeWith(yaml?: string): string {
+function homeWith(yaml?: string | Buffer): string {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-config-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   if (yaml !== undefined) writeFileSync(join(home, 'config.yaml'), yaml);
@@ -36,6 +36,8 @@ test.each([
   ['a key twice further down', 'budget:\n  perDayUsd: 1\n  perDayUsd: 2', 'perDayUsd is named a second time in line 3.'],
   ['a file that was not written by hand', `budget: {}\n${'#'.repeat(1_000_000)}`, 'is larger than 1 MB'],
   ['a list', '- a\n- b', 'must hold keys and values'],
+  ['another encoding', Buffer.from('models:\n  default: m\u00FC/x\n', 'latin1'), 'is not UTF-8 text'],
+  ['the encoding of an old Windows shell', Buffer.from('\uFEFFbudget: {}\n', 'utf16le'), 'is not UTF-8 text'],
   [
     'aliases without end',
     `a: &a [x,x]\n${'bcdefghijklm'

@@ -6,7 +6,7 @@ import { isPlainObject } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
-import { readDocument } from './yaml-document.ts';
+import { noKeys, readDocument } from './yaml-document.ts';
 
 export type { LoadedConfig } from './parse-config.ts';
 export { writeSettings, type Setting } from './write-config.ts';
@@ -31,7 +31,7 @@ export async function readSettings(path: string): Promise<{ file: Record<string,
 async function readYaml(path: string): Promise<unknown> {
   const value = toPlain(await readDocument(path, readText(path)), path);
   if (value === null || value === undefined) return {};
-  if (!isPlainObject(value)) throw new AppError('invalid_config', `${path} must hold keys and values, such as "models:".`);
+  if (!isPlainObject(value)) throw noKeys(path);
   return value;
 }
 

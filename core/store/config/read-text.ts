@@ -3,6 +3,7 @@
 import * as nodeFs from 'node:fs';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { notUtf8 } from '../../contracts/unreadable-file.ts';
 
 const FILE_BYTES_MAX = 1_000_000;
 
@@ -15,6 +16,7 @@ export function readText(path: string): string {
     throw new AppError('invalid_config', `${path} cannot be read.`, { cause, data: { hint: 'Make the file readable for this user.' } });
   }
   if (read.kind === 'text') return read.text;
+  if (read.kind === 'not-utf8') throw notUtf8(path, 'invalid_config');
   if (read.kind === 'not-plain')
     throw new AppError('invalid_config', `${path} is not a plain file.`, { data: { hint: 'Put a text file in its place, or remove it.' } });
   throw new AppError('invalid_config', `${path} is larger than 1 MB.`, { data: { hint: 'Remove what is no setting from it.' } });

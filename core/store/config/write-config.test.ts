@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { needs } from '../../../tests/needs.ts';
 import { writeSettings } from './write-config.ts';
 
 async function written(yaml: string | null, key: string, value: unknown): Promise<string> {
@@ -26,4 +28,33 @@ test('a key with only comments below it takes a setting and keeps them; another 
   expect(await written('limits: few\n', 'limits.steps', 5)).toBe(
     'invalid_config: /config.yaml does not fit: limits must be keys with values.',
   );
+});
+
+test.each(['null\n', '---\n', '--- # mine\n...\n', '~'])('a file that holds nothing but %j takes a setting', async (yaml) => {
+  expect(await written(yaml, 'limits.steps', 5)).toContain('limits:\n  steps: 5');
+});
+
+test('a link stays a link: the file it leads to takes the setting', needs('a Unix system'), async () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-write-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const [path, mine] = [join(home, 'config.yaml'), join(home, 'mine.yaml')];
+  symlinkSync('mine.yaml', path);
+  for (const value of [5, 6]) {
+    await writeSettings(path, [{ key: 'limits.steps', value }]);
+    expect([lstatSync(path).isSymbolicLink(), readFileSync(mine, 'utf8')]).toEqual([true, `limits:\n  steps: ${value}\n`]);
+  }
+});
+
+test('a full disk is named as such, and the file stays as it was', needs('root on Linux, able to mount'), () => {
+  const script = `
+    mount -t tmpfs -o size=16k tmpfs "$1" && printf 'limits:\\n  steps: 5\\n' > "$1/config.yaml"
+    dd if=/dev/zero of="$1/fill" 2>/dev/null
+    "$2" --input-type=module -e "$3" "$1/config.yaml"; cat "$1/config.yaml"; ls "$1"`;
+  const write = `
+    import { writeSettings } from ${JSON.stringify(new URL('write-config.ts', import.meta.url).href)};
+    await writeSettings(process.argv[1], [{ key: 'limits.steps', value: 6 }]).catch((cause) => console.log(cause.code, cause.message));`;
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-write-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const said = execFileSync('unshare', ['--mount', 'sh', '-c', script, 'sh', folder, process.execPath, write], { encoding: 'utf8' });
+  expect(said).toBe(`store_full ${folder}/config.yaml cannot be written: the disk is full.\nlimits:\n  steps: 5\nconfig.yaml\nfill\n`);
 });

@@ -1,13 +1,28 @@
 // Changes settings in config.yaml: comments and order stay, the whole file is checked first, and a crash leaves the old or the new one.
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Document } from 'yaml';
+import { errnoOf } from '../../base/errno.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
-import { readDocument } from './yaml-document.ts';
+import { noKeys, readDocument } from './yaml-document.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 export interface Setting {
   /** A dotted path such as `models.default`. */
@@ -19,7 +34,7 @@ export interface Setting {
 /** All of them in one write. Fails with `invalid_config`, naming the key, and then changes nothing. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
   const { isScalar } = await import('yaml');
-  const document = await readDocument(path, existsSync(path) ? readText(path) : '');
+  const document = await readSettingsDocument(path);
   let hasChanged = false;
   for (const { key, value } of settings) {
     const steps = key.split('.');
@@ -39,8 +54,23 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
     else document.setIn(steps, value);
   }
   const loaded = parseConfig(path, document.toJS() ?? {});
-  if (hasChanged) replaceFile(path, document.toString());
+  if (hasChanged) replaceFile(linkedFile(path), document.toString());
   return loaded;
+}
+
+async function readSettingsDocument(path: string): Promise<Document> {
+  const { isMap, isScalar } = await import('yaml');
+  const document = await readDocument(path, existsSync(path) ? readText(path) : '');
+  // `---` and `null` are no settings yet.
+  if (isScalar(document.contents) && document.contents.value === null) document.contents = document.createNode({});
+  if (document.contents !== null && !isMap(document.contents)) throw noKeys(path);
+  return document;
+}
+
+/** Where a link leads, as from a folder of settings a person keeps elsewhere: putting a file in its place would part the two. */
+function linkedFile(path: string, linksMax = 20): string {
+  if (linksMax === 0 || lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  return linkedFile(resolve(dirname(path), readlinkSync(path)), linksMax - 1);
 }
 
 function replaceFile(path: string, text: string): void {
@@ -57,6 +87,10 @@ function replaceFile(path: string, text: string): void {
     renameOver({ renameSync }, fresh, path);
   } catch (cause) {
     rmSync(fresh, { force: true });
-    throw new AppError('store_readonly', `${path} cannot be written.`, { cause });
+    throw new AppError(
+      errnoOf(cause) === 'ENOSPC' ? 'store_full' : 'store_readonly',
+      `${path} cannot be written: ${whyFileFailed(cause)}.`,
+      { cause },
+    );
   }
 }

@@ -3,6 +3,11 @@
 import type { Document } from 'yaml';
 import { AppError } from '../../contracts/errors.ts';
 
+/** The file holds a list or a word. */
+export function noKeys(path: string): AppError {
+  return new AppError('invalid_config', `${path} must hold keys and values, such as "models:".`);
+}
+
 /** Fails with `invalid_config` if it is not YAML, or names a key twice. */
 export async function readDocument(path: string, text: string): Promise<Document> {
   const { isScalar, LineCounter, parseDocument, visit } = await import('yaml');

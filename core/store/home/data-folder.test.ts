@@ -8,6 +8,9 @@ const linux = { env: {}, cwd: '/here', platform: 'linux', userFolder: '/home/p' 
 test.each([
   ['x', linux, '/here/x'],
   [undefined, { ...linux, env: { TRAYCLAW_HOME: '/data' } }, '/data'],
+  [undefined, { ...linux, env: { TRAYCLAW_HOME: '~/claw' } }, '/home/p/claw'],
+  ['~', linux, '/home/p'],
+  ['~other/claw', linux, '/here/~other/claw'],
   ['/flag', { ...linux, env: { TRAYCLAW_HOME: '/data' } }, '/flag'],
   [undefined, { ...linux, env: { TRAYCLAW_HOME: '' } }, '/home/p/.local/share/trayclaw'],
   [undefined, { ...linux, env: { XDG_DATA_HOME: '/xdg' } }, '/xdg/trayclaw'],

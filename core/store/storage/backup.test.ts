@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -59,7 +59,7 @@ test('a bare name is searched among the backups; an empty folder has nothing to 
   const file = await backUp(home);
   const name = basename(file);
   rmSync(join(home, 'trayclaw.db'));
-  expect(restoreBackup(home, name, NOW_MS)).toEqual({ restored: join(home, 'trayclaw.db'), kept: null });
+  expect(restoreBackup(home, name, NOW_MS)).toEqual({ from: file, restored: join(home, 'trayclaw.db'), kept: null });
   expect(() => restoreBackup(home, 'trayclaw-missing.db', NOW_MS)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
 });
 
@@ -100,4 +100,32 @@ test('the newest backups are kept, and other files in the folder are left alone'
   expect(listBackups(home).map((backup) => backup.file)).toEqual([...files].reverse());
   expect(pruneBackups(home, 2)).toEqual([files[1], files[0]]);
   expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
+});
+
+test('a folder, an empty file and a foreign database are distinguished from a damaged backup', () => {
+  const home = newHome();
+  const [folder, empty, other] = ['folder', 'empty.db', 'other.db'].map((name) => join(home, name)) as [string, string, string];
+  mkdirSync(folder);
+  writeFileSync(empty, '');
+  const db = new Database(other);
+  db.exec('CREATE TABLE notes (text TEXT)');
+  db.close();
+  expect(() => verifyBackup(folder)).toThrow(`${folder} is not a plain file.`);
+  for (const file of [empty, other])
+    expect(verifyBackup(file)).toEqual({ ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' });
+});
+
+test('the last backup is the newest one that is sound', async () => {
+  const home = newHome();
+  expect(() => restoreBackup(home, join(home, 'last'), NOW_MS)).toThrow(`There is no sound backup in ${join(home, 'backups')}.`);
+  write(home, 3);
+  const [older, newer] = [await backUp(home), await backUp(home, NOW_MS + 1)];
+  expect(verifyBackup(join(home, 'last'), home)).toEqual({ ok: true, events: 3, detail: 'ok' });
+  expect(restoreBackup(home, join(home, 'last'), NOW_MS).from).toBe(newer);
+  writeFileSync(newer, 'not a database '.repeat(100));
+  expect(verifyBackup(join(home, 'last'), home).ok).toBe(false);
+  expect(restoreBackup(home, join(home, 'last'), NOW_MS + 1).from).toBe(older);
+  const named = join(home, 'last');
+  writeFileSync(named, readFileSync(older));
+  expect(restoreBackup(home, named, NOW_MS + 2).from).toBe(named);
 });

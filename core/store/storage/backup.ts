@@ -129,14 +129,24 @@ export function openCopy(file: string): Database.Database {
   return new Database(file, { readonly: true });
 }
 
+/** The word `last` means the newest backup unless a file has that name. */
+function isLast(file: string): boolean {
+  return basename(file) === 'last' && !existsSync(file);
+}
+
 /** Opens the file read-only and checks its structure and that it holds an event log. */
-export function verifyBackup(file: string): { ok: boolean; events: number; detail: string } {
-  if (!existsSync(file)) throw new AppError('not_found', `There is no backup at ${file}.`);
+export function verifyBackup(given: string, home?: string): { ok: boolean; events: number; detail: string } {
+  const file = home !== undefined && isLast(given) ? (listBackups(home)[0]?.file ?? given) : given;
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`);
+  if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { data: { hint: 'See: trayclaw backup list' } });
   let db: Database.Database | undefined;
   try {
     db = new Database(file, { readonly: true });
     const rows = db.pragma('integrity_check(5)') as { integrity_check: string }[];
     const detail = rows.map((row) => row.integrity_check).join('; ');
+    const hasLog = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() !== undefined;
+    if (!hasLog) return { ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' };
     const count = db.prepare('SELECT count(*) AS n FROM events').get() as { n: number };
     return { ok: detail === 'ok', events: count.n, detail };
   } catch (cause) {
@@ -150,30 +160,40 @@ export function verifyBackup(file: string): { ok: boolean; events: number; detai
  * Replaces the database with a verified backup. Takes the owner lock, so a running instance is refused with `store_locked`. The replaced
  * file is kept in the same folder as `trayclaw.db.replaced-…`.
  */
-export function restoreBackup(home: string, file: string, nowMs: number): { restored: string; kept: string | null } {
-  const source = isAbsolute(file) || existsSync(file) ? file : join(home, 'backups', basename(file));
-  const check = verifyBackup(source);
+export function restoreBackup(home: string, given: string, nowMs: number): { from: string; restored: string; kept: string | null } {
+  const own = isAbsolute(given) || existsSync(given) ? given : join(home, 'backups', basename(given));
+  const from = isLast(given) ? newestSound(home) : own;
+  const check = verifyBackup(from);
   if (!check.ok)
-    throw new AppError('store_corrupt', `${source} is not a sound backup: ${check.detail}`, {
-      data: { hint: 'Choose another backup: trayclaw backup list' },
+    throw new AppError('store_corrupt', `${from} is not a sound backup: ${check.detail}`, {
+      data: { hint: 'Restore the newest one that is sound: trayclaw backup restore last' },
     });
   const release = acquireOwnerLock(home);
   try {
     const target = join(home, 'trayclaw.db');
     const fresh = `${target}.restoring`;
-    copyFileSync(source, fresh);
+    copyFileSync(from, fresh);
     flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
     // One step from the old file to the new: after a crash at any point there is a database.
     renameOver({ renameSync }, fresh, target);
     pointHeadAt(home, target, nowMs);
-    return { restored: target, kept };
+    return { from, restored: target, kept };
   } catch (cause) {
     throw mapStorageError(cause);
   } finally {
     release();
   }
+}
+
+/** Fails with `not_found`. */
+function newestSound(home: string): string {
+  const found = listBackups(home).find(({ file }) => verifyBackup(file).ok);
+  if (found !== undefined) return found.file;
+  throw new AppError('not_found', `There is no sound backup in ${join(home, 'backups')}.`, {
+    data: { hint: 'Name the file of one that is kept elsewhere: trayclaw backup restore FILE' },
+  });
 }
 
 /** The log ends where the backup ends, and a person wanted that. A panic stop is not lifted by it. */

@@ -204,6 +204,7 @@ class Month {
       approvalMs: 1000,
       statusOf: ({ turnId }) => (turnId === undefined ? null : (log.index.turn(turnId)?.status ?? null)),
       assertSession: () => undefined,
+      assertAgent: () => undefined,
     });
     const turns = { submit: (message: Submitted) => this.#submit(log, message), appendToTurn: () => undefined };
     const limits = { runsPerHour: 0, perMinute: 1, queued: 1, textMax: 1000 };

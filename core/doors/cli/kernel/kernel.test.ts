@@ -9,6 +9,7 @@ import type { RowsForm } from '../../../contracts/command-form.ts';
 import { opForms } from '../../../contracts/op-forms.ts';
 import { opTable, type OpHandlers, type OpName, type OpResult } from '../../../contracts/ops.ts';
 import { closest } from './closest.ts';
+import { opEntries } from './entries.ts';
 
 type Info = OpResult<'session.list'>['sessions'][number];
 
@@ -39,6 +40,17 @@ test('only a list with more entries says how to see the next page', async () => 
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list')).err).toBe('There is more: add --cursor c1\n');
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list', '--quiet')).err).toBe('');
   expect((await run(withSessions(['One']), 'sessions', 'list')).err).toBe('');
+});
+
+test('a command with pages takes the option that it names for the next one', () => {
+  const missing = opEntries().flatMap(({ path, form, source }) => {
+    if (!('op' in source) || typeof (form.shows ?? source.opForm.shows) !== 'object') return [];
+    const result = opTable[source.op].result;
+    const pages = result instanceof z.ZodObject ? Object.keys(result.shape).filter((name) => /^next[A-Z]/.test(name)) : [];
+    const options = Object.keys(form.options ?? {}).map((name) => `next${name[0]?.toUpperCase()}${name.slice(1)}`);
+    return pages.filter((name) => !options.includes(name)).map((name) => `${path.join(' ')}: ${name}`);
+  });
+  expect(missing).toEqual([]);
 });
 
 test('a wrong choice, number or command says what was meant', async () => {

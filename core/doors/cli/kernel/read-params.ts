@@ -1,6 +1,6 @@
 // Parses the parameters of an operation from the typed values: numbers, choices, JSON and paths; the schema checks bounds.
 
-import { resolve } from 'node:path';
+import { givenPath } from '../../../base/given-path.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import { parseCount, parseJsonArgument } from '../command-context.ts';
 import type { CliIo } from '../ports.ts';
@@ -27,12 +27,7 @@ export function readParams(
   }
   for (const name of form.paths ?? []) {
     const path = params[name];
-    // A `~` that the shell did not expand is still the person's own folder.
-    if (typeof path === 'string')
-      params[name] = resolve(
-        cwd,
-        path.replace(/^~(?=$|[\\/])/, () => userFolder),
-      );
+    if (typeof path === 'string') params[name] = givenPath({ cwd, userFolder }, path);
   }
   return params;
 }

@@ -1,12 +1,9 @@
 // Views of identities and prompt files, with their versions.
 
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { CapsuleVersion, PromptListing, PromptVersion } from '../../../contracts/features/identity.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
-import { unreadable } from '../../../contracts/unreadable-file.ts';
 
 export const identityViews: ViewsOf<'identity'> = {
   'identity.get': {
@@ -27,10 +24,7 @@ export const promptViews: ViewsOf<'prompt'> = {
   'prompt.versions': { json: ({ versions }) => versions, show: ({ versions }) => describeMade(versions) },
   'prompt.diff': { show: describeDiff },
   'prompt.set': {
-    params: async ({ name = '' }, { given, context }) => {
-      const { file } = given;
-      return { name, text: typeof file === 'string' && file !== '-' ? readText(resolve(context.io.cwd, file)) : await context.readStdin() };
-    },
+    params: async ({ name = '' }, { given: { file = '-' }, context }) => ({ name, text: await context.readText(String(file)) }),
     show: (prompt) => describePrompts([prompt]),
   },
   'prompt.refresh': { json: ({ prompts }) => prompts, show: ({ prompts }) => describePrompts(prompts) },
@@ -40,14 +34,6 @@ export const promptViews: ViewsOf<'prompt'> = {
 function worded(lists: Readonly<Record<string, readonly string[] | undefined>>): Record<string, string[]> {
   const given = Object.entries(lists).flatMap(([name, words]) => (words === undefined ? [] : [[name, words] as const]));
   return Object.fromEntries(given.map(([name, words]) => [name, words.filter((one) => one.trim() !== '')]));
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw unreadable(file, cause);
-  }
 }
 
 function describeVersion({ agentId, version, capsule, atMs, by, note }: CapsuleVersion): string {

@@ -37,7 +37,7 @@ export const knowledgeViews: ViewsOf<'knowledge'> = {
       name,
       ...others,
       ...endingsOf(given),
-      ...(text === undefined ? {} : { text: text === '-' ? await context.readStdin() : text }),
+      ...(text === undefined ? {} : { text: text === '-' ? await context.readText(text) : text }),
     }),
     perform: add,
   },

@@ -1,15 +1,13 @@
 // Views, export and import of memories.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { AppError } from '../../../contracts/errors.ts';
+import { givenPath } from '../../../base/given-path.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
 import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
-import { unreadable } from '../../../contracts/unreadable-file.ts';
+import { writeNewResult } from '../write-result.ts';
 
 const headings = ['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'];
 
@@ -20,12 +18,9 @@ export const memoryViews: ViewsOf<'memory'> = {
   'memory.add': { show: (view) => [`Remembered as ${view.memoryId}.`, ...openOf(view)].join('\n') },
   'memory.promote': { show: (view) => [`Kept ${view.memoryId}.`, ...openOf(view)].join('\n') },
   'memory.pin': { show: ({ memoryId, pinned }) => `${memoryId} is ${pinned ? 'pinned' : 'no longer pinned'}.` },
-  'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? resolve(context.io.cwd, out) : null) },
+  'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? givenPath(context.io, out) : null) },
   'memory.import': {
-    params: async (params, { given, context }) => {
-      const file = String(given['file']);
-      return { ...params, text: file === '-' ? await context.readStdin() : readText(resolve(context.io.cwd, file)) };
-    },
+    params: async (params, { given, context }) => ({ ...params, text: await context.readText(String(given['file'])) }),
   },
 };
 
@@ -33,27 +28,11 @@ function exportAll(context: CommandContext, out: string | null): Promise<number>
   return context.withClaw('any', async ({ claw }) => {
     const exported = await claw.op('memory.export', {}, cliCaller);
     // With --json the output is the document itself, not a file.
-    if (out !== null && !context.output.isJson) writeNew(out, exported.text);
+    if (out !== null && !context.output.isJson) writeNewResult(out, exported.text);
     const { text, count } = exported;
     context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${count} memories to ${out}.`));
     return exitCodes.done;
   });
-}
-
-function writeNew(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    throw new AppError('invalid_params', `${file} could not be written.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw unreadable(file, cause);
-  }
 }
 
 /** A contradiction a person should settle: until then the agent sees one of the two. */

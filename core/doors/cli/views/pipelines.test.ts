@@ -43,6 +43,34 @@ test('research that fails says why and writes no file', async () => {
   expect([ran.code, existsSync(path), ran.out.includes(failed.reason), ran.out.includes('Written')]).toEqual([1, false, true, false]);
 });
 
+test('research that cannot write its file says why, and where the answer is', async () => {
+  const claw = new FakeClaw({
+    'pipeline.run': () => ({ ...failed, status: 'done', text: 'It is 330 m high.', reason: '' }),
+    'model.list': () => ({ models: [], defaultModel: 'lab/big', problem: null, failed: [], offers: [] }),
+  });
+  const ran = await runCommand(['research', 'How tall?', '-o', '/dev/null/tower.md'], fakeParts(claw));
+  expect([ran.code, ran.err]).toEqual([
+    2,
+    expect.stringMatching(
+      /\/dev\/null\/tower\.md cannot be written: a part of this path is a file, not a folder\.\nThe answer is kept: trayclaw pipeline show pip_1\n$/,
+    ),
+  ]);
+});
+
+test.each(['memory export', 'artifacts get x'])('%s --out says why the file cannot be written', async (words) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tcp-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const artifact = { sha256: 'x', name: null, mediaType: 'text/plain', sizeBytes: 1, createdAtMs: 0, sessionId: null };
+  const claw = new FakeClaw({
+    'memory.export': () => ({ text: 'one\n', count: 1 }),
+    'artifact.get': () => ({ artifact, text: 'x', base64: null, nextOffset: null }) as never,
+  });
+  const said = async (file: string): Promise<string> => (await runCommand([...words.split(' '), '--out', file], fakeParts(claw))).err;
+  expect(await said(join(folder, 'there'))).toBe('');
+  expect(await said(join(folder, 'there'))).toBe(`${join(folder, 'there')} is already there.\nName a file that is not there yet.\n`);
+  expect(await said(join(folder, 'no', 'x'))).toBe(`${join(folder, 'no', 'x')} cannot be written: there is nothing at this path.\n`);
+});
+
 test('a comparison says why one of them failed', async () => {
   const figures = { steps: 1, calls: 1, tokens: 0, tookMs: 1, costUsd: 0, quality: null };
   const row: Row = { name: 'lab/small', status: 'failed', ...figures, text: '', reason: 'There is no provider lab.', sessionId: 'ses_1' };

@@ -1,7 +1,6 @@
 // How pipelines and comparisons are shown.
 
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { givenPath } from '../../../base/given-path.ts';
 import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
 import type { PipelineView } from '../../../contracts/features/pipelines.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -14,6 +13,7 @@ import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
+import { writeResult } from '../write-result.ts';
 
 export const pipelineViews: ViewsOf<'pipeline'> = {
   'pipeline.run': { perform: runPipeline },
@@ -24,7 +24,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
 
 /** Names each node as it ends, on standard error; the writer's text as it is written, where a person reads it. */
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
-  const file = typeof given['output'] === 'string' ? resolve(context.io.cwd, given['output']) : null;
+  const file = typeof given['output'] === 'string' ? givenPath(context.io, given['output']) : null;
   return context.withClaw('live', async ({ claw }) => {
     await meetModel(context, claw, null);
     const over = new AbortController();
@@ -38,7 +38,7 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
         const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId: first.pipelineId }, caller);
         const view = await answerWaits(context, claw, first, { again });
         const isWritten = file !== null && view.status === 'done';
-        if (isWritten) await writeFile(file, `${view.text}\n`);
+        if (isWritten) writeResult(file, `${view.text}\n`, `The answer is kept: ${context.program} pipeline show ${view.pipelineId}`);
         context.output.result(view, () => (isWritten ? `Written to ${file}.` : describePipeline(view, context.program)));
         return exitCodeOf(view);
       });

@@ -1,6 +1,7 @@
 // Views of models, settings and secrets; a secret is never typed on the command line.
 
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
+import { AppError } from '../../../contracts/errors.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -34,11 +35,30 @@ export const configViews: ViewsOf<'config'> = {
     },
   },
   'config.set': {
-    params: async ({ key = '' }, { given }) => ({ key, value: (await import('yaml')).parse(String(given['value'])) as unknown }),
+    params: async ({ key = '' }, { given }) => ({ key, value: await parseSetting(String(given['value'])) }),
     show: ({ path, warnings, holds }) => [...warnings, `Written to ${path}. ${moments[holds]}`].join('\n'),
   },
   'config.schema': { json: ({ schema }) => schema, show: ({ schema }) => JSON.stringify(schema, null, 2) },
 };
+
+/** Fails with `invalid_params`. */
+async function parseSetting(text: string): Promise<unknown> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text, { prettyErrors: false });
+  const [first] = [...document.errors, ...document.warnings];
+  try {
+    if (first === undefined) return document.toJS();
+  } catch (cause) {
+    throw noYaml(cause);
+  }
+  throw noYaml(first);
+}
+
+function noYaml(cause: unknown): AppError {
+  const hint = `Put text with signs of its own into quotes of YAML, such as: '"@home"'`;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new AppError('invalid_params', `<value> is not valid YAML: ${why}`, { cause, data: { hint } });
+}
 
 export const secretViews: ViewsOf<'secret'> = {
   'secret.set': { perform: (context, { name }) => setSecret(context, name) },

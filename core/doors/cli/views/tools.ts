@@ -1,14 +1,13 @@
 // Views of tools and artifacts; an artifact is read in parts and may be written to a file.
 
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { AppError } from '../../../contracts/errors.ts';
+import { givenPath } from '../../../base/given-path.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, size } from '../table.ts';
+import { writeNewResult } from '../write-result.ts';
 
 const artifactChunkBytes = 1_000_000;
 
@@ -32,19 +31,13 @@ function getArtifact(context: CommandContext, params: OpParams<'artifact.get'>, 
       offset = part.nextOffset;
     }
     if (out === undefined) context.output.raw(Buffer.concat(chunks));
-    else saveArtifact(context, resolve(context.io.cwd, out), { about, bytes: Buffer.concat(chunks) });
+    else saveArtifact(context, givenPath(context.io, out), { about, bytes: Buffer.concat(chunks) });
     return exitCodes.done;
   });
 }
 
 function saveArtifact(context: CommandContext, file: string, content: { readonly about: unknown; readonly bytes: Buffer }): void {
-  try {
-    writeFileSync(file, content.bytes, { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    throw new AppError('conflict', `Cannot write the new file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
-  }
+  writeNewResult(file, content.bytes);
   context.output.result({ artifact: content.about, file }, () =>
     facts([
       ['File', file],
