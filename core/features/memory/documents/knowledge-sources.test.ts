@@ -54,6 +54,22 @@ test('a source removed during reading stops, and shows its progress until then',
   expect(rows.counts('docs').documents).toBeLessThanOrEqual(3);
 });
 
+test('other work runs while the documents of an emptied folder leave', async () => {
+  const folder = folderOf(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.md`, `Number ${index}.`])));
+  const { look, knowledge, rows } = openBench([directory(folder)]);
+  await look();
+  for (let index = 0; index < 30; index += 1) unlinkSync(join(folder, `${index}.md`));
+  const seen = new Set<number>();
+  const watching = setInterval(() => seen.add(rows.counts('docs').documents), 0);
+  onTestFinished(() => clearInterval(watching));
+  await look();
+  expect(knowledge.list()).toMatchObject([{ documents: 0, progress: null }]);
+  expect(
+    [...seen].filter((documents) => documents > 0 && documents < 30),
+    'seen in between',
+  ).not.toEqual([]);
+});
+
 test('a source can be one file without its neighbours; a missing one keeps its index', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', '.hidden': 'Hidden words of apples.' });
   const { look, knowledge, find } = openBench([directory(folder, { only: '.hidden' })]);

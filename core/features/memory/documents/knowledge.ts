@@ -4,14 +4,13 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { setImmediate as giveWay } from 'node:timers/promises';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { Spine } from '../../feature.ts';
 import type { ConfiguredSource, DirectorySource } from './ports.ts';
 import { searchKnowledge, type Found, type SearchDeps, type SearchRequest } from './search.ts';
-import { indexSource, type IndexReport, type SourceIndexDeps } from './source-index.ts';
+import { indexSource, removeDocuments, type IndexReport, type SourceIndexDeps } from './source-index.ts';
 
 export interface KnowledgeDeps extends SearchDeps, SourceIndexDeps, Pick<Spine, 'logger' | 'later'> {
   /** Something was indexed, and its passages need vectors. */
@@ -25,8 +24,6 @@ const LOOK_MS = 600_000;
 /** How long the index of a removed source is kept, unsearchable, in case it returns. */
 const KEPT_MS = 60_000;
 const COUNTED_MAX = 10_000;
-/** Documents removed in one go before other sources get their turn. */
-const TAKEN_OUT_AT_ONCE = 20;
 
 type SourceView = OpResult<'knowledge.list'>['sources'][number];
 
@@ -227,12 +224,9 @@ export class Knowledge {
     const { store, logger } = this.#deps;
     this.#enqueue(async () => {
       for (const name of store.sources()) {
-        for (const [index, { path }] of store.seen(name).entries()) {
-          // It may have returned in the meantime.
-          if (this.#entries.has(name) || this.#closing.signal.aborted) break;
-          store.remove(name, path);
-          if (index % TAKEN_OUT_AT_ONCE === 0) await giveWay();
-        }
+        const paths = store.seen(name).map(({ path }) => path);
+        // It may have returned in the meantime.
+        await removeDocuments(store, name, paths, () => !this.#entries.has(name) && !this.#closing.signal.aborted);
       }
     }).catch((cause: unknown) => {
       logger.log('warn', 'documents of a source that is gone could not be taken out', { cause: String(cause) });

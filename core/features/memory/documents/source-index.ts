@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { join, sep } from 'node:path';
+import { setImmediate as giveWay } from 'node:timers/promises';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { SeenFile } from './knowledge-rows.ts';
@@ -60,11 +61,36 @@ function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: I
   return { documents: 1, changed: isSame ? 0 : 1, removed: gone.length, failed: 0, problem: null };
 }
 
+/**
+ * Removes documents one by one, and lets other work run after each: one with a hundred passages takes some 50 ms, and a folder may hold
+ * thousands. `goesOn` is asked before each. Returns how many were known.
+ */
+export async function removeDocuments(
+  store: Pick<KnowledgeStore, 'remove'>,
+  source: string,
+  paths: readonly string[],
+  goesOn: (done: number) => boolean,
+): Promise<number> {
+  let removed = 0;
+  for (const [done, path] of paths.entries()) {
+    if (!goesOn(done)) break;
+    if (store.remove(source, path)) removed += 1;
+    await giveWay();
+  }
+  return removed;
+}
+
 async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { anew, signal, tell }: IndexRun): Promise<IndexReport> {
   const { store, reader, skipped } = deps;
   const { name, folder, only, endings, filesMax, refused } = source;
+  const removeAll = (paths: readonly string[]): Promise<number> =>
+    removeDocuments(store, name, paths, (done) => {
+      throwIfAborted(signal);
+      tell(done, paths.length);
+      return true;
+    });
   if (refused !== null) {
-    const removed = store.seen(name).filter(({ path }) => store.remove(name, path)).length;
+    const removed = await removeAll(store.seen(name).map(({ path }) => path));
     return { documents: 0, changed: 0, removed, failed: 0, problem: refused };
   }
   const { files, more, problem } = await reader.run<'scan'>({ kind: 'scan', folder, only, endings, filesMax, skipped });
@@ -81,7 +107,7 @@ async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { 
     if (await indexFile(deps, source, { file, before: anew ? undefined : before }, signal)) changed += 1;
   }
   throwIfAborted(signal);
-  const removed = more ? 0 : [...known.keys()].filter((path) => store.remove(name, path)).length;
+  const removed = more ? 0 : await removeAll([...known.keys()]);
   const { documents, failed } = store.counts(name);
   return { documents, changed, removed, failed, problem: more ? `There are more than ${filesMax} files; the rest is left out.` : null };
 }
