@@ -1,5 +1,5 @@
-// What a view reads before it can show anything: while nothing is there, a failure belongs to its place, with a way to try again; later it is a
-// notice. Starts nothing by itself.
+// The first read of a view: it keeps the failure for the place of the missing list, with a way to try again. A failure after that is a notice.
+// It starts no read by itself.
 
 import { toOpFailure, type OpFailure } from '../client.ts';
 import type { App } from './app.svelte.ts';
