@@ -1,4 +1,4 @@
-// The first read of a view: it keeps the failure for the place of the missing list, with a way to try again. A failure after that is a notice.
+// The first read of a view: it keeps the failure for the place of the missing list, with a way to try again. A later failure becomes a notice.
 // It starts no read by itself.
 
 import { toOpFailure, type OpFailure } from '../client.ts';
