@@ -1,5 +1,5 @@
 // The first read of a view: it keeps the failure for the place of the missing list, with a way to try again. A later failure becomes a notice.
-// It starts no read by itself.
+// It does not hold what was read.
 
 import { toOpFailure, type OpFailure } from '../client.ts';
 import type { App } from './app.svelte.ts';
