@@ -126,7 +126,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   no_model: 'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
   model_auth: 'Check the key of this provider and try again; the conversation is kept.',
   model_rate_limited: 'Wait a moment and try again; the conversation is kept.',
-  model_quota: 'The account has no credit left. Add credit or choose another model.',
+  model_quota: 'Add credit or choose another model.',
   model_unavailable: 'Check that the model server is running and reachable, then try again.',
   model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
   model_cut_off: 'Try again; if it happens again, look at the log of the model server.',

@@ -81,6 +81,8 @@ test('a pasted key: six clicks and four fields, a new vault among them', { timeo
   await looksGood(page, 'first-start-ways');
   await steps.click(page.getByRole('button', { name: 'Paste a key' }));
   const form = page.getByRole('form', { name: 'Add a provider' });
+  await form.getByRole('radio', { name: 'OpenAI', exact: true }).waitFor();
+  expect(await form.getByRole('radio', { name: /Ollama|GGUF/ }).count()).toBe(0);
   await steps.click(form.getByRole('radio', { name: 'Other, OpenAI-compatible' }));
   await steps.fill(form.getByRole('textbox', { name: 'Address' }), `${model.origin}/v1`);
   await steps.fill(form.getByLabel('Key', { exact: true }), 'sk-test-0123456789');
@@ -111,8 +113,12 @@ test.each([1280, 360])('a refused key is said where one looks, in a window %d wi
   await form.getByRole('button', { name: 'Test', exact: true }).press('Enter');
   const said = form.getByText('did not accept the key');
   await said.waitFor();
+  // The form asks for a vault when the person saves the refused key anyway.
+  expect(await form.getByLabel('New vault passphrase').count()).toBe(0);
   for (const part of [said, form.getByRole('button', { name: 'Test', exact: true })]) await expect.poll(() => isOnTop(part)).toBe(true);
   await shoot(page, `first-start-refused-${width}`);
+  await form.getByRole('button', { name: 'Save anyway' }).press('Enter');
+  await expect.poll(() => form.getByLabel('New vault passphrase').evaluate((field) => field.matches(':focus'))).toBe(true);
   expect(window.incidents).toEqual([]);
 });
 

@@ -120,6 +120,8 @@ test.each(modelCases)('model: $name', async ({ format, answers, expected, reques
   else {
     expect(result.status).toBe('failed');
     expectClear(result.error, expected);
+    // The hint is the next step; it does not repeat the message.
+    expect(result.error?.hint ?? '').not.toMatch(/no credit/);
   }
   expect([rig.model.requests.length, rig.model.violations]).toEqual([requests, []]);
   const [first] = answers;

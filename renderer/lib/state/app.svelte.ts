@@ -158,14 +158,14 @@ export class App {
     this.notices.tell(this.#words().questionGone, this.#words().questionHint);
   }
 
-  /** Runs something a person asked for; a failure becomes a notice. False when it failed. */
-  async attempt(work: () => Promise<unknown>): Promise<boolean> {
+  /** Runs something a person asked for; a failure becomes a notice, or what `tell` makes of it. False when it failed. */
+  async attempt(work: () => Promise<unknown>, tell = (cause: unknown): void => this.notices.fail(cause)): Promise<boolean> {
     try {
       await work();
       return true;
     } catch (cause) {
       if (cause instanceof OpFailure && cause.code === 'unauthorized') this.#onUnauthorized();
-      this.notices.fail(cause);
+      tell(cause);
       return false;
     }
   }

@@ -1,0 +1,43 @@
+// A list that cannot be read: each view says what happened where the list would be, and reads it once the person tries again.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violations } from './driver/looks.ts';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+test.each([
+  ['health/usage', 'usage.get', 'No model was called in this period.'],
+  ['memory', 'memory.list', 'Nothing is remembered yet.'],
+  ['artifacts', 'artifact.list', 'No artifacts yet.'],
+  ['schedules', 'schedule.list', 'Nothing is scheduled.'],
+  ['skills', 'skill.list', /^Folders|No skills yet/i],
+  ['running/tasks', 'work.list', 'There are no tasks y'],
+])('%s says that it cannot be read, and tries again by a key', async (place, op, afterwards) => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  let isBroken = true;
+  await page.route(`**/api/ops/${op}`, (route) =>
+    isBroken
+      ? route.fulfill({ status: 409, json: { error: { code: 'damaged', message: 'The list is damaged.', hint: 'Look at Health.' } } })
+      : route.continue(),
+  );
+  await page.goto(`${window.host.origin}/#/${place}`);
+  const main = page.getByRole('main');
+  const said = main.getByRole('alert').filter({ hasText: 'The list is damaged.' });
+  await said.getByText('Look at Health.').waitFor({ timeout: 10_000 });
+  expect(await page.getByText('The list is damaged.').count()).toBe(1);
+  expect(await main.getByText('Loading…').count()).toBe(0);
+  expect(await violations(page)).toEqual([]);
+  isBroken = false;
+  await main.getByRole('button', { name: 'Try again' }).press('Enter');
+  await said.waitFor({ state: 'detached' });
+  await main.getByText(afterwards).first().waitFor();
+  expect(await page.evaluate('document.activeElement.localName')).not.toBe('body');
+  expect(window.incidents).toEqual([]);
+});
