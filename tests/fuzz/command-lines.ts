@@ -49,7 +49,7 @@ const flags: Readonly<Record<string, string>> = {
   tar: '-xf a.tar --to-command=./evil.sh -cf PWNED .',
   tee: 'PWNED -a',
   touch: 'PWNED',
-  awk: 'BEGIN{system("touch\u0020PWNED")} {print}',
+  awk: 'BEGIN{system("touch\u0020PWNED")} {print} {print>"PWNED"} {print$1} NR>1 /x/ -F: -v x=1 -f evil.sh -i inplace {getline<".env";print} {while((getline\u0020l<".env")>0)print\u0020l} /[/]/ END{print\u0020NR}',
   nice: 'touch PWNED ls',
   timeout: '1 touch PWNED ls',
 };
@@ -250,11 +250,20 @@ const prefixes = [
 
 /** One line. Most are near to being plain: those are the ones that could slip through. */
 export function makeLine(random: Random, corpus: readonly string[]): string {
-  const line = random.chance(0.15) ? random.pick(corpus) : grammarLine(random);
+  const line = around(random.chance(0.15) ? random.pick(corpus) : grammarLine(random), random);
   if (random.chance(0.55)) return line;
   let spoiled = line;
   for (let round = random.below(3); round >= 0; round--) spoiled = spoil(spoiled, random);
   return spoiled;
+}
+
+/** In a folder that it enters first, or with a file as its input. */
+function around(line: string, random: Random): string {
+  if (random.chance(0.9)) return line;
+  const place = quote(random.pick(operands), random);
+  return random.chance(0.4)
+    ? `${line} <${random.pick(['', ' '])}${place}`
+    : `cd ${place}${random.pick([' && ', '; ', ' || ', ' | ', ' & ', '&&'])}${line}`;
 }
 
 function grammarLine(random: Random): string {

@@ -7,7 +7,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { readsOf, type CallFacts, type ToolContext, type ToolDefinition } from '../../core/contracts/tools.ts';
-import { literalWords, readJoinedLine, type JoinedPart } from '../../core/guard/command/command.ts';
+import { inputsOf, literalWords, readJoinedLine, expandPatterns, type JoinedPart } from '../../core/guard/command/command.ts';
 import { AllowedCommands } from '../../core/guard/policy/policy.ts';
 import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
@@ -185,10 +185,17 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
 }
 
 function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
-  const observed = observe(lines, stubNames);
+  // The analysed part of the line: without the folder it enters first, and with its patterns expanded, because bash runs it elsewhere.
+  const shown = lines.map((line) => {
+    const { command } = rig.facts(line);
+    return command === null ? line : (expandPatterns(command.line, command.cwd) ?? command.line);
+  });
+  const observed = observe(shown, stubNames);
   return lines.flatMap((line, index) => {
     const { calls = [], created = [] } = observed[index] ?? {};
-    const parts = rig.facts(line).command?.joined === undefined ? null : readJoinedLine(line);
+    const parts = rig.facts(line).command?.joined === undefined ? null : readJoinedLine(shown[index] ?? line);
+    // A command whose input is missing where bash is shown it does not run there.
+    if (parts?.some((part) => inputsOf(part).length > 0) === true && calls.length === 0 && created.length === 0) return [];
     if (parts !== null && created.length === 0) return differenceOfParts(line, parts, calls);
     const argv = rig.facts(line).command?.plain?.argv;
     if (created.length > 0) return [`${JSON.stringify(line)} made ${created.join(', ')}`];

@@ -1,20 +1,23 @@
 // Understands commands before they run: whether a line is one plain program, its known effects, the files it runs, and the possible effects
 // of any other line. Does not decide permission and starts nothing.
 
-import type { CommandFact, PathFact } from '../../contracts/tools.ts';
+import { readsOf, type CommandFact, type PathFact } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
 import { lookAtJoined, type LookedAt } from './joined-command.ts';
-import { readJoinedLine } from './joined-line.ts';
+import { readEntry } from './entered-folder.ts';
+import { inputsOf, readJoinedLine } from './joined-line.ts';
 import { lookAtLine, type LineLook } from './line-risks.ts';
 import type { CommandPlaces } from './protected-walk.ts';
 import { lookAtPlain } from './plain-command.ts';
+import { expandPatterns } from './pattern-words.ts';
 import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
 
 export type { CommandPlaces } from './protected-walk.ts';
-export { readJoinedLine, type JoinedPart } from './joined-line.ts';
+export { inputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 export { lookAtLine } from './line-risks.ts';
+export { expandPatterns } from './pattern-words.ts';
 
 export interface CommandRequest {
   readonly line: string;
@@ -43,6 +46,8 @@ export interface CommandAnalystOptions {
   readonly nowMs: () => number;
 }
 
+const ENTRIES_MAX = 3;
+
 export class CommandAnalyst {
   readonly #platform: NodeJS.Platform;
   readonly #hashes: ContentHashes;
@@ -52,14 +57,30 @@ export class CommandAnalyst {
     this.#hashes = new ContentHashes(options.nowMs);
   }
 
-  /** Reads the disk, changes nothing. The same line gets the same answer as long as nothing it depends on changes. */
+  /**
+   * Reads the disk, changes nothing. The same line gets the same answer as long as nothing it depends on changes. A line that first enters a
+   * folder is the rest of it in that folder, if that rest is understood.
+   */
   analyse(request: CommandRequest, places: CommandPlaces): CommandAnalysis {
+    return this.#inFolder(request, places, ENTRIES_MAX) ?? this.#analyse(request, places);
+  }
+
+  #inFolder({ line, cwd, environment }: CommandRequest, places: CommandPlaces, left: number): CommandAnalysis | null {
+    const entry = this.#platform === 'win32' || left === 0 ? null : readEntry(line, cwd);
+    if (entry === null) return null;
+    const folder = places.fact(entry.folder, cwd, 'read');
+    const request = { line: entry.line, cwd: folder.real, environment };
+    const rest = this.#inFolder(request, places, left - 1) ?? this.#analyse(request, places);
+    return rest.fact.unclear === undefined ? { ...rest, paths: withoutRepeats([folder, ...rest.paths]) } : null;
+  }
+
+  #analyse(request: CommandRequest, places: CommandPlaces): CommandAnalysis {
     const { line, cwd } = request;
     const about = lookAtLine(line, cwd, places);
     const asGiven: Launch = { kind: 'line', line, environment: {} };
     const unclear = (why: string): CommandAnalysis => ({ ...about, fact: { line, cwd, unclear: why }, launch: asGiven });
     const plain = readPlainLine(line, this.#platform);
-    if (!plain.ok) return this.#joined(request, about, places) ?? unclear(plain.error);
+    if (!plain.ok) return this.#joined(request, about, places) ?? this.#expanded(request, places) ?? unclear(plain.error);
     const [name = ''] = plain.value;
     const program = this.#find(name, request, places);
     if (program === null) return unclear(`no program ${name} was found`);
@@ -73,6 +94,14 @@ export class CommandAnalyst {
     };
   }
 
+  /** A line with patterns, if it only reads the files that match them now; null for any other. */
+  #expanded(request: CommandRequest, places: CommandPlaces): CommandAnalysis | null {
+    const line = this.#platform === 'win32' ? null : expandPatterns(request.line, request.cwd);
+    if (line === null || line === request.line) return null;
+    const analysis = this.#analyse({ ...request, line }, places);
+    return readsOf(analysis.fact) === null ? null : { ...analysis, fact: { ...analysis.fact, line: request.line } };
+  }
+
   /** A line of several commands that is as safe as its parts; null for any other. */
   #joined(request: CommandRequest, about: LineLook, places: CommandPlaces): CommandAnalysis | null {
     const { line, cwd, environment } = request;
@@ -82,7 +111,8 @@ export class CommandAnalyst {
     for (const part of parts) {
       const program = this.#find(part.argv[0] ?? '', request, places);
       if (program === null) return null;
-      looked.push({ part, file: program.file, look: lookAtPlain({ argv: part.argv, program, cwd, environment }, places, this.#hashes) });
+      const look = lookAtPlain({ argv: part.argv, program, cwd, environment }, places, this.#hashes);
+      looked.push({ part, file: program.file, look, inputs: inputsOf(part).map((file) => places.fact(file, cwd, 'read')) });
     }
     const look = lookAtJoined(looked);
     if (look === null) return null;

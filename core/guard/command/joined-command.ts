@@ -10,6 +10,8 @@ export interface LookedAt {
   readonly part: JoinedPart;
   readonly file: string;
   readonly look: PlainLook;
+  /** Files it reads as its input. */
+  readonly inputs: readonly PathFact[];
 }
 
 export interface JoinedLook {
@@ -38,7 +40,7 @@ export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
       needs,
       bindings: unique((needs.length > 0 ? needs : plains).flatMap(({ bindings }) => bindings)),
     },
-    paths: parts.flatMap(({ look }) => look.paths),
+    paths: parts.flatMap(({ look, inputs }) => [...inputs, ...look.paths]),
     risks: [...new Set(parts.flatMap(({ look }) => look.risks))],
     line: parts.map(writePart).join(' '),
     environment: Object.assign({}, ...parts.map(({ look }) => look.environment)) as Record<string, string>,
@@ -62,7 +64,7 @@ function writePart({ part, file }: LookedAt): string {
   return [...joint, ...[file, ...args].map(quote), ...part.redirects].join(' ');
 }
 
-function quote(word: string): string {
+export function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CommandAnalyst, type CommandPlaces } from './command.ts';
+import { ContentHashes } from './content-hash.ts';
+import { lookAtPlain } from './plain-command.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-joined-')));
 const workspace = join(root, 'workspace');
@@ -83,6 +85,91 @@ test.each([
   'ls a\\ >x; ls',
 ])('a line with more in it is asked about as a whole: %s', (line) => {
   expect(look(line, process.env['PATH']).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
+});
+
+test('a line that first enters a folder is the rest of it in that folder', () => {
+  mkdirSync(join(workspace, 'app', 'deep'), { recursive: true });
+  mkdirSync(join(root, 'elsewhere'), { recursive: true });
+  writeFileSync(join(workspace, 'app', 'package.json'), JSON.stringify({ scripts: { test: 'vitest run' } }));
+  const app = join(workspace, 'app');
+  expect(look('cd app && ls')).toMatchObject({
+    fact: { line: 'ls', cwd: app, plain: { reads: 'lists files' } },
+    launch: { kind: 'plain', argv: ['ls'] },
+  });
+  expect(look('cd app; cat package.json | head').fact).toMatchObject({ cwd: app, joined: { needs: [] } });
+  expect(look(`cd "app" && cd deep && pwd`).fact).toMatchObject({ line: 'pwd', cwd: join(app, 'deep') });
+  expect(look('cd app && npm test', process.env['PATH']).fact).toMatchObject({ cwd: app, plain: { family: ['npm', 'test'] } });
+  expect(look('cd app && rm x').fact).toMatchObject({ cwd: app, plain: { reads: null, family: null } });
+  expect(look('cd .. && pwd').paths).toEqual([expect.objectContaining({ given: '..', real: root, insideWorkspace: false })]);
+  expect(look(`cd ${join(root, 'elsewhere')} && echo x`).paths[0]?.insideWorkspace).toBe(false);
+});
+
+test.each([
+  'cd missing && ls',
+  'cd missing; ls',
+  'cd app || ls',
+  'cd app | ls',
+  'cd app & ls',
+  'cd -P app && ls',
+  'cd - && ls',
+  'cd && ls',
+  'cd app',
+  'cd a.txt && ls',
+  'cd app bin && ls',
+  'cd $HOME && ls',
+  'cd ~ && ls',
+  'cd "$(pwd)" && ls',
+  'cd app && ls > x',
+  'cd app && $(x)',
+  'cd app &&',
+  'cd app\nls && ls',
+  'cd app > x && ls',
+])('a folder that is not surely entered, or a rest that is more, leaves the line as it is: %s', (line) => {
+  mkdirSync(join(workspace, 'app'), { recursive: true });
+  expect(look(line).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
+});
+
+test('a file as the input of a reader is a file it reads', () => {
+  expect(look('wc -l < a.txt')).toMatchObject({
+    fact: { joined: { reads: 'counts lines, words and bytes', needs: [] } },
+    paths: [{ given: 'a.txt', real: join(workspace, 'a.txt'), access: 'read' }],
+    launch: { line: `'/usr/bin/wc' '-l' <a.txt` },
+  });
+  expect(look('tr a b <.env | head').paths[0]?.protectedBy).toBe('secret');
+  expect(look('cat < /dev/tcp/127.0.0.1/9').paths[0]?.insideWorkspace).toBe(false);
+  for (const line of [
+    'bash -s < a.txt',
+    'cat <<< a',
+    'cat <(ls)',
+    'cat 0< a.txt',
+    'cat <> a.txt',
+    'cat <& a.txt',
+    'cat < $HOME',
+    'cat < "a b"',
+    'xargs cat < a.txt',
+    'cat < a.txt b',
+  ])
+    expect([line, look(line).fact.joined]).toEqual([line, undefined]);
+});
+
+test('a program that says its version reads nothing', () => {
+  const reads = (line: string) => look(line).fact.plain?.reads;
+  expect([reads('git --version'), reads('bash --version')]).toEqual(['shows its version', 'shows its version']);
+  expect(look('git --version && ls').fact.joined?.reads).toBe('shows its version and lists files');
+  expect(['git --version x', 'git -v', 'git version', 'bash --version -c x', 'bash -c --version'].map(reads)).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  const says = (real: string) => {
+    const program = { file: '/usr/bin/bash', real, isTrusted: true };
+    const subject = { argv: ['bash', '--version'], program, cwd: workspace, environment };
+    return lookAtPlain(subject, places, new ContentHashes(() => 0)).plain.reads;
+  };
+  // A version manager in its place may fetch what the project names.
+  expect([says('/usr/bin/bash'), says('/usr/bin/env')]).toEqual(['shows its version', null]);
 });
 
 test('the last part may be a command that its name allows', () => {

@@ -11,13 +11,18 @@ export interface JoinedPart {
   /** The operator before it; null for the first. */
   readonly joint: Joint | null;
   readonly argv: readonly string[];
-  /** Outputs that are discarded or merged: `2>/dev/null`, `>/dev/null`, `2>&1`, in order. */
+  /** Outputs that are discarded or merged, and files that are read: `2>/dev/null`, `>/dev/null`, `2>&1`, `<a.txt`, in order. */
   readonly redirects: readonly string[];
 }
 
 const PARTS_MAX = 12;
 const harmlessRedirects: ReadonlySet<string> = new Set(['2>/dev/null', '>/dev/null', '1>/dev/null', '2>&1']);
-const redirectAtEnd = /\s(?<text>[12]?> ?\/dev\/null|2>&1)\s*$/;
+const redirectAtEnd = /\s(?<text>[12]?> ?\/dev\/null|2>&1|< ?[\w./][\w./-]*)\s*$/;
+
+/** Names of the files that a part reads as its input. */
+export function inputsOf({ redirects }: JoinedPart): readonly string[] {
+  return redirects.filter((redirect) => redirect.startsWith('<')).map((redirect) => redirect.slice(1));
+}
 
 /** The parts in order, also of one command with redirects; null for every other line, and for a single plain command. */
 export function readJoinedLine(line: string): readonly JoinedPart[] | null {
@@ -34,19 +39,19 @@ function readOwn(line: string): JoinedPart[] | null {
   for (const { joint, text } of pieces) {
     const { rest, redirects } = takeRedirects(text);
     const plain = readPlainLine(rest, 'linux');
-    if (!plain.ok || redirects.some((redirect) => !harmlessRedirects.has(redirect))) return null;
+    if (!plain.ok || redirects.some((redirect) => !redirect.startsWith('<') && !harmlessRedirects.has(redirect))) return null;
     parts.push({ joint, argv: plain.value, redirects });
   }
   return parts;
 }
 
-interface Piece {
+export interface Piece {
   readonly joint: Joint | null;
   readonly text: string;
 }
 
 /** Splits at operators outside quotes; null if a quote stays open or an operator is not supported. */
-function cutLine(line: string): Piece[] | null {
+export function cutLine(line: string): Piece[] | null {
   const pieces: Piece[] = [];
   let joint: Joint | null = null;
   let from = 0;
@@ -79,7 +84,7 @@ function jointAt(line: string, at: number): Joint | null {
   return one === ';' || one === '|' ? one : null;
 }
 
-function closingQuote(line: string, at: number): number | null {
+export function closingQuote(line: string, at: number): number | null {
   if (line[at] === "'") {
     const end = line.indexOf("'", at + 1);
     return end < 0 ? null : end;

@@ -2,6 +2,7 @@
 // command that is asked about.
 
 import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
@@ -71,8 +72,9 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function whatIsKnown({ argv, cwd }: PlainSubject, places: CommandPlaces): Known {
+function whatIsKnown({ argv, cwd, program: { real } }: PlainSubject, places: CommandPlaces): Known {
   const [program = '', ...args] = argv;
+  if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);
   const task = readTask(argv, cwd);
   if (task !== null) {
@@ -82,6 +84,22 @@ function whatIsKnown({ argv, cwd }: PlainSubject, places: CommandPlaces): Known 
   }
   const reading = readReader(program, args);
   return reading === null ? unknown : readerKnown(program, reading, cwd, places);
+}
+
+/**
+ * Programs that say their version without reading the project. Not among them: those that first fetch the version a project names, such as
+ * go, cargo, pnpm and yarn. A version manager in their place does so as well, and its file has another name.
+ */
+const versioned: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    'node npm': /^(?:--version|-v)$/,
+    'python python3': /^(?:--version|-V)$/,
+    'git make cmake gcc clang bash docker jq rg': /^--version$/,
+  }).flatMap(([names, flag]) => names.split(' ').map((name) => [name, flag] as const)),
+);
+
+function asksVersion(program: string, args: readonly string[], real: string): boolean {
+  return args.length === 1 && versioned.get(program)?.test(args[0] ?? '') === true && basename(real).includes(program);
 }
 
 function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {

@@ -49,9 +49,18 @@ const ownReaders: LineReaders = { lex: lexLiteral, parse: literalWords };
 export function readPlainLine(line: string, platform: NodeJS.Platform, readers = ownReaders): Result<readonly string[], string> {
   if (line.length > LINE_MAX) return err(`it is longer than ${LINE_MAX} characters`);
   if (platform === 'win32') return readPowerShell(line);
+  return readWords(line, readers, programProblem);
+}
+
+/** The literal words of one command, where both parsers agree on them. `problemOf` may refuse what the first of them read. */
+export function readWords(
+  line: string,
+  readers = ownReaders,
+  problemOf: (words: readonly LiteralWord[]) => string | null = () => null,
+): Result<readonly string[], string> {
   const lexed = readers.lex(line);
   if (!lexed.ok) return lexed;
-  const problem = programProblem(lexed.value);
+  const problem = problemOf(lexed.value);
   if (problem !== null) return err(problem);
   const parsed = readers.parse(line);
   if (!parsed.ok) return parsed;

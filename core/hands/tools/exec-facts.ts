@@ -63,7 +63,7 @@ export class ExecFacts {
 
   /** The command to start now. Fails with `tool_failed` if it no longer matches the facts. */
   confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
-    const cwd = this.folderOf(args, call.cwd, context);
+    this.folderOf(args, call.cwd, context);
     const { facts, analysis, bounds } = this.#look(call, context);
     const shown = this.#shown.get(args);
     if (shown !== undefined && canonicalJson(shown) !== canonicalJson(facts)) {
@@ -74,7 +74,7 @@ export class ExecFacts {
     const { launch, fact } = analysis;
     const { needsWholeMachine } = analysis;
     const kept = facts.beyond === undefined ? bounds : null;
-    return { cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine, bounds: kept };
+    return { cwd: fact.cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine, bounds: kept };
   }
 
   #look(call: CommandCall, context: FactContext): Looked {

@@ -1,0 +1,133 @@
+// Patterns become the names that the shell finds, and a line that only reads these files is known to read.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CommandAnalyst, type CommandPlaces } from './command.ts';
+import { expandPatterns } from './pattern-words.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-patterns-')));
+const workspace = join(root, 'workspace');
+const environment = { PATH: '/usr/bin:/bin', HOME: root, LC_ALL: 'C' };
+const analyst = new CommandAnalyst({ platform: 'linux', nowMs: () => 0 });
+const realOf = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};
+const protectionOf = (real: string): string | null => (/\.pem$|\.env$/.test(real) ? 'secret' : null);
+const places: CommandPlaces = {
+  opened: [workspace],
+  home: join(root, 'data'),
+  userHome: root,
+  protectionOf,
+  fact(given, cwd, access) {
+    const real = realOf(resolve(cwd, given));
+    return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
+  },
+};
+const look = (line: string) => analyst.analyse({ line, cwd: workspace, environment }, places);
+
+beforeAll(() => {
+  for (const folder of ['src/deep', 'lib', 'odd', 'many']) mkdirSync(join(workspace, folder), { recursive: true });
+  for (const file of [
+    'a.ts',
+    'b.ts',
+    'ab.md',
+    '.env',
+    'src/c.ts',
+    'src/deep/d.ts',
+    'lib/e.ts',
+    "odd/it's.txt",
+    'odd/-n.txt',
+    'odd/a b.txt',
+    'odd/a+b.txt',
+  ])
+    writeFileSync(join(workspace, file), 'x\n');
+  writeFileSync(join(workspace, 'odd', 'a\nb.log'), 'x\n');
+  writeFileSync(join(workspace, 'lib', 'key.pem'), 'x\n');
+  symlinkSync('/etc/hostname', join(workspace, 'src', 'out.link'));
+  symlinkSync('nowhere', join(workspace, 'src', 'gone.link'));
+  for (let index = 0; index < 501; index += 1) writeFileSync(join(workspace, 'many', `${index}.x`), '');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const argumentsOf = (line: string): string[] =>
+  execFileSync('/bin/sh', ['-c', `for word in ${line}; do printf '%s\\0' "$word"; done`], {
+    cwd: workspace,
+    env: environment,
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .slice(0, -1);
+
+test.each([
+  '*.ts',
+  '*',
+  'src/*',
+  '*/*.ts',
+  's?c/?.ts',
+  '*/',
+  '*/deep',
+  'src/*/d.ts',
+  'odd/*.txt',
+  'no*',
+  'a.ts/*',
+  '--x=*.ts',
+  'a.ts *.md "*.ts" b*',
+  '/etc/host*',
+  'a+*',
+  'a..*',
+  'src/../*.md',
+  'src/*.link',
+  './*.ts',
+  'src//*.ts',
+])('the shell finds the same for %s', (line) => {
+  const written = expandPatterns(line, workspace);
+  expect(written).not.toBeNull();
+  expect(argumentsOf(written ?? '')).toEqual(argumentsOf(line));
+  expect(written?.replaceAll(/'[^']*'|"[^"]*"/g, '')).not.toMatch(/[*?]/);
+});
+
+test.each(['ls', '"*"', "'a*'", '.*', 'src/.*', '**/*.ts', 'a\\ *', "'a'*", '*"a"', '*[ab]', '{a,b}*', '$x*', '~/*', '!*', 'many/*', '"*'])(
+  '%s is not expanded',
+  (line) => {
+    expect(expandPatterns(line, workspace)).toBeNull();
+  },
+);
+
+test('a line that only reads the files its patterns match is known to read them', () => {
+  expect(look('wc -l *.ts')).toMatchObject({
+    fact: { line: 'wc -l *.ts', plain: { reads: 'counts lines, words and bytes', argv: ['wc', '-l', 'a.ts', 'b.ts'] } },
+    launch: { kind: 'plain', argv: ['wc', '-l', 'a.ts', 'b.ts'] },
+  });
+  expect(look('cd src && cat *.ts | head').fact).toMatchObject({
+    line: 'cat *.ts | head',
+    cwd: join(workspace, 'src'),
+    joined: { needs: [] },
+  });
+  expect(look('grep -rn foo src --include=*.ts').fact.plain?.reads).toBe('searches in files');
+});
+
+test('each file counts: a protected one, and one that a link leads to', () => {
+  expect(look('cat lib/*').paths.map(({ protectedBy }) => protectedBy)).toEqual([null, 'secret']);
+  expect(look('cat src/*.link').paths.some(({ insideWorkspace }) => !insideWorkspace)).toBe(true);
+});
+
+test.each([
+  'rm *.ts',
+  'node *.ts',
+  '* a.ts',
+  'cp *.ts src',
+  'ls *.ts > x',
+  'cat odd/*.log',
+  'sort odd/* -o x',
+  'xargs cat *.ts',
+  'cat odd/*',
+])('a pattern makes no other command known: %s', (line) => {
+  expect(look(line).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
+});

@@ -1,0 +1,94 @@
+// Expands the patterns of a line as the shell does: each becomes the names of the files that match it now. Only words without quotes, with
+// `*` and `?`, are expanded, because every shell finds the same names for them. The expanded line is read and run instead.
+
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { closingQuote } from './joined-line.ts';
+import { quote } from './joined-command.ts';
+
+const ENTRIES_MAX = 5_000;
+const NAMES_MAX = 500;
+const bare = /^[A-Za-z0-9_./:=,@%+^*?-]$/;
+const edge = /^[ \t;|&]?$/;
+
+/** Null for a line without patterns, and for patterns that shells may expand differently. */
+export function expandPatterns(line: string, cwd: string): string | null {
+  if (line.includes('\\')) return null;
+  let expanded = '';
+  let from = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    if (character === "'" || character === '"') {
+      const end = closingQuote(line, at);
+      if (end === null) return null;
+      at = end;
+    } else if (character === '*' || character === '?') {
+      const begin = wordEdge(line, at, -1);
+      const end = wordEdge(line, at, 1);
+      const isWord = edge.test(line[begin] ?? '') && edge.test(line[end] ?? '');
+      const names = isWord ? namesLike(line.slice(begin + 1, end), cwd) : null;
+      if (names === null) return null;
+      expanded += line.slice(from, begin + 1) + names.map(quote).join(' ');
+      from = end;
+      at = end - 1;
+    }
+  }
+  return from === 0 ? null : expanded + line.slice(from);
+}
+
+/** The index of the first character beyond the word. */
+function wordEdge(line: string, at: number, step: 1 | -1): number {
+  let edgeAt = at;
+  while (bare.test(line[edgeAt] ?? '')) edgeAt += step;
+  return edgeAt;
+}
+
+/** Without a match the pattern itself, as in the shell; null where shells differ, and for too many. */
+function namesLike(pattern: string, cwd: string): readonly string[] | null {
+  const segments = pattern.split('/');
+  // `.*` may mean `..`, and `**` all folders below.
+  if (segments.some((segment) => /^\..*[*?]|\*\*/.test(segment))) return null;
+  let found: readonly string[] = [''];
+  for (const [index, segment] of segments.entries()) {
+    const isLast = index === segments.length - 1;
+    const below: string[] = [];
+    for (const prefix of found) {
+      const entries = /[*?]/.test(segment) ? entriesLike(resolve(cwd, prefix), segment) : [segment];
+      if (entries === null || below.length + entries.length > NAMES_MAX) return null;
+      below.push(...entries.map((name) => prefix + name));
+    }
+    found = isLast ? below : below.filter((path) => isFolder(resolve(cwd, path === '' ? '/' : path))).map((path) => `${path}/`);
+  }
+  const names = found.filter((path) => isThere(resolve(cwd, path))).sort();
+  return names.length === 0 ? [pattern] : names;
+}
+
+/** Null for a folder with too many entries. */
+function entriesLike(folder: string, segment: string): readonly string[] | null {
+  const like = new RegExp(
+    `^${segment
+      .replaceAll(/[.+^]/g, String.raw`\$&`)
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+    'su',
+  );
+  const entries = listOf(folder);
+  return entries.length > ENTRIES_MAX ? null : entries.filter((name) => !name.startsWith('.') && like.test(name));
+}
+
+/** None where there is no folder, or it may not be read: the shell finds nothing there either. */
+function listOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
