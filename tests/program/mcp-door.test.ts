@@ -187,7 +187,10 @@ test('the session of one client is not there for another', async () => {
   await opened.text();
   expect(session.length).toBeGreaterThan(20);
   expect((await send(second.key, 'tools/list', {}, session)).status).toBe(404);
-  expect((await send(first.key, 'tools/list', {}, 'made-up')).status).toBe(404);
+  const unknown = await send(first.key, 'tools/list', {}, 'made-up');
+  expect(unknown.status).toBe(404);
+  // The schema of the protocol leaves the id out where none is known; null is no id.
+  expect(Object.keys((await unknown.json()) as object)).toEqual(['jsonrpc', 'error']);
   const own = await send(first.key, 'tools/list', {}, session);
   expect([own.status, (await own.text()).includes('ask_agent')]).toEqual([200, true]);
 });

@@ -129,8 +129,9 @@ export class McpHttp<P extends HttpPeer> {
   }
 }
 
+/** Without the number of a request, which is not known here: a number is never null in this protocol. */
 function refused(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+  return Response.json({ jsonrpc: '2.0', error: { code, message } }, { status });
 }
 
 /** Hands the answer on piece by piece; a caller that is gone ends it. */

@@ -133,10 +133,6 @@ function accept(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: 
 
 function sendError(reply: DoorReply, error: AppError): void {
   const { code } = error;
-  reply.send(
-    statusOf(code),
-    { jsonrpc: '2.0', error: { code: -32_000, message: error.told(), data: { code } }, id: null },
-    refusalHeaders(error),
-  );
+  reply.send(statusOf(code), { jsonrpc: '2.0', error: { code: -32_000, message: error.told(), data: { code } } }, refusalHeaders(error));
   if (!reply.isUnsent) reply.end();
 }
