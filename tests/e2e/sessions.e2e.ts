@@ -298,3 +298,49 @@ test('a search hit opens its session at the words, marked and focused', async ()
   await window.conversation.getByText('Question 200', { exact: true }).waitFor();
   expect(window.incidents).toEqual([]);
 });
+
+test('what is written while a new session is made belongs to that session', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }, { text: 'It leaves at nine.' }] });
+  const { page } = window;
+  await window.send('How many eggs?');
+  await window.conversation.getByText('Two eggs.').waitFor();
+  const requests: { resume: () => void }[] = [];
+  await page.route('**/api/ops/session.create', async (route) => {
+    await new Promise<void>((resume) => requests.push({ resume }));
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await expect.poll(() => requests.length).toBe(1);
+  await window.message.focus();
+  await page.keyboard.type('When does the train leave?');
+  await page.keyboard.press('Enter');
+  expect(await window.conversation.getByText('When does the train').count()).toBe(0);
+  requests[0]?.resume();
+  await window.conversation.getByText('It leaves at nine.').waitFor();
+  expect(await window.conversation.getByText('Two eggs.').count()).toBe(0);
+  expect(await window.message.inputValue()).toBe('');
+  const { sessions } = (await window.host.op('session.list', {})) as { sessions: { lastText: string }[] };
+  expect(sessions.map(({ lastText }) => lastText).sort()).toEqual(['It leaves at nine.', 'Two eggs.']);
+});
+
+test('what is written is kept when a new session cannot be made', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
+  const { page } = window;
+  await window.send('How many eggs?');
+  await window.conversation.getByText('Two eggs.').waitFor();
+  let resume = (): void => undefined;
+  await page.route('**/api/ops/session.create', async (route) => {
+    await new Promise<void>((resolve) => (resume = resolve));
+    await route.fulfill({ status: 507, json: { ok: false, error: { code: 'store_full', message: 'The disk is full.' } } });
+  });
+  const begin = page.getByRole('button', { name: 'New session', exact: true });
+  await begin.click();
+  await window.message.focus();
+  await page.keyboard.type('A long thought');
+  await page.keyboard.press('Enter');
+  resume();
+  await page.getByText('The disk is full.').waitFor();
+  await page.unroute('**/api/ops/session.create');
+  await begin.click();
+  await expect.poll(() => window.message.inputValue()).toBe('A long thought');
+});

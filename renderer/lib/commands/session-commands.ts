@@ -27,8 +27,12 @@ function onSession(context: CommandContext, work: (session: SessionInfo) => Prom
   return session && context.app.attempt(() => work(session));
 }
 
-async function go({ app, frame }: CommandContext, sessionId: string): Promise<void> {
-  app.route.go('chat', sessionId);
+async function go(context: CommandContext, sessionId: string): Promise<void> {
+  context.app.route.go('chat', sessionId);
+  await shown(context);
+}
+
+async function shown({ frame }: CommandContext): Promise<void> {
   await tick();
   if (frame.isNarrow) frame.listShown = false;
 }
@@ -125,7 +129,8 @@ export const sessionCommands = commandsOf('session', {
     keys: instead('Mod+N', 'Alt+Shift+N'),
     run: (context) =>
       context.app.attempt(async () => {
-        await go(context, await context.app.beginSession());
+        await context.app.beginSession();
+        await shown(context);
         await writeMessage(context);
       }),
   },

@@ -40,6 +40,9 @@ export interface AppOptions {
   words(): Words['frame'];
 }
 
+/** The draft for a session that is being made. */
+export const unmadeKey = 'new';
+
 export class App {
   readonly client: OpClient;
   readonly notices = new Notices();
@@ -66,6 +69,8 @@ export class App {
   readonly commands: CommandResults;
   /** The session of the tour, while one is taken. */
   tour = $state<string | null>(null);
+  /** While a session is being made: whether it was. What is written meanwhile belongs to it, not to the one still shown. */
+  beginning = $state.raw<Promise<boolean> | null>(null);
   /** Grows with every message that was taken. */
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
@@ -239,12 +244,31 @@ export class App {
     });
   }
 
-  /** A session to write in: the open one where it is still empty, else a new one. */
-  async beginSession(): Promise<string> {
+  /** Goes to a session to write in: the open one where it is still empty, else a new one. */
+  async beginSession(): Promise<void> {
+    if (this.beginning !== null) return void (await this.beginning);
     const open = this.sessions.find(this.route.place.sessionId);
     const isBlank = open !== undefined && open.lastText === '' && open.title === '' && (open.workspace ?? null) === null;
     const isUsed = isBlank && ((this.drafts[open.sessionId] ?? '') !== '' || (this.draftFiles[open.sessionId] ?? []).length > 0);
-    return isBlank && !isUsed ? open.sessionId : (await this.sessions.create()).sessionId;
+    if (isBlank && !isUsed) return this.route.go('chat', open.sessionId);
+    const making = this.#makeSession();
+    this.beginning = making.catch(() => false);
+    await making;
+  }
+
+  /** Moves what was written until then into the session. */
+  async #makeSession(): Promise<boolean> {
+    try {
+      const { sessionId } = await this.sessions.create();
+      this.drafts[sessionId] = this.drafts[unmadeKey] ?? '';
+      this.draftFiles[sessionId] = this.draftFiles[unmadeKey] ?? [];
+      this.drafts[unmadeKey] = '';
+      this.draftFiles[unmadeKey] = [];
+      this.route.go('chat', sessionId);
+      return true;
+    } finally {
+      this.beginning = null;
+    }
   }
 
   /** A new session that works in a folder or in a new worktree of it, and goes there; `trusts` is the person's yes to that folder. */
