@@ -1,5 +1,5 @@
-// A path as a person gave it, in full. A shell leaves a `~` alone in `--home=~/x`, in quotes and in a file of variables; it means the
-// person's own folder there, too.
+// Resolves a path as a person typed it. A shell does not expand `~` in `--home=~/x`, in quotes or in a file of variables, so it is expanded
+// here.
 
 import { resolve } from 'node:path';
 

@@ -1,5 +1,6 @@
 // Why a file that a person or a model named could not be used, in words.
 
+import { decodeUtf8 } from '../base/decode-utf8.ts';
 import { errnoOf } from '../base/errno.ts';
 import { AppError } from './errors.ts';
 
@@ -28,7 +29,14 @@ export function whyFileFailed(cause: unknown): string {
   return meaning ?? (cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unknown reason');
 }
 
-/** For bytes that are no UTF-8. `what` begins the sentence. */
+/** The text of what a person gave, without a byte order mark. Fails with `invalid_params` for bytes that are not UTF-8. */
+export function givenText(bytes: Uint8Array, what: string): string {
+  const text = decodeUtf8(bytes);
+  if (text === null) throw notUtf8(what);
+  return text;
+}
+
+/** For bytes that are not UTF-8. `what` begins the sentence. */
 export function notUtf8(what: string, code: 'invalid_params' | 'invalid_config' = 'invalid_params'): AppError {
   const hint = 'Save it as UTF-8, or convert it, such as with: iconv -f latin1 -t utf-8';
   return new AppError(code, `${what} is not UTF-8 text.`, { data: { hint } });

@@ -2,9 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { givenPath } from '../../base/given-path.ts';
-import { decodeUtf8 } from '../../base/decode-utf8.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
-import { notUtf8, unreadable } from '../../contracts/unreadable-file.ts';
+import { givenText, unreadable } from '../../contracts/unreadable-file.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
@@ -108,7 +107,7 @@ export class CommandContext {
     }
   }
 
-  /** Fails with `invalid_params` for bytes that are no UTF-8. */
+  /** Fails with `invalid_params` for bytes that are not UTF-8. */
   async readStdin(): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -117,9 +116,7 @@ export class CommandContext {
       if (bytes > stdinBytesMax) throw new AppError('payload_too_large', 'There is more on standard input than can be taken (16 MB).');
       chunks.push(chunk);
     }
-    const text = decodeUtf8(Buffer.concat(chunks));
-    if (text === null) throw notUtf8('Standard input');
-    return text;
+    return givenText(Buffer.concat(chunks), 'Standard input');
   }
 
   /** The text of a file that a person named; of standard input for `-`. Fails with `not_found` or `invalid_params`, also when it is empty. */
@@ -132,15 +129,11 @@ export class CommandContext {
 }
 
 function readFile(path: string): string {
-  let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    return givenText(readFileSync(path), path);
   } catch (cause) {
     throw unreadable(path, cause);
   }
-  const text = decodeUtf8(bytes);
-  if (text === null) throw notUtf8(path);
-  return text;
 }
 
 /** Parses JSON a person typed. Fails with `invalid_params`. */

@@ -62,6 +62,6 @@ test.each(['{"a":', '@home', '"open', '{a: 1, a: 2}', '!!js/function x', '*x'])(
   async (value) => {
     const { code, err, calls } = await given(['config', 'set', 'models.default', value], Buffer.alloc(0));
     expect([code, calls, err.split('\n').length]).toEqual([2, [], 3]);
-    expect(err).toMatch(/^<value> is not valid YAML: .+\nPut text with signs of its own into quotes of YAML, such as: '"@home"'\n$/);
+    expect(err).toMatch(/^<value> is not valid YAML: .+\nQuote a text that contains special characters, for example: '"@home"'\n$/);
   },
 );

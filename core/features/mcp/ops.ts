@@ -3,7 +3,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
-import { decodeUtf8 } from '../../base/decode-utf8.ts';
 import { isPlainObject } from '../../base/json.ts';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -19,7 +18,7 @@ import type { SecretBox } from './sign-in.ts';
 import type { SignIns } from './sign-ins.ts';
 import { shown } from './tool-pins.ts';
 import { ContentReader } from './tool-result.ts';
-import { notUtf8, unreadable } from '../../contracts/unreadable-file.ts';
+import { givenText, unreadable } from '../../contracts/unreadable-file.ts';
 
 type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
 
@@ -160,9 +159,7 @@ function readSmallFile(path: string): string {
     const stat = statSync(path);
     if (!stat.isFile()) throw new AppError('invalid_params', `${path} is not a plain file.`);
     if (stat.size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${path} is larger than ${FILE_BYTES_MAX} bytes.`);
-    const text = decodeUtf8(readFileSync(path));
-    if (text === null) throw notUtf8(path);
-    return text;
+    return givenText(readFileSync(path), path);
   } catch (cause) {
     throw unreadable(path, cause);
   }

@@ -1,44 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configProblem } from '../../base/git-settings.ts';
-import type { PathFact } from '../../contracts/tools.ts';
 import { needs } from '../../../tests/needs.ts';
-import { CommandAnalyst, literalWords, type CommandPlaces } from './command.ts';
+import { literalWords } from './command.ts';
+import { commandBench, realOr } from './command-test-bench.ts';
 import { findProtected } from './protected-walk.ts';
 import { readTask } from './project-tasks.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-command-')));
-const workspace = join(root, 'workspace');
-const environment = { PATH: '/usr/bin:/bin', HOME: root };
-const analyst = new CommandAnalyst({ platform: 'linux', nowMs: () => Date.now() });
+const { root, workspace, environment, protectionOf, look, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/config)(?:\/|$)/);
 
-const protectionOf = (real: string): string | null => (/(?:^|\/)\.(?:env|ssh|git\/config)(?:\/|$)/.test(real) ? 'secret' : null);
-const places: CommandPlaces = {
-  opened: [workspace],
-  home: join(root, 'data'),
-  userHome: root,
-  protectionOf,
-  fact(given, cwd, access): PathFact {
-    const path = isAbsolute(given) ? resolve(given) : resolve(cwd, given);
-    const real = realOr(path);
-    return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
-  },
-};
-
-function realOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-const look = (line: string, path = environment.PATH, cwd = workspace) =>
-  analyst.analyse({ line, cwd, environment: { ...environment, PATH: path } }, places);
 const taskOf = (line: string) => plainOf(line, process.env['PATH'])?.family ?? null;
 const plainOf = (line: string, path?: string) => look(line, path).fact.plain;
 
@@ -51,7 +24,7 @@ beforeAll(() => {
   writeFileSync(join(workspace, 'package.json'), JSON.stringify({ scripts: { test: 'vitest run', pretest: 'tsc' } }));
   for (const folder of ['bin', 'src']) writeFileSync(join(workspace, folder, 'ls'), '#!/bin/sh\n', { mode: 0o755 });
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(dispose);
 
 test('a reader reads, and its name alone can allow it', () => {
   expect(look('cat a.txt')).toEqual({
@@ -151,7 +124,7 @@ test('git shows only the content a repository tracks', () => {
   const repository = join(workspace, 'repository');
   mkdirSync(join(repository, 'src'), { recursive: true });
   execFileSync('git', ['init', '-q'], { cwd: repository });
-  const family = (line: string, cwd = repository) => analyst.analyse({ line, cwd, environment }, places).fact.plain?.family ?? null;
+  const family = (line: string, cwd = repository) => look(line, environment.PATH, cwd).fact.plain?.family ?? null;
   expect([family('git diff src'), family('git status')]).toEqual([
     ['git', 'diff'],
     ['git', 'status'],

@@ -24,11 +24,11 @@ export function readEntry(line: string, cwd: string): EnteredFolder | null {
   return { folder, line: line.slice(first.text.length + second.joint.length).trim() };
 }
 
-function isFolder(path: string): boolean {
+/** False for what cannot be looked at: it cannot be entered either. */
+export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // It cannot be entered either.
     return false;
   }
 }

@@ -1,33 +1,14 @@
 // Lines of several commands: as safe as their parts, or asked about as a whole.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CommandAnalyst, type CommandPlaces } from './command.ts';
+import { commandBench } from './command-test-bench.ts';
 import { ContentHashes } from './content-hash.ts';
 import { lookAtPlain } from './plain-command.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-joined-')));
-const workspace = join(root, 'workspace');
-const environment = { PATH: '/usr/bin:/bin', HOME: root };
-const analyst = new CommandAnalyst({ platform: 'linux', nowMs: () => Date.now() });
-
-const protectionOf = (real: string): string | null => (real.endsWith('/.env') ? 'secret' : null);
-const places: CommandPlaces = {
-  opened: [workspace],
-  home: join(root, 'data'),
-  userHome: root,
-  protectionOf,
-  fact(given, cwd, access) {
-    const real = isAbsolute(given) ? resolve(given) : resolve(cwd, given);
-    return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
-  },
-};
-
-const look = (line: string, path = environment.PATH, cwd = workspace) =>
-  analyst.analyse({ line, cwd, environment: { ...environment, PATH: path } }, places);
+const { root, workspace, environment, places, look, dispose } = commandBench(/\/\.env$/);
 
 beforeAll(() => {
   mkdirSync(join(workspace, 'bin'), { recursive: true });
@@ -36,7 +17,7 @@ beforeAll(() => {
   writeFileSync(join(workspace, 'package.json'), JSON.stringify({ scripts: { test: 'vitest run' } }));
   writeFileSync(join(workspace, 'bin', 'ls'), '#!/bin/sh\n', { mode: 0o755 });
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(dispose);
 
 test.each([
   ['ls && pwd', 'lists files and prints the folder it runs in'],

@@ -1,36 +1,13 @@
 // Patterns become the names that the shell finds, and a line that only reads these files is known to read.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CommandAnalyst, type CommandPlaces } from './command.ts';
+import { commandBench } from './command-test-bench.ts';
 import { expandPatterns } from './pattern-words.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-patterns-')));
-const workspace = join(root, 'workspace');
-const environment = { PATH: '/usr/bin:/bin', HOME: root, LC_ALL: 'C' };
-const analyst = new CommandAnalyst({ platform: 'linux', nowMs: () => 0 });
-const realOf = (path: string): string => {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-};
-const protectionOf = (real: string): string | null => (/\.pem$|\.env$/.test(real) ? 'secret' : null);
-const places: CommandPlaces = {
-  opened: [workspace],
-  home: join(root, 'data'),
-  userHome: root,
-  protectionOf,
-  fact(given, cwd, access) {
-    const real = realOf(resolve(cwd, given));
-    return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
-  },
-};
-const look = (line: string) => analyst.analyse({ line, cwd: workspace, environment }, places);
+const { workspace, environment, look, dispose } = commandBench(/\.pem$|\.env$/);
 
 beforeAll(() => {
   for (const folder of ['src/deep', 'lib', 'odd', 'many']) mkdirSync(join(workspace, folder), { recursive: true });
@@ -54,12 +31,12 @@ beforeAll(() => {
   symlinkSync('nowhere', join(workspace, 'src', 'gone.link'));
   for (let index = 0; index < 501; index += 1) writeFileSync(join(workspace, 'many', `${index}.x`), '');
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(dispose);
 
 const argumentsOf = (line: string): string[] =>
   execFileSync('/bin/sh', ['-c', `for word in ${line}; do printf '%s\\0' "$word"; done`], {
     cwd: workspace,
-    env: environment,
+    env: { ...environment, LC_ALL: 'C' },
     encoding: 'utf8',
   })
     .split('\0')
@@ -99,6 +76,11 @@ test.each(['ls', '"*"', "'a*'", '.*', 'src/.*', '**/*.ts', 'a\\ *', "'a'*", '*"a
     expect(expandPatterns(line, workspace)).toBeNull();
   },
 );
+
+test('a pattern below something that cannot be looked at matches nothing', () => {
+  const long = 'a'.repeat(300);
+  expect([`cat ${long}/*`, `cat */${long}`].map((line) => expandPatterns(line, workspace))).toEqual([`cat '${long}/*'`, `cat '*/${long}'`]);
+});
 
 test('a line that only reads the files its patterns match is known to read them', () => {
   expect(look('wc -l *.ts')).toMatchObject({

@@ -1,8 +1,9 @@
 // Expands the patterns of a line as the shell does: each becomes the names of the files that match it now. Only words without quotes, with
 // `*` and `?`, are expanded, because every shell finds the same names for them. The expanded line is read and run instead.
 
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isFolder } from './entered-folder.ts';
 import { closingQuote } from './joined-line.ts';
 import { quote } from './joined-command.ts';
 
@@ -85,10 +86,11 @@ function listOf(folder: string): readonly string[] {
   }
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Such as a name that is too long: the shell finds nothing either.
+    return false;
+  }
 }

@@ -63,6 +63,7 @@ export class ExecFacts {
 
   /** The command to start now. Fails with `tool_failed` if it no longer matches the facts. */
   confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
+    // The folder of the call is still the shown one; the command itself may enter another.
     this.folderOf(args, call.cwd, context);
     const { facts, analysis, bounds } = this.#look(call, context);
     const shown = this.#shown.get(args);

@@ -55,7 +55,7 @@ async function parseSetting(text: string): Promise<unknown> {
 }
 
 function noYaml(cause: unknown): AppError {
-  const hint = `Put text with signs of its own into quotes of YAML, such as: '"@home"'`;
+  const hint = `Quote a text that contains special characters, for example: '"@home"'`;
   const why = cause instanceof Error ? cause.message : String(cause);
   return new AppError('invalid_params', `<value> is not valid YAML: ${why}`, { cause, data: { hint } });
 }
