@@ -65,7 +65,7 @@ export class ActivitySearch {
   /** Newest first. The caller updates the index before. */
   find(filter: ActivityFilter, limit: number): FoundActivity[] {
     const query = filter.query ?? '';
-    const match = toMatch(query);
+    const match = toMatch(query, this.#db, 'activity_text');
     if (query.trim() !== '' && match === '') return [];
     const { where, values } = conditionsOf(filter);
     const from = match === '' ? 'activity a' : 'activity_text t JOIN activity a ON a.seq = t.rowid';

@@ -1,14 +1,35 @@
-// The words of a query and the text around their matches, the same for every search of the log. Pure.
+// The words of a query and the text around their matches, the same for every search of the log.
 
+import type { SqlDatabase } from '../storage/storage.ts';
+
+/** For a very common word only the newest matches are ranked: the cost must not grow with the log. */
+export const RANKED_MAX = 2_000;
 const WORDS_MAX = 16;
+/** A log with a position above this is large: the matches of a prefix like "co" take too long to merge. */
+const LARGE = 100_000;
+/** The prefix of too many words, in scripts with spaces between words. */
+const SHORT_PREFIX = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]{1,2}$/u;
 const EXCERPT_BEFORE = 60;
 const EXCERPT_AFTER = 140;
 
-/** Each word becomes a quoted string, so nothing in a query is FTS5 syntax. */
-export function toMatch(query: string): string {
-  return wordsOf(query)
-    .map((word, index, words) => `"${word}"${index === words.length - 1 ? '*' : ''}`)
-    .join(' ');
+/**
+ * The FTS5 query: every word must match, the last one may be a prefix. In a large log, a last word of one or two letters must match whole, and
+ * so must a common one: FTS5 merges all matches of a prefix before it returns the first, which took seconds.
+ */
+export function toMatch(query: string, db: SqlDatabase, table: string): string {
+  const words = wordsOf(query);
+  // Quoted, so nothing in a query is FTS5 syntax.
+  const whole = words.map((word) => `"${word}"`).join(' ');
+  const last = words.at(-1);
+  if (last === undefined) return '';
+  const newest = db.prepare(`SELECT max(rowid) FROM ${table}`).pluck().get() as number | null;
+  if ((newest ?? 0) > LARGE && (SHORT_PREFIX.test(last) || isCommon(whole, db, table))) return whole;
+  return `${whole}*`;
+}
+
+function isCommon(match: string, db: SqlDatabase, table: string): boolean {
+  const counted = db.prepare(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${RANKED_MAX})`).pluck();
+  return counted.get(match) === RANKED_MAX;
 }
 
 export function wordsOf(query: string): string[] {

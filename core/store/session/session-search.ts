@@ -4,14 +4,12 @@ import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { LogCursor, type SqlDatabase, type Storage } from '../storage/storage.ts';
-import { excerptOf, toMatch, wordsOf } from './search-words.ts';
+import { excerptOf, RANKED_MAX, toMatch, wordsOf } from './search-words.ts';
 import type { SessionReads } from './session-reads.ts';
 
 const searched: readonly EventType[] = ['user.message', 'assistant.message', 'tool.finished', 'session.created', 'session.renamed'];
 const BATCH = 500;
 const TEXT_MAX = 8_000;
-/** For a very common word only the newest matches are ranked: the cost must not grow with the log. */
-const RANKED_MAX = 2_000;
 /** The weight of a word in a title. */
 const TITLE_WEIGHT = 3;
 const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
@@ -57,7 +55,7 @@ export class SessionSearch {
    */
   find(query: string, limit: number, about: SearchScope = {}): SearchHit[] {
     while (this.catchUp());
-    const match = toMatch(query);
+    const match = toMatch(query, this.#db, 'session_text');
     if (match === '') return [];
     const within = about.sessionId === undefined ? '' : 'AND session_id = ?';
     const best = this.#db

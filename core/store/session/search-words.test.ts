@@ -1,0 +1,42 @@
+// The FTS5 query of a search: prefixes match, but in a large log not those whose matches take too long to merge.
+
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { toMatch } from './search-words.ts';
+
+let db: Database.Database;
+beforeEach(() => {
+  db = new Database(':memory:');
+  db.exec("CREATE VIRTUAL TABLE texts USING fts5 (body, tokenize = 'unicode61 remove_diacritics 2')");
+});
+afterEach(() => db.close());
+
+function fill(firstRow: number): void {
+  const insert = db.prepare('INSERT INTO texts (rowid, body) VALUES (?, ?)');
+  db.transaction(() => {
+    for (let row = 0; row < 2_000; row++) insert.run(firstRow + row, 'common words');
+    for (const [at, body] of ['commonplace things', 'go on', 'Котёнок 会議室で'].entries()) insert.run(firstRow + 2_000 + at, body);
+  })();
+}
+const asked = (query: string): string => toMatch(query, db, 'texts');
+const found = (query: string): unknown => db.prepare('SELECT count(*) FROM texts WHERE texts MATCH ?').pluck().get(asked(query));
+
+test('in a small log the last word is always a prefix', () => {
+  expect([asked(''), asked('"'), asked('c')]).toEqual(['', '', '"c"*']);
+  fill(1);
+  expect([asked('common'), asked('co'), asked('words common')]).toEqual(['"common"*', '"co"*', '"words" "common"*']);
+  expect([found('common'), found('g'), found('common th')]).toEqual([2_001, 1, 0]);
+});
+
+test('in a large log a short or common last word is a whole one', () => {
+  fill(100_000);
+  expect([asked('co'), asked('со'), asked('7')]).toEqual(['"co"', '"со"', '"7"']);
+  expect([asked('common'), asked('words common')]).toEqual(['"common"', '"words" "common"']);
+  expect([asked('commonp'), asked('com'), asked('common thi')]).toEqual(['"commonp"*', '"com"*', '"common" "thi"*']);
+  expect([found('common'), found('commonp'), found('go'), found('кот')]).toEqual([2_000, 1, 1, 1]);
+});
+
+test('a script without spaces keeps its prefixes, however short', () => {
+  fill(100_000);
+  expect([asked('会'), found('会')]).toEqual(['"会"*', 1]);
+});
