@@ -7,6 +7,7 @@ import { HumanMessage } from '@langchain/core/messages';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { generateText, jsonSchema, Output, streamText, tool, type ToolSet } from 'ai';
 import OpenAI from 'openai';
+import { LengthFinishReasonError } from 'openai/core/error';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmbeddingServer, type EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
     [
       { user: /weather/, results: 0, answer: { calls: [{ tool: 'get_weather', args: { city: 'Oslo' } }] } },
       { user: /weather/, results: 1, answer: { text: 'It rains in Oslo.' } },
+      { user: /large town/, answer: { text: '{"name": "Berl', finish: 'length' } },
       { user: /town/i, answer: { text: JSON.stringify(berlin) } },
       { user: /slow/, answer: { text: 'one two three four five six', pieceChars: 4, delayMs: 100 } },
       { user: /breaks/, answer: { text: 'one two three', pieceChars: 4, trouble: { kind: 'error', afterFrames: 2 } } },
@@ -96,6 +98,23 @@ test.each([agent, pass])('openai: a structured answer of %s', async (model) => {
     response_format: { type: 'json_schema', json_schema: { name: 'town', schema: town } },
   });
   expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual(berlin);
+});
+
+test('openai: a passed-through answer that was cut off is raised as one, though it is no value of the schema', async () => {
+  const { completions } = client.chat;
+  const asked = {
+    model: pass,
+    messages: [{ role: 'user' as const, content: 'Which large town?' }],
+    response_format: { type: 'json_schema' as const, json_schema: { name: 'town', schema: town, strict: true } },
+  };
+  await expect(completions.parse(asked)).rejects.toBeInstanceOf(LengthFinishReasonError);
+  await expect(completions.stream(asked).finalChatCompletion()).rejects.toBeInstanceOf(LengthFinishReasonError);
+  const { status, incomplete_details } = await client.responses.create({
+    model: pass,
+    input: 'Which large town?',
+    text: { format: { type: 'json_schema', name: 'town', schema: town } },
+  });
+  expect([status, incomplete_details?.reason]).toEqual(['incomplete', 'max_output_tokens']);
 });
 
 test.each([agent, pass])('openai: responses and their events of %s', async (model) => {

@@ -70,6 +70,19 @@ test.each<[string, unknown, string]>([
   expect(rig.model.requests.length).toBe(before);
 });
 
+test.each<[string, unknown, string, string]>([
+  ['a file', [{ type: 'text', text: 'Hi' }, { type: 'file', file: {} }], 'messages[0].content[1].type', "'text'"],
+  ['a text without its text', [{ type: 'text' }], 'messages[0].content[0].text', 'expected string'],
+  ['a number', 7, 'messages[0].content', 'expected string'],
+])('%s as content is refused with the place of it and the reason', async (_what, content, param, reason) => {
+  const error = await errorOf(await chat(say('', { messages: [{ role: 'user', content }] })));
+  expect(error).toMatchObject({ status: 400, param, message: expect.stringContaining(reason) });
+});
+
+test('stop words are refused with the reason', async () => {
+  expect((await errorOf(await chat(say('Hi', { stop: ['x'] })))).message).toContain('stop words are not passed on');
+});
+
 test('a session is continued by its header, and only by the token that began it', async () => {
   const headers = { 'x-trayclaw-session': 'my-chat' };
   const first = await chat(say('count'), headers);
