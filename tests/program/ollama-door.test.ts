@@ -107,3 +107,19 @@ test('a client that goes away stops its turn', async () => {
   ).rejects.toThrow(/abort/i);
   for await (const event of rig.claw.events({ after: 0 })) if (event.type === 'turn.finished' && event.body.status === 'cancelled') break;
 });
+
+test('one embedding by the older address', async () => {
+  const { embeddings } = await client.embed({ model: 'trayclaw/embeddings', input: 'rain in Oslo' });
+  expect((await client.embeddings({ model: 'trayclaw/embeddings', prompt: 'rain in Oslo' })).embedding).toEqual(embeddings[0]);
+  await expect(client.embeddings({ model: 'trayclaw/embeddings', prompt: '' })).rejects.toMatchObject({ status_code: 400 });
+});
+
+test('the management of models is refused in words that the client shows', async () => {
+  const message = expect.stringContaining('config.yaml') as unknown;
+  await expect(client.pull({ model: 'llama' })).rejects.toMatchObject({ status_code: 400, message });
+  await expect(client.push({ model: 'llama' })).rejects.toMatchObject({ status_code: 400, message });
+  await expect(client.create({ model: 'llama', from: 'other' })).rejects.toMatchObject({ status_code: 400, message });
+  await expect(client.copy({ source: 'llama', destination: 'other' })).rejects.toMatchObject({ status_code: 400, message });
+  await expect(client.delete({ model: 'llama' })).rejects.toMatchObject({ status_code: 400, message });
+  await expect(clientWith('tcd-wrong').pull({ model: 'llama' })).rejects.toMatchObject({ status_code: 401 });
+});

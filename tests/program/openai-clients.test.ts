@@ -5,8 +5,9 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { HumanMessage } from '@langchain/core/messages';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
-import { generateText, jsonSchema, Output, streamText, tool, type ToolSet } from 'ai';
+import { generateText, isStepCount, jsonSchema, Output, streamText, tool, type ToolSet } from 'ai';
 import OpenAI from 'openai';
+import { LengthFinishReasonError } from 'openai/core/error';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmbeddingServer, type EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
@@ -33,6 +34,9 @@ beforeAll(async () => {
     [
       { user: /weather/, results: 0, answer: { calls: [{ tool: 'get_weather', args: { city: 'Oslo' } }] } },
       { user: /weather/, results: 1, answer: { text: 'It rains in Oslo.' } },
+      { user: /large town/, answer: { text: '{"name": "Berl', finish: 'length' } },
+      { user: /forecast/, results: 0, answer: { text: 'Let me look.', calls: [{ tool: 'get_weather', args: { city: 'Oslo' } }] } },
+      { user: /forecast/, results: 1, answer: { text: 'Sun.' } },
       { user: /town/i, answer: { text: JSON.stringify(berlin) } },
       { user: /slow/, answer: { text: 'one two three four five six', pieceChars: 4, delayMs: 100 } },
       { user: /breaks/, answer: { text: 'one two three', pieceChars: 4, trouble: { kind: 'error', afterFrames: 2 } } },
@@ -96,6 +100,23 @@ test.each([agent, pass])('openai: a structured answer of %s', async (model) => {
     response_format: { type: 'json_schema', json_schema: { name: 'town', schema: town } },
   });
   expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual(berlin);
+});
+
+test('openai: a passed-through answer that was cut off is raised as one, though it is no value of the schema', async () => {
+  const { completions } = client.chat;
+  const asked = {
+    model: pass,
+    messages: [{ role: 'user' as const, content: 'Which large town?' }],
+    response_format: { type: 'json_schema' as const, json_schema: { name: 'town', schema: town, strict: true } },
+  };
+  await expect(completions.parse(asked)).rejects.toBeInstanceOf(LengthFinishReasonError);
+  await expect(completions.stream(asked).finalChatCompletion()).rejects.toBeInstanceOf(LengthFinishReasonError);
+  const { status, incomplete_details } = await client.responses.create({
+    model: pass,
+    input: 'Which large town?',
+    text: { format: { type: 'json_schema', name: 'town', schema: town } },
+  });
+  expect([status, incomplete_details?.reason]).toEqual(['incomplete', 'max_output_tokens']);
 });
 
 test.each([agent, pass])('openai: responses and their events of %s', async (model) => {
@@ -182,6 +203,36 @@ test('AI SDK, OpenAI provider: responses, their stream, tools and an error', asy
   const first = await generateText({ model: openai(pass), prompt: 'the weather?', tools });
   expect(first.toolCalls).toMatchObject([{ toolName: 'get_weather', input: { city: 'Oslo' } }]);
   await expect(generateText({ model: openai('nothing'), prompt: 'Hi', maxRetries: 0 })).rejects.toMatchObject({ statusCode: 404 });
+});
+
+test('AI SDK, OpenAI provider: items of earlier answers are named by their ids, in a loop of tools and in a conversation', async () => {
+  const openai = createOpenAI({ baseURL: rig.baseUrl, apiKey: rig.key });
+  const tools = { get_weather: tool({ inputSchema: jsonSchema<{ city: string }>(weather), execute: () => Promise.resolve('sun') }) };
+  const asked = { model: openai(pass), prompt: 'the forecast?', tools, stopWhen: isStepCount(3) };
+  expect((await generateText(asked)).text).toBe('Sun.');
+  const streamed = streamText(asked);
+  expect([await streamed.text, (await streamed.steps).length]).toEqual(['Sun.', 2]);
+  const first = await generateText({ model: openai(agent), prompt: 'Please remember 7' });
+  const messages = [
+    { role: 'user' as const, content: 'Please remember 7' },
+    ...first.responseMessages,
+    { role: 'user' as const, content: 'What did I say? remember' },
+  ];
+  expect((await generateText({ model: openai(agent), messages })).text).toBe('I was told 2');
+});
+
+test('openai: an item is found only by the token that was given it, and not where it was to be forgotten', async () => {
+  const { output } = await client.responses.create({ model: agent, input: 'Hi' });
+  const { output: unkept } = await client.responses.create({ model: agent, input: 'Hi', store: false });
+  const again = (id: string | undefined) => [
+    { role: 'user' as const, content: 'Hi' },
+    { type: 'item_reference' as const, id: id ?? '' },
+    { role: 'user' as const, content: 'And now?' },
+  ];
+  const other = new OpenAI({ baseURL: rig.baseUrl, apiKey: (await rig.token({ name: 'other' })).key, maxRetries: 0 });
+  expect((await client.responses.create({ model: agent, input: again(output[0]?.id) })).output_text).toBe('Hello there');
+  for (const [by, id] of [[other, output[0]?.id] as const, [client, unkept[0]?.id] as const, [client, 'msg_none'] as const])
+    await expect(by.responses.create({ model: agent, input: again(id) })).rejects.toMatchObject({ status: 404, param: 'input' });
 });
 
 test('LangChain: chat, stream, tools, a structured answer and embeddings', async () => {

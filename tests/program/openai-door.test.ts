@@ -15,6 +15,8 @@ beforeAll(async () => {
     [
       { user: /write/, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'note.txt', content: 'kept' } }] } },
       { user: /write/, results: 1, answer: { text: 'Written.' } },
+      { user: /steps/, results: 0, answer: { text: 'Let me see.', calls: [{ tool: 'calc', args: { expression: '1+1' } }] } },
+      { user: /steps/, results: 1, answer: { text: 'It is 2.' } },
       { user: /hang/, answer: { text: 'one two three four five', pieceChars: 4, delayMs: 200 } },
       {
         when: ({ userText }) => userText.includes('count'),
@@ -70,6 +72,27 @@ test.each<[string, unknown, string]>([
   expect(rig.model.requests.length).toBe(before);
 });
 
+test.each<[string, unknown, string, string]>([
+  [
+    'a file',
+    [
+      { type: 'text', text: 'Hi' },
+      { type: 'file', file: {} },
+    ],
+    'messages[0].content[1].type',
+    "'text'",
+  ],
+  ['a text without its text', [{ type: 'text' }], 'messages[0].content[0].text', 'expected string'],
+  ['a number', 7, 'messages[0].content', 'expected string'],
+])('%s as content is refused with the place of it and the reason', async (_what, content, param, reason) => {
+  const error = await errorOf(await chat(say('', { messages: [{ role: 'user', content }] })));
+  expect(error).toMatchObject({ status: 400, param, message: expect.stringContaining(reason) });
+});
+
+test('stop words are refused with the reason', async () => {
+  expect((await errorOf(await chat(say('Hi', { stop: ['x'] })))).message).toContain('stop words are not passed on');
+});
+
 test('a session is continued by its header, and only by the token that began it', async () => {
   const headers = { 'x-trayclaw-session': 'my-chat' };
   const first = await chat(say('count'), headers);
@@ -97,6 +120,22 @@ test('a history that was answered here continues its session; any other one is s
   expect((await chat({ model: 'trayclaw', messages: foreign })).status).toBe(200);
   expect(rig.model.requests.at(-1)?.userText).toContain('user: A\nassistant: B');
 });
+
+test.each(['/v1/chat/completions', '/v1/responses'])(
+  '%s: a streamed answer of several steps, sent back, continues its session',
+  async (path) => {
+    const list = path.endsWith('responses') ? 'input' : 'messages';
+    const asked = [{ role: 'user', content: `several steps at ${path}` }];
+    const first = await rig.send(path, { model: 'trayclaw', [list]: asked, stream: true });
+    const said = [...(await first.text()).matchAll(/"(?:content|delta)":"([^"]*)"/g)].map(
+      ([, piece]) => JSON.parse(`"${piece}"`) as string,
+    );
+    const answer = { role: 'assistant', content: said.join('') };
+    expect(answer.content).toContain('Let me see.');
+    const second = await rig.send(path, { model: 'trayclaw', [list]: [...asked, answer, { role: 'user', content: 'count' }] });
+    expect(second.headers.get('x-trayclaw-session')).toBe(first.headers.get('x-trayclaw-session'));
+  },
+);
 
 test('a stream waits for an approval given elsewhere; the tool runs in our gate', async () => {
   const response = await chat(say('please write', { stream: true }));

@@ -55,8 +55,10 @@ export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Pro
     watch.open();
     const result = await waitFor(deps, { ...request, by, watch, turnId: started.turnId });
     const answer = await answerOf(deps, request, by, result);
-    deps.conversations.note(caller, agentId, [...asked.said, { role: 'assistant', text: answer.text, calls: [] }], started.sessionId);
     watch.end(answer.text);
+    // A program that streams has the text of every step, and sends all of it back.
+    for (const text of new Set([answer.text, watch.sent]))
+      deps.conversations.note(caller, agentId, [...asked.said, { role: 'assistant', text, calls: [] }], started.sessionId);
     return answer;
   } finally {
     watch.dispose();
@@ -178,6 +180,8 @@ class TurnWatch {
   #turnId: string | null = null;
   /** The text as far as it was sent, or held. */
   #said = '';
+  /** The same with what sets the steps apart: all that the program was sent. */
+  #sent = '';
   /** Text that came before the message was on the disk; null once the reply has begun. */
   #held: string[] | null = [];
   /** Of the step whose text was sent last. */
@@ -196,6 +200,10 @@ class TurnWatch {
           this.#requestId = requestId;
         }),
       );
+  }
+
+  get sent(): string {
+    return this.#sent;
   }
 
   follow(turnId: string): void {
@@ -249,5 +257,6 @@ class TurnWatch {
     if (this.#held === null) this.#writer?.text(said);
     else this.#held.push(said);
     this.#said += text;
+    this.#sent += said;
   }
 }

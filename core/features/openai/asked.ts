@@ -26,6 +26,8 @@ export interface Asked {
   readonly includeUsage: boolean;
   /** The response that this one continues. */
   readonly previous: string | null;
+  /** True if the items of the answer must not be kept for later requests to name. */
+  readonly isForgotten?: boolean;
 }
 
 export type EndReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

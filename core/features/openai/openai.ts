@@ -5,10 +5,23 @@ import type { DoorRoute } from '../../contracts/door-route.ts';
 import { defineBuiltInFeature } from '../feature.ts';
 import type { Completions, OpenAiDeps } from './completions.ts';
 
-/** The paths of Ollama's API. They share their beginning with our own, so each is named. */
-const ollamaPaths: ReadonlySet<string> = new Set(
-  ['tags', 'ps', 'show', 'chat', 'generate', 'embed', 'version'].map((name) => `/api/${name}`),
-);
+/** The paths of Ollama's API. They share their beginning with our own, so each is named. The last ones manage models, and are refused in its form. */
+const ollamaNames = [
+  'tags',
+  'ps',
+  'show',
+  'chat',
+  'generate',
+  'embed',
+  'embeddings',
+  'version',
+  'pull',
+  'push',
+  'create',
+  'copy',
+  'delete',
+];
+const ollamaPaths: ReadonlySet<string> = new Set(ollamaNames.map((name) => `/api/${name}`));
 
 type Taken = Omit<OpenAiDeps, 'claw'>;
 

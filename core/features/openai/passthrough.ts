@@ -42,9 +42,10 @@ export async function passThrough(deps: PassDeps, request: PassRequest): Promise
   return { ...reply, text: checked(reply, asked, output) };
 }
 
-/** With a wanted form the text is checked before any of it is sent. */
-function checked({ text, calls }: Answer, { output: { kind } }: Asked, output: Output<unknown> | null): string {
+/** With a wanted form the text is checked before any of it is sent; one that was cut off says so by its end, and is sent as far as it came. */
+function checked({ text, calls, endReason }: Answer, { output: { kind } }: Asked, output: Output<unknown> | null): string {
   if (kind === 'text' || (text === '' && calls.length > 0)) return text;
+  if (endReason === 'length' || endReason === 'content_filter') return text;
   if (output === null) {
     if (parseJson(text).ok) return text;
     throw new AppError('model_bad_reply', 'The model did not answer with JSON.');

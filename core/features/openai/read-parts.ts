@@ -12,7 +12,8 @@ export function refuse(param: string, why: string): AppError {
 export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+  const [first] = parsed.error.issues;
+  const issue = first === undefined ? undefined : closest(first);
   const param = (issue?.path ?? [])
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`))
     .join('');
@@ -20,6 +21,18 @@ export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
     param,
     `${param === '' ? 'The body' : `"${param}"`} does not fit: ${issue?.message ?? 'it is not what this address takes'}.`,
   );
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Of the forms a value may have, what does not fit in the one it comes closest to: the one that was read furthest. */
+function closest(issue: z.core.$ZodIssue): Issue {
+  const forms = issue.code === 'invalid_union' ? issue.errors.flatMap(([first]) => (first === undefined ? [] : [closest(first)])) : [];
+  const [best] = forms.toSorted((a, b) => b.path.length - a.path.length);
+  return best === undefined ? issue : { path: [...issue.path, ...best.path], message: best.message };
 }
 
 export interface Content {

@@ -1,7 +1,10 @@
 // A body of POST /v1/responses as the door's own form. Items that only repeat what a model thought are left out, and so are tools that run at a vendor.
 
 import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
+import type { ReplyCall } from '../../contracts/llm.ts';
 import type { Asked, Said, WantedOutput } from './asked.ts';
+import type { GivenItem } from './given-items.ts';
 import { joinContent, readBody, readImage, schemaObject, toolSchema, toolsOf, type Content } from './read-parts.ts';
 
 const part = z.discriminatedUnion('type', [
@@ -22,6 +25,7 @@ const item = z.union([
   z.looseObject({ type: z.literal('function_call'), call_id: callId, name: z.string().min(1).max(200), arguments: z.string() }),
   z.looseObject({ type: z.literal('function_call_output'), call_id: callId, output: content }),
   z.looseObject({ type: z.literal('reasoning') }),
+  z.looseObject({ type: z.literal('item_reference').nullish(), id: z.string().min(1).max(200) }),
 ]);
 
 const format = z.discriminatedUnion('type', [
@@ -43,11 +47,13 @@ const bodySchema = z.looseObject({
   text: z.looseObject({ format: format.nullish() }).nullish(),
   max_output_tokens: z.number().int().min(1).max(1_000_000).nullish(),
   stream: z.boolean().nullish(),
+  store: z.boolean().nullish(),
   background: z.literal(false, 'an answer in the background is not given').nullish(),
   conversation: z.null('send previous_response_id or the header x-trayclaw-session instead').optional(),
 });
 
-export function readResponses(body: unknown): Asked {
+/** `find` gives an item of an earlier answer by its id. */
+export function readResponses(body: unknown, find: (id: string) => GivenItem | null): Asked {
   const given = readBody(bodySchema, body);
   const system = given.instructions === undefined || given.instructions === null ? [] : [given.instructions];
   const said: Said[] = [];
@@ -55,8 +61,9 @@ export function readResponses(body: unknown): Asked {
   for (const [at, one] of items.entries()) {
     const param = `input[${at}]`;
     const instruction = instructionIn(one, param);
-    if (instruction === null) take(said, one, param);
-    else system.push(instruction);
+    if (instruction !== null) system.push(instruction);
+    else if (isReference(one)) addGiven(said, found(one.id, find));
+    else take(said, one, param);
   }
   return {
     model: given.model,
@@ -68,6 +75,7 @@ export function readResponses(body: unknown): Asked {
     stream: given.stream === true,
     includeUsage: false,
     previous: given.previous_response_id ?? null,
+    isForgotten: given.store === false,
   };
 }
 
@@ -77,21 +85,41 @@ function isMessage(one: Item): one is z.infer<typeof message> {
   return 'role' in one;
 }
 
+function isReference(one: Item): one is { readonly id: string } {
+  return !isMessage(one) && (one.type === 'item_reference' || one.type === undefined || one.type === null) && 'id' in one;
+}
+
+function found(id: string, find: (id: string) => GivenItem | null): GivenItem {
+  const kept = find(id);
+  if (kept !== null) return kept;
+  const hint = 'Items are kept in memory only, the latest ones. Send the item itself; client libraries do so with "store": false.';
+  throw new AppError('not_found', `There is no item ${id}.`, { data: { param: 'input', hint } });
+}
+
+function addGiven(said: Said[], given: GivenItem): void {
+  if ('call' in given) addCall(said, given.call);
+  else said.push({ role: 'assistant', text: given.text, calls: [] });
+}
+
 function instructionIn(one: Item, param: string): string | null {
   if (!isMessage(one) || (one.role !== 'system' && one.role !== 'developer')) return null;
   return readContent(one.content, param).text;
 }
 
 /** Calls of one step follow each other; they belong to one message of the model. */
+function addCall(said: Said[], call: ReplyCall): void {
+  const last = said.at(-1);
+  if (last?.role === 'assistant') said[said.length - 1] = { ...last, calls: [...last.calls, call] };
+  else said.push({ role: 'assistant', text: '', calls: [call] });
+}
+
 function take(said: Said[], one: Item, param: string): void {
   if (isMessage(one)) {
     const { text, images } = readContent(one.content, param);
     said.push(one.role === 'user' ? { role: 'user', text, images } : { role: 'assistant', text, calls: [] });
   } else if (one.type === 'function_call') {
     const { call_id: id, name: tool, arguments: args } = one as { call_id: string; name: string; arguments: string };
-    const last = said.at(-1);
-    if (last?.role === 'assistant') said[said.length - 1] = { ...last, calls: [...last.calls, { id, tool, args }] };
-    else said.push({ role: 'assistant', text: '', calls: [{ id, tool, args }] });
+    addCall(said, { id, tool, args });
   } else if (one.type === 'function_call_output') {
     const { call_id: id, output } = one as { call_id: string; output: z.infer<typeof content> };
     said.push({ role: 'tool', id, text: readContent(output, param).text });

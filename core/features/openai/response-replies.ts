@@ -3,11 +3,17 @@
 import type { ReplyCall, Usage } from '../../contracts/llm.ts';
 import type { Answer, AnswerWriter } from './asked.ts';
 import { commentOf, WholeReply, type ReplyHead } from './chat-replies.ts';
+import type { GivenItem } from './given-items.ts';
 
-export function responseWriter(head: ReplyHead): AnswerWriter {
-  return head.asked.stream
-    ? new ResponseStream(head)
-    : new WholeReply(head, (_, answer) => finished(head, answer, itemsOf(head.id(), answer)));
+type Keep = (items: readonly GivenItem[]) => void;
+
+/** `keep` is told the items of the answer before the program has all of it. */
+export function responseWriter(head: ReplyHead, keep: Keep): AnswerWriter {
+  if (head.asked.stream) return new ResponseStream(head, keep);
+  return new WholeReply(head, (_, answer) => {
+    keep(givenOf(head.id(), answer));
+    return finished(head, answer, itemsOf(head.id(), answer));
+  });
 }
 
 type Item = ReturnType<typeof messageItem> | ReturnType<typeof callItem>;
@@ -22,6 +28,11 @@ function messageItem(id: string, text: string) {
 
 function callItem(id: string, { id: callId, tool, args }: ReplyCall, at: number) {
   return { type: 'function_call', id: `fc_${id}_${at}`, call_id: callId, name: tool, arguments: args, status: 'completed' };
+}
+
+function givenOf(id: string, answer: Answer): GivenItem[] {
+  const said = answer.text === '' ? [] : [{ id: messageItem(id, '').id, text: answer.text }];
+  return [...said, ...answer.calls.map((call, at) => ({ id: callItem(id, call, at).id, call }))];
 }
 
 function usageOf({ inputTokens, outputTokens, cachedInputTokens }: Usage): object {
@@ -78,11 +89,13 @@ function itemsOf(id: string, { text, calls }: Answer): Item[] {
 
 class ResponseStream implements AnswerWriter {
   readonly #head: ReplyHead;
+  readonly #keep: Keep;
   #sequence = 0;
   #text: string | null = null;
 
-  constructor(head: ReplyHead) {
+  constructor(head: ReplyHead, keep: Keep) {
     this.#head = head;
+    this.#keep = keep;
   }
 
   begin(headers: Readonly<Record<string, string>>): void {
@@ -109,6 +122,7 @@ class ResponseStream implements AnswerWriter {
     // The message is the streamed text, which may hold more than the end of the turn.
     const whole = this.#text === null ? answer : { ...answer, text: this.#text };
     const items = itemsOf(this.#head.id(), whole);
+    this.#keep(givenOf(this.#head.id(), whole));
     if (this.#text !== null) this.#closeMessage(this.#text);
     for (const [at, item] of items.entries()) if (item.type === 'function_call') this.#call(item as ReturnType<typeof callItem>, at);
     const response = finished(this.#head, whole, items);

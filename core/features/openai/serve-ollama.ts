@@ -19,6 +19,8 @@ const details = { parent_model: '', format: '', family: 'trayclaw', families: ['
 const modifiedAt = '2026-01-01T00:00:00Z';
 
 const showSchema = z.looseObject({ model: z.string().min(1).max(400).optional(), name: z.string().min(1).max(400).optional() });
+const managing: ReadonlySet<string> = new Set(['/api/pull', '/api/push', '/api/create', '/api/copy', '/api/delete']);
+const embedOneSchema = z.looseObject({ model: z.string().min(1).max(400), prompt: z.string().min(1).max(1_000_000) });
 const embedSchema = z.looseObject({
   model: z.string().min(1).max(400),
   input: z.union([z.string().min(1).max(1_000_000), z.array(z.string().min(1).max(1_000_000)).min(1).max(2_048)]),
@@ -42,6 +44,7 @@ export class OllamaDoor {
       '/api/chat': { method: 'POST', answer: (visit) => this.#answer(visit, 'chat', readOllamaChat) },
       '/api/generate': { method: 'POST', answer: (visit) => this.#answer(visit, 'generate', readOllamaGenerate) },
       '/api/embed': { method: 'POST', answer: (visit) => this.#embed(visit) },
+      '/api/embeddings': { method: 'POST', answer: (visit) => this.#embedOne(visit) },
     };
   }
 
@@ -49,6 +52,7 @@ export class OllamaDoor {
     try {
       const { tokens, config } = this.#deps;
       const caller = tokens.admit(request, 'ollama', config.doors.ollama.enabled);
+      if (managing.has(request.path)) throw new AppError('invalid_params', 'Models are not managed here: they are set up in config.yaml.');
       const route = this.#routes[request.path];
       if (route === undefined) throw new AppError('not_found', `There is nothing at ${request.path}.`);
       if (request.method !== route.method && !(request.method === 'HEAD' && route.method === 'GET'))
@@ -91,11 +95,8 @@ export class OllamaDoor {
 
   async #embed({ request, reply, caller }: Visit): Promise<void> {
     const { model, input, dimensions } = readBody(embedSchema, await request.json());
-    if (!caller.may('embeddings')) throw unknownModel(model);
     const texts = typeof input === 'string' ? [input] : input;
-    const asked = { model: modelIn(model), texts, isBase64: false, dimensions: dimensions ?? null };
-    const signal = AbortSignal.any([request.gone, caller.revoked]);
-    const vectors = await vectorsOf(this.#deps.embeddings(), asked, signal);
+    const vectors = await this.#vectors({ request, caller }, model, texts, dimensions ?? null);
     const tokens = texts.reduce((sum, one) => sum + this.#deps.asking.count(one), 0);
     reply.send(200, {
       model,
@@ -104,6 +105,24 @@ export class OllamaDoor {
       load_duration: 0,
       prompt_eval_count: tokens,
     });
+  }
+
+  /** The form of earlier clients: one text, one vector. */
+  async #embedOne({ request, reply, caller }: Visit): Promise<void> {
+    const { model, prompt } = readBody(embedOneSchema, await request.json());
+    const [vector] = await this.#vectors({ request, caller }, model, [prompt], null);
+    reply.send(200, { embedding: [...(vector ?? [])] });
+  }
+
+  async #vectors(
+    { request, caller }: Pick<Visit, 'request' | 'caller'>,
+    model: string,
+    texts: readonly string[],
+    dimensions: number | null,
+  ): ReturnType<typeof vectorsOf> {
+    if (!caller.may('embeddings')) throw unknownModel(model);
+    const signal = AbortSignal.any([request.gone, caller.revoked]);
+    return await vectorsOf(this.#deps.embeddings(), { model: modelIn(model), texts, isBase64: false, dimensions }, signal);
   }
 }
 

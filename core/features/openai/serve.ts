@@ -6,6 +6,7 @@ import type { AnswerWriter, Asked } from './asked.ts';
 import { chatWriter, type ReplyHead } from './chat-replies.ts';
 import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type Visit } from './completions.ts';
 import { embeddingsOf, readEmbeddings } from './embeddings.ts';
+import { GivenItems } from './given-items.ts';
 import { readChat } from './read-chat.ts';
 import { readResponses } from './read-responses.ts';
 import { responseWriter } from './response-replies.ts';
@@ -19,6 +20,7 @@ const CREATED = 1_767_225_600;
 export class OpenAiDoor {
   readonly #deps: OpenAiDeps;
   readonly #completions: Completions;
+  readonly #given = new GivenItems();
 
   constructor(deps: OpenAiDeps, completions: Completions) {
     this.#deps = deps;
@@ -43,7 +45,7 @@ export class OpenAiDoor {
     }
     const posts: Readonly<Record<string, Answering>> = {
       '/v1/chat/completions': (door, visit) => door.#complete(visit, readChat, chatWriter),
-      '/v1/responses': (door, visit) => door.#complete(visit, readResponses, responseWriter),
+      '/v1/responses': (door, visit) => door.#respond(visit),
       '/v1/embeddings': (door, visit) => door.#embed(visit),
     };
     const found = Object.hasOwn(posts, path) ? posts[path] : undefined;
@@ -66,6 +68,15 @@ export class OpenAiDoor {
 
   async #complete(visit: Visit, read: (body: unknown) => Asked, writerOf: (head: ReplyHead) => AnswerWriter): Promise<void> {
     await this.#completions.complete(visit, read(await visit.request.json()), writerOf, sendError);
+  }
+
+  #respond(visit: Visit): Promise<void> {
+    const { caller } = visit;
+    return this.#complete(
+      visit,
+      (body) => readResponses(body, (id) => this.#given.find(caller, id)),
+      (head) => responseWriter(head, (items) => (head.asked.isForgotten === true ? undefined : this.#given.keep(caller, items))),
+    );
   }
 
   async #embed({ request, reply, caller }: Visit): Promise<void> {
