@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
-import { id, most, none } from '../op-params.ts';
+import { naming } from '../named-things.ts';
+import { agentName, id, most, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { taintSourceSchema } from '../tools.ts';
 
@@ -25,6 +26,7 @@ export const sharedScope = 'shared';
 export const memoryScopeSchema = z
   .string()
   .regex(/^(shared|agent:[a-z][a-z0-9_-]{0,39})$/, 'must be shared, or agent: and the id of an agent');
+const knownScopeSchema = naming('agent', memoryScopeSchema, (scope) => (scope === sharedScope ? null : scope.slice('agent:'.length)));
 
 export const memoryTextMax = 2_000;
 const textSchema = z.string().trim().min(1).max(memoryTextMax);
@@ -270,7 +272,7 @@ export const memoryOps = defineOps({
   },
   /** Recalls as the agent does: its own and shared memories, by full-text search and, if there is an embedder, by vector search. */
   'memory.recall': {
-    params: z.strictObject({ query: queryText, agentId: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
+    params: z.strictObject({ query: queryText, agentId: agentName.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ hits: z.array(memoryHitSchema), embedder: embedderStateSchema }),
     about: 'search memory as the agent does',
     commands: {
@@ -287,7 +289,7 @@ export const memoryOps = defineOps({
     params: z.strictObject({
       text: z.string().trim().min(1).max(memoryTextMax),
       kind: memoryKindSchema.optional(),
-      scope: memoryScopeSchema.optional(),
+      scope: knownScopeSchema.optional(),
       importance: importanceSchema.optional(),
       pinned: z.boolean().optional(),
     }),
