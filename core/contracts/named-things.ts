@@ -27,24 +27,38 @@ export function naming(kind: NamedKind, schema: z.ZodString, nameIn: Naming['nam
 
 /** Fails as the check of the first name fails. `value` is one that the schema accepted. */
 export function assertNamed(schema: z.core.$ZodType, value: unknown, checks: NameChecks): void {
-  if (value === undefined || value === null) return;
-  const known = namings.get(schema);
-  if (known === undefined) {
-    for (const [inner, part] of partsOf(schema as z.core.$ZodTypes, value)) assertNamed(inner, part, checks);
-    return;
-  }
-  const name = typeof value === 'string' ? known.nameIn(value) : null;
-  if (name !== null) checks[known.kind](name);
+  for (const { kind, name } of namesIn(schema, value)) checks[kind](name);
 }
 
-type Part = readonly [schema: z.core.$ZodType, value: unknown];
+export interface FoundName {
+  readonly kind: NamedKind;
+  readonly name: string;
+  /** The keys that lead to it, joined by dots; those of a list have the place of the list. */
+  readonly place: string;
+}
+
+export function namesIn(schema: z.core.$ZodType, value: unknown, place = ''): readonly FoundName[] {
+  if (value === undefined || value === null) return [];
+  const known = namings.get(schema);
+  if (known === undefined) {
+    return partsOf(schema as z.core.$ZodTypes, value).flatMap(([inner, part, key]) =>
+      namesIn(inner, part, key === undefined ? place : place === '' ? key : `${place}.${key}`),
+    );
+  }
+  const name = typeof value === 'string' ? known.nameIn(value) : null;
+  return name === null ? [] : [{ kind: known.kind, name, place }];
+}
+
+type Part = readonly [schema: z.core.$ZodType, value: unknown, key?: string];
 
 function partsOf({ _zod: { def } }: z.core.$ZodTypes, value: unknown): readonly Part[] {
-  if (def.type === 'object' && isPlainObject(value)) return Object.entries(def.shape).map(([key, inner]): Part => [inner, value[key]]);
   if (def.type === 'array' && Array.isArray(value)) return value.map((one: unknown): Part => [def.element, one]);
   if (def.type === 'union') {
     const fitting = def.options.find((option) => z.safeParse(option, value).success);
     return fitting === undefined ? [] : [[fitting, value]];
   }
-  return 'innerType' in def ? [[def.innerType, value]] : [];
+  if ('innerType' in def) return [[def.innerType, value]];
+  if (!isPlainObject(value)) return [];
+  if (def.type === 'object') return Object.entries(def.shape).map(([key, inner]): Part => [inner, value[key], key]);
+  return def.type === 'record' ? Object.entries(value).map(([key, one]): Part => [def.valueType, one, key]) : [];
 }

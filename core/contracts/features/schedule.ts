@@ -121,7 +121,7 @@ export const heartbeatConfigSchema = z
       .default(30),
     /** Equal values mean the whole day. */
     activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: timeZoneSchema.optional() }).optional(),
-    agent: z.string().min(1).max(100).default('main'),
+    agent: agentName.default('main'),
     /** The chat that receives the result: `last` is the one used last, `none` is none. */
     deliver: z.string().min(1).max(200).default('last'),
     ...narrowedSettings,

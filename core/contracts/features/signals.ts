@@ -47,7 +47,7 @@ export const signalEvents = {
 
 const target = {
   attention: attentionSchema.default('observe'),
-  agent: z.string().min(1).max(100).optional(),
+  agent: agentName.optional(),
   /** The session it belongs to; a separate one by default. */
   session: z
     .string()
