@@ -1,6 +1,7 @@
 // Operations on providers and their models: what their servers offer, what could be set up, a live test, and setting one up.
 
 import * as z from 'zod';
+import { webUrlSchema } from './web-url.ts';
 import { defineOps } from './command-form.ts';
 import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
@@ -22,7 +23,7 @@ export const providerDraftSchema = z.strictObject({
   kind: setUpKindSchema,
   /** Of a model that the engine runs. */
   file: z.string().trim().min(1).max(1000).optional(),
-  baseUrl: z.url().optional(),
+  baseUrl: webUrlSchema.optional(),
   apiKey: secretRefSchema.optional(),
   key: z.string().trim().min(1).max(10_000).optional(),
   prices: pricesSchema,

@@ -1,6 +1,7 @@
 // Memory and the person's documents: the settings, the events and the operations. Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
+import { webUrlSchema } from '../web-url.ts';
 import { defineOps } from '../command-form.ts';
 import { naming } from '../named-things.ts';
 import { agentName, id, most, none } from '../op-params.ts';
@@ -81,13 +82,13 @@ const embeddingsSchema = z.discriminatedUnion('kind', [
   /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
   z.strictObject({
     kind: z.literal('openai-compatible'),
-    baseUrl: z.url(),
+    baseUrl: webUrlSchema,
     apiKey: secretRefSchema.optional(),
     /** Without it the cost of embedding is unknown, and only token limits apply. */
     usdPerMillionTokens: z.number().nonnegative().optional(),
     ...embedderSettings,
   }),
-  z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...embedderSettings }),
+  z.strictObject({ kind: z.literal('ollama'), baseUrl: webUrlSchema.default('http://127.0.0.1:11434'), ...embedderSettings }),
   /** A GGUF file of the person's own, run by the engine that `trayclaw model install-engine` adds. */
   z.strictObject({
     kind: z.literal('embedded'),
