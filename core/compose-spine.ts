@@ -57,6 +57,7 @@ import { helpers } from './features/helpers/helpers.ts';
 import { findPlugins, PluginBook, plugins } from './features/plugins/plugins.ts';
 import { bundledSkills, isSkillModel } from './features/skills/skills.ts';
 import { usage } from './features/usage/usage.ts';
+import { createNameChecks } from './name-checks.ts';
 import type { RedactedSink, RuntimeOptions } from './runtime-options.ts';
 
 const spineMigrations = [
@@ -215,7 +216,7 @@ export function composeHands(guard: Guard) {
   const outbox = lifetimes.add(new Outbox({ ...guard, rows: guard.outbound, after: systemLater, redactDeep }));
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
-  const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, shared: options.sharedTools });
+  const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, names: () => names, shared: options.sharedTools });
   const programs = new Programs({ ...guard, trees: processes, instanceMarker, workspace: facts.workspace });
   const redactStream = () => safetyOf('tool-results').stream();
   const engine = lifetimes.add(
@@ -241,8 +242,9 @@ export function composeHands(guard: Guard) {
     formerModel: () => newestModel(log, (model) => !isSkillModel(model)),
   });
   lifetimes.add(models);
+  const names = createNameChecks({ ...guard, tools, models });
   guard.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));
-  const made = { instanceMarker, processes, outbox, tools, programs, engine, learning, prices, models };
+  const made = { instanceMarker, processes, outbox, tools, names, programs, engine, learning, prices, models };
   return {
     ...guard,
     ...made,

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { activityKinds, activityOutcomes } from './activity-kinds.ts';
 import { eventEnvelopeSchema } from './events.ts';
-import { id, most } from './op-params.ts';
+import { id, most, sessionName } from './op-params.ts';
 
 const moment = z.number().int().min(0);
 
@@ -68,7 +68,7 @@ export const activityOps = defineOps({
       kinds: z.array(z.enum(activityKinds)).min(1).max(activityKinds.length).optional(),
       tool: z.string().min(1).max(200).optional(),
       outcome: z.enum(activityOutcomes).optional(),
-      sessionId: id.optional(),
+      sessionId: sessionName.optional(),
       fromMs: moment.optional(),
       toMs: moment.optional(),
       before: z.number().int().min(1).optional(),

@@ -1,6 +1,7 @@
 // Agents of config.yaml: identity, tools, callable agents, chats; and the limits on subagents.
 
 import * as z from 'zod';
+import { naming } from './named-things.ts';
 import { modelRefSchema } from './model-ref.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 
@@ -32,7 +33,7 @@ export const agentSchema = z.strictObject({
   identityFile: z.string().min(1).max(500).optional(),
   bounds: turnBoundsSchema.omit({ planFirst: true }).partial().optional(),
   /** Agents it may call as helpers; left out, main may call all and any other only itself. */
-  helpers: z.array(agentIdSchema).max(100).optional(),
+  helpers: z.array(naming('agent', agentIdSchema)).max(100).optional(),
   routes: z.array(routeSchema).max(100).optional(),
 });
 export type AgentConfig = z.infer<typeof agentSchema>;

@@ -5,7 +5,7 @@ import { defineOps } from './command-form.ts';
 import { fileDiffSchema, refusedFileSchema, reviewedFileSchema } from './checkpoints.ts';
 import { budgetScopeSchema, budgetStateSchema, panicStatusSchema } from './policy.ts';
 import { checkpointSchema } from './op-results.ts';
-import { id, none } from './op-params.ts';
+import { id, none, sessionName, turnName } from './op-params.ts';
 
 /** One call, or all calls of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
@@ -75,7 +75,11 @@ export const boundOps = defineOps({
   },
   /** Newest first. */
   'checkpoint.list': {
-    params: z.strictObject({ sessionId: id.optional(), turnId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    params: z.strictObject({
+      sessionId: sessionName.optional(),
+      turnId: turnName.optional(),
+      limit: z.number().int().min(1).max(1000).optional(),
+    }),
     result: z.object({ checkpoints: z.array(checkpointSchema) }),
     about: 'list what can be undone, the newest first',
   },

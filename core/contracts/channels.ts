@@ -2,6 +2,7 @@
 // implements. Names no channel.
 
 import * as z from 'zod';
+import { agentName } from './op-params.ts';
 import type { Redacted } from '../base/redacted.ts';
 import type { Attachment } from './attachments.ts';
 import { artifactRefSchema } from './tools.ts';
@@ -18,12 +19,7 @@ export type ChatKind = z.infer<typeof chatKindSchema>;
 /** Rules of one channel, in config.yaml. */
 export const channelRules = {
   /** The agent of new chats; the main agent by default. */
-  agent: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({ title: 'Agent', description: 'The agent that a new chat talks to. Default: `main`.' }),
+  agent: agentName.optional().meta({ title: 'Agent', description: 'The agent that a new chat talks to. Default: `main`.' }),
   /** Whether it listens in groups: never, or to messages that mention it. */
   groups: z
     .enum(['off', 'mention'])

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
-import { id, none } from './op-params.ts';
+import { id, none, sessionName } from './op-params.ts';
 
 const line = z.string().min(1).max(100_000);
 
@@ -27,7 +27,7 @@ export const commandOps = defineOps({
   },
   /** Completions of the line; `line` of each is the whole completed line. */
   'command.complete': {
-    params: z.strictObject({ line: z.string().max(1000), sessionId: id.optional() }),
+    params: z.strictObject({ line: z.string().max(1000), sessionId: sessionName.optional() }),
     result: z.object({ completions: z.array(z.object({ line: z.string(), label: z.string(), about: z.string() })) }),
     about: 'complete a slash command',
   },

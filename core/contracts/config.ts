@@ -1,6 +1,7 @@
 // config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
 
 import * as z from 'zod';
+import { webUrlSchema } from './web-url.ts';
 import { mindSections } from './features/memory.ts';
 import { a2aConfigSchema } from './features/a2a.ts';
 import { browserConfigSchema } from './features/browser.ts';
@@ -60,14 +61,14 @@ const modelSettings = {
   images: z.boolean().optional(),
 };
 
-const vendorSettings = { apiKey: secretRefSchema, keys: keysSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings };
+const vendorSettings = { apiKey: secretRefSchema, keys: keysSchema, baseUrl: webUrlSchema.optional(), via: viaSchema, ...modelSettings };
 
 export const providerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('openai'), format: formatSchema, ...vendorSettings }),
   z.strictObject({ kind: z.literal('anthropic'), ...vendorSettings }),
   z.strictObject({
     kind: z.literal('openai-compatible'),
-    baseUrl: z.url(),
+    baseUrl: webUrlSchema,
     apiKey: secretRefSchema.optional(),
     keys: keysSchema,
     via: viaSchema,
@@ -76,11 +77,11 @@ export const providerSchema = z.discriminatedUnion('kind', [
     preset: z.enum(serverNames).optional(),
     ...modelSettings,
   }),
-  z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().optional(), ...modelSettings }),
+  z.strictObject({ kind: z.literal('ollama'), baseUrl: webUrlSchema.optional(), ...modelSettings }),
   z.strictObject({
     kind: z.literal('cortensor'),
     /** Of a router node; the hosted portal when left out. */
-    baseUrl: z.url().optional(),
+    baseUrl: webUrlSchema.optional(),
     apiKey: secretRefSchema.optional(),
     /** The session of a router node; the portal has none. */
     sessionId: z.number().int().nonnegative().optional(),
@@ -106,7 +107,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
     package: z.string().regex(/^(@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,100}$/, 'must be the name of an npm package'),
     apiKey: secretRefSchema.optional(),
     keys: keysSchema,
-    baseUrl: z.url().optional(),
+    baseUrl: webUrlSchema.optional(),
     /** Handed to the package, such as `region`. */
     options: namedValuesSchema(z.union([secretRefSchema, z.string().max(8000)])).optional(),
     ...modelSettings,
@@ -115,7 +116,6 @@ export const providerSchema = z.discriminatedUnion('kind', [
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
-const webUrlSchema = z.url({ protocol: /^https?$/ });
 /** The service web searches go to. A baseUrl is opened as it stands, also on this computer, and nothing else with it. */
 const searchSchema = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('brave'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
@@ -312,7 +312,7 @@ export const configSchema = z.strictObject({
       /** The panic stop's global keys in Electron's words; empty for none. */
       panicKeys: z.string().max(100).default('CommandOrControl+Alt+Shift+Escape'),
       /** The feed of new versions; no updates without it. */
-      updateFeed: z.url().optional(),
+      updateFeed: webUrlSchema.optional(),
     })
     .prefault({}),
   safety: z

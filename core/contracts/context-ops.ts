@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { ruleScopeSchema } from './continuity-events.ts';
-import { id, most } from './op-params.ts';
+import { id, most, sessionName } from './op-params.ts';
 import { ruleTextMax } from './rule-form.ts';
 
 export const ruleSchema = z.object({
@@ -35,7 +35,7 @@ const packRowSchema = z.object({
 export const contextOps = defineOps({
   /** Newest first. */
   'pack.list': {
-    params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    params: z.strictObject({ sessionId: sessionName.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ packs: z.array(packRowSchema) }),
     about: 'list the requests to models, newest first',
     shows: {

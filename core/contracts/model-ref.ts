@@ -1,5 +1,8 @@
 // The form of a model's name; separate from config.ts, so that the parts of the configuration can use it.
 
 import * as z from 'zod';
+import { naming } from './named-things.ts';
 
-export const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+/** Of a model that need not be there. */
+export const modelFormSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+export const modelRefSchema = naming('model', modelFormSchema);

@@ -1,8 +1,13 @@
 // The building blocks of operation parameters.
 
 import * as z from 'zod';
+import { naming } from './named-things.ts';
 
 export const id = z.string().min(1).max(100);
+/** Those that must exist. */
+export const sessionName = naming('session', id);
+export const turnName = naming('turn', id);
+export const agentName = naming('agent', id);
 export const none = z.strictObject({});
 /** When a changed setting takes effect. */
 export const holdsSchema = z.enum(['now', 'next-start']);

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { chatAddressSchema, chatKindSchema, outboundKindSchema } from './channels.ts';
-import { id, most } from './op-params.ts';
+import { id, most, sessionName } from './op-params.ts';
 
 export const outboundStateSchema = z.enum(['queued', 'sending', 'sent', 'failed', 'uncertain', 'dropped']);
 export type OutboundState = z.infer<typeof outboundStateSchema>;
@@ -43,7 +43,7 @@ export const outboxOps = defineOps({
     params: z.strictObject({
       state: outboundStateSchema.optional(),
       all: z.boolean().optional(),
-      sessionId: id.optional(),
+      sessionId: sessionName.optional(),
       limit: z.number().int().min(1).max(1000).optional(),
     }),
     result: z.object({ items: z.array(outboundInfoSchema) }),

@@ -1,11 +1,13 @@
 // Operations on providers and their models: what their servers offer, what could be set up, a live test, and setting one up.
 
 import * as z from 'zod';
+import { webUrlSchema } from './web-url.ts';
 import { defineOps } from './command-form.ts';
 import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
-import { modelRefSchema } from './model-ref.ts';
+import { modelFormSchema } from './model-ref.ts';
+import { naming } from './named-things.ts';
 import { routeOps } from './model-routes.ts';
 import { none } from './op-params.ts';
 import { modelListingSchema } from './op-results.ts';
@@ -21,7 +23,7 @@ export const providerDraftSchema = z.strictObject({
   kind: setUpKindSchema,
   /** Of a model that the engine runs. */
   file: z.string().trim().min(1).max(1000).optional(),
-  baseUrl: z.url().optional(),
+  baseUrl: webUrlSchema.optional(),
   apiKey: secretRefSchema.optional(),
   key: z.string().trim().min(1).max(10_000).optional(),
   prices: pricesSchema,
@@ -52,7 +54,7 @@ export const providerOps = defineOps({
   ...routeOps,
   /** `look` asks the model servers of this computer and the servers of configured providers, at most once in a few minutes each; `provider` asks that one only, and now. */
   'model.list': {
-    params: z.strictObject({ look: z.boolean().optional(), provider: z.string().min(1).max(100).optional() }),
+    params: z.strictObject({ look: z.boolean().optional(), provider: naming('provider', z.string().min(1).max(100)).optional() }),
     result: z.object({
       models: z.array(modelListingSchema),
       defaultModel: z.string().nullable(),
@@ -70,7 +72,7 @@ export const providerOps = defineOps({
    * `provider` tests settings before they are saved.
    */
   'model.test': {
-    params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
+    params: z.strictObject({ model: modelFormSchema, provider: providerSchema.optional() }),
     result: z.object({
       ok: z.boolean(),
       model: z.string(),

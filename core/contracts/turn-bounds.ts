@@ -3,6 +3,7 @@
 
 import * as z from 'zod';
 import { isInside } from '../base/inside-folder.ts';
+import { naming } from './named-things.ts';
 import { toolClassSchema } from './tools.ts';
 
 const hostPattern = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^:/@?#\s*[\]]+)$/;
@@ -62,7 +63,11 @@ export const wholeBounds: TurnBounds = {
 
 /** The declared bounds of an automatically started turn. They only restrict; they approve nothing. */
 export const jobBoundsSchema = z.strictObject({
-  tools: z.array(z.string().min(1).max(100)).max(200).nullable().default(null),
+  tools: z
+    .array(naming('tool', z.string().min(1).max(100)))
+    .max(200)
+    .nullable()
+    .default(null),
   classes: z.array(toolClassSchema).nullable().default(null),
   /** Folders that may be written. */
   folders: z.array(z.string().min(1).max(4096)).max(100).nullable().default(null),

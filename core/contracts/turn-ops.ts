@@ -7,7 +7,7 @@ import { modelRefSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
 import { toolListingSchema, toolRunResultSchema, toolShownSchema } from './tools.ts';
 import { pendingSchema, askResultSchema, turnViewSchema, packViewSchema, artifactInfoSchema } from './op-results.ts';
-import { id, messageTextMax, most, none } from './op-params.ts';
+import { id, messageTextMax, most, none, sessionName, turnName } from './op-params.ts';
 import { workspacePath } from './workspace-ops.ts';
 
 export const turnOps = defineOps({
@@ -55,7 +55,7 @@ export const turnOps = defineOps({
   },
   /** The streamed text of a running turn that is not recorded yet, for a client that joins in the middle. */
   'turn.live': {
-    params: z.strictObject({ turnId: id }),
+    params: z.strictObject({ turnId: turnName }),
     result: z.object({
       texts: z.array(z.object({ kind: z.enum(['text', 'reasoning', 'output']), callId: z.string().nullable(), text: z.string() })),
     }),
@@ -111,7 +111,7 @@ export const turnOps = defineOps({
     commands: { tools: { example: '' } },
   },
   'artifact.list': {
-    params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    params: z.strictObject({ sessionId: sessionName.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ artifacts: z.array(artifactInfoSchema) }),
     about: 'list kept outputs and files, newest first',
     shows: {

@@ -96,6 +96,8 @@ test('a wrong key writes nothing and says which variable to correct; without --y
   expect(settingsOf(home)).toBe('');
   expect((await home.cli(['setup'])).code).toBe(2);
   expect((await home.cli(['setup', '--provider', 'nobody', '--yes'])).code).toBe(2);
+  const odd = await home.cli(['setup', '--provider', 'other', '--base-url', 'ftp://server', '--yes']);
+  expect(JSON.stringify(odd.json)).toContain('--base-url must be a web address such as https://example.org.');
 });
 
 test.each(['sk-a\u2026z', 'sk-a\nb'])(

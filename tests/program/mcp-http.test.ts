@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { McpRig, toolOf } from '../doubles/mcp/mcp-rig.ts';
 
 class HttpServerDouble {
@@ -84,4 +85,14 @@ test('a server that knows no session gets the call twice, and the person sees th
     forUser: expect.stringMatching(/Session not found/) as string,
   });
   expect([double.begun, double.calls]).toEqual([2, 0]);
+});
+
+test('a server that is not running is told by its address, with what to do', async () => {
+  const rig = new McpRig();
+  const url = `http://127.0.0.1:${await freePort()}/mcp`;
+  const claw = await rig.open({ web: { url } });
+  await expect(claw.op('mcp.test', { name: 'web' })).rejects.toMatchObject({
+    message: `The MCP server web failed: nothing answers at ${url}.`,
+    hint: expect.stringContaining('trayclaw mcp add web --url ADDRESS --replace') as string,
+  });
 });

@@ -102,6 +102,7 @@ test('going back to a backup is done by hand, as the plan says; what it says wor
   const claw = await open();
   await claw.ask('before');
   await expect(claw.op('recovery.plan', { kind: 'restore-backup' })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(claw.op('recovery.plan', { kind: 'restore-backup', target: '/nowhere.db' })).rejects.toMatchObject({ code: 'not_found' });
   const { file } = await claw.op('backup.create', {});
   await claw.ask('after');
   const plan = await claw.op('recovery.plan', { kind: 'restore-backup' });

@@ -1,6 +1,7 @@
 // The browser that the agent uses: its settings. Used by config.ts.
 
 import * as z from 'zod';
+import { webUrlSchema } from '../web-url.ts';
 
 const origin = z.string().regex(/^https?:\/\/[^/?#@\s]+$/, 'must be an origin such as https://example.org, without a path');
 
@@ -10,7 +11,7 @@ export function browserConfigSchema(secretRef: z.ZodType<string, string>) {
     .strictObject({
       driver: z.enum(['chromium', 'pinchtab']).default('chromium'),
       /** A PinchTab server that runs already, and its token. */
-      pinchtab: z.strictObject({ baseUrl: z.url().default('http://127.0.0.1:9867'), token: secretRef.optional() }).prefault({}),
+      pinchtab: z.strictObject({ baseUrl: webUrlSchema.default('http://127.0.0.1:9867'), token: secretRef.optional() }).prefault({}),
       /** A browser of the Chromium family; the first that is found if absent. */
       executable: z.string().min(1).max(4096).optional(),
       /** Hosts whose pages may be read without asking; an address of this computer only with its port. */

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { id, most } from '../op-params.ts';
+import { most, sessionName } from '../op-params.ts';
 
 export const assertTypes = [
   'contains',
@@ -273,7 +273,7 @@ export const evalOps = defineOps({
   },
   /** The messages of a session as cases, with the calls that were made as assertions; to be read and corrected by a person. */
   'eval.draft': {
-    params: z.strictObject({ sessionId: id }),
+    params: z.strictObject({ sessionId: sessionName }),
     result: z.object({ yaml: z.string(), cases: z.number().int() }),
     about: 'print the messages of a session as eval cases',
     shows: '{yaml}',

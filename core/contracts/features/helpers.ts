@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { agentListingSchema } from '../agents.ts';
 import { usageSchema } from '../llm.ts';
-import { id, none } from '../op-params.ts';
+import { id, none, sessionName } from '../op-params.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 
 /** The origin of a call. */
@@ -101,7 +101,7 @@ export const agentOps = defineOps({
   },
   /** Subagent calls, newest first, at most 1,000; finished ones only on request. */
   'helper.list': {
-    params: z.strictObject({ sessionId: id.optional(), all: z.boolean().optional() }),
+    params: z.strictObject({ sessionId: sessionName.optional(), all: z.boolean().optional() }),
     result: z.object({ helpers: z.array(helperListingSchema) }),
     about: 'list the subagents that wait or run',
     commands: {

@@ -1,8 +1,10 @@
 // Memory and the person's documents: the settings, the events and the operations. Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
+import { webUrlSchema } from '../web-url.ts';
 import { defineOps } from '../command-form.ts';
-import { id, most, none } from '../op-params.ts';
+import { naming } from '../named-things.ts';
+import { agentName, id, most, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { taintSourceSchema } from '../tools.ts';
 
@@ -25,6 +27,7 @@ export const sharedScope = 'shared';
 export const memoryScopeSchema = z
   .string()
   .regex(/^(shared|agent:[a-z][a-z0-9_-]{0,39})$/, 'must be shared, or agent: and the id of an agent');
+const knownScopeSchema = naming('agent', memoryScopeSchema, (scope) => (scope === sharedScope ? null : scope.slice('agent:'.length)));
 
 export const memoryTextMax = 2_000;
 const textSchema = z.string().trim().min(1).max(memoryTextMax);
@@ -79,13 +82,13 @@ const embeddingsSchema = z.discriminatedUnion('kind', [
   /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
   z.strictObject({
     kind: z.literal('openai-compatible'),
-    baseUrl: z.url(),
+    baseUrl: webUrlSchema,
     apiKey: secretRefSchema.optional(),
     /** Without it the cost of embedding is unknown, and only token limits apply. */
     usdPerMillionTokens: z.number().nonnegative().optional(),
     ...embedderSettings,
   }),
-  z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...embedderSettings }),
+  z.strictObject({ kind: z.literal('ollama'), baseUrl: webUrlSchema.default('http://127.0.0.1:11434'), ...embedderSettings }),
   /** A GGUF file of the person's own, run by the engine that `trayclaw model install-engine` adds. */
   z.strictObject({
     kind: z.literal('embedded'),
@@ -270,7 +273,7 @@ export const memoryOps = defineOps({
   },
   /** Recalls as the agent does: its own and shared memories, by full-text search and, if there is an embedder, by vector search. */
   'memory.recall': {
-    params: z.strictObject({ query: queryText, agentId: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
+    params: z.strictObject({ query: queryText, agentId: agentName.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ hits: z.array(memoryHitSchema), embedder: embedderStateSchema }),
     about: 'search memory as the agent does',
     commands: {
@@ -287,7 +290,7 @@ export const memoryOps = defineOps({
     params: z.strictObject({
       text: z.string().trim().min(1).max(memoryTextMax),
       kind: memoryKindSchema.optional(),
-      scope: memoryScopeSchema.optional(),
+      scope: knownScopeSchema.optional(),
       importance: importanceSchema.optional(),
       pinned: z.boolean().optional(),
     }),

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
-import { id, none } from '../op-params.ts';
+import { none, sessionName } from '../op-params.ts';
 import { workspacePath } from '../workspace-ops.ts';
 
 /** The call that adds a git worktree or removes one. */
@@ -85,7 +85,7 @@ const projectOps = defineOps({
   },
   /** Files of the session's folder whose path contains the query, the best first; without a session, of the configured workspace. */
   'project.files': {
-    params: z.strictObject({ sessionId: id.optional(), query: z.string().max(500) }),
+    params: z.strictObject({ sessionId: sessionName.optional(), query: z.string().max(500) }),
     result: z.object({
       /** Relative to the folder, with slashes. */
       files: z.array(z.string()),

@@ -2,14 +2,14 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
-import { id } from '../op-params.ts';
+import { id, sessionName } from '../op-params.ts';
 
 const reportOps = defineOps({
   /** Collects the files and sends nothing anywhere. Kept for fifteen minutes, so that exactly what was shown is saved. */
   'report.make': {
     params: z.strictObject({
       /** Adds the text of this conversation, without the secrets in it. */
-      sessionId: id.optional(),
+      sessionId: sessionName.optional(),
     }),
     result: z.object({ reportId: z.string(), files: z.array(z.object({ name: z.string(), text: z.string() })) }),
     about: 'show a report for a bug, without secrets and without messages; then save it as one archive',

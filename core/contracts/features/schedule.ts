@@ -3,13 +3,15 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
-import { id, most, none } from '../op-params.ts';
+import { naming } from '../named-things.ts';
+import { agentName, id, most, none } from '../op-params.ts';
+import { timeZoneSchema } from '../time-zone.ts';
 import { taintSourceSchema } from '../tools.ts';
 import { jobBoundsSchema, narrowedSettings } from '../turn-bounds.ts';
 import { workFileSchema } from './work.ts';
 
 const moment = z.number().int().min(0).max(8_640_000_000_000_000);
-const zoneSchema = z.string().min(1).max(100).describe('time zone, such as Europe/Berlin');
+const zoneSchema = timeZoneSchema.describe('time zone, such as Europe/Berlin');
 
 /** The shortest interval is a minute: no scheduled task may run more often. */
 export const everyMsMin = 60_000;
@@ -105,7 +107,6 @@ export const taskSchema = z.object({
 });
 export type Task = z.infer<typeof taskSchema>;
 
-const zone = z.string().min(1).max(100);
 const timeOfDay = z.string().regex(/^([01]\d|2[0-4]):[0-5]\d$/, 'must be a time such as 08:00');
 
 export const heartbeatConfigSchema = z
@@ -119,8 +120,8 @@ export const heartbeatConfigSchema = z
       .refine((minutes) => minutes === 0 || minutes >= 5, 'must be 0 for off, or at least 5')
       .default(30),
     /** Equal values mean the whole day. */
-    activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: zone.optional() }).optional(),
-    agent: z.string().min(1).max(100).default('main'),
+    activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: timeZoneSchema.optional() }).optional(),
+    agent: agentName.default('main'),
     /** The chat that receives the result: `last` is the one used last, `none` is none. */
     deliver: z.string().min(1).max(200).default('last'),
     ...narrowedSettings,
@@ -165,14 +166,17 @@ const wanted = {
   /** A task file, for callers on this computer. */
   file: z.string().min(1).max(4096).optional(),
   spec: scheduleSpecInputSchema,
-  agentId: id.optional(),
+  agentId: agentName.optional(),
   session: z.union([z.enum(['own', 'new']), id]).optional(),
   missed: missedPolicySchema.optional(),
   bounds: jobBoundsSchema.optional(),
   /** From a second to a day. */
   approvalMs: z.number().int().min(1000).max(86_400_000).optional(),
   enabled: z.boolean().optional(),
-  deliver: z.string().min(1).max(200).nullable().optional(),
+  /** A chat, or `last` for the one used last. */
+  deliver: naming('chat', z.string().min(1).max(200), (to) => (to === 'last' ? null : to))
+    .nullable()
+    .optional(),
 };
 
 const firingSchema = scheduleFiredSchema.extend({

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
-import { id, most } from '../op-params.ts';
+import { agentName, id, most } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { narrowedSettings } from '../turn-bounds.ts';
 
@@ -47,7 +47,7 @@ export const signalEvents = {
 
 const target = {
   attention: attentionSchema.default('observe'),
-  agent: z.string().min(1).max(100).optional(),
+  agent: agentName.optional(),
   /** The session it belongs to; a separate one by default. */
   session: z
     .string()
@@ -118,7 +118,7 @@ export const signalOps = defineOps({
       data: z.unknown().optional(),
       attention: attentionSchema.optional(),
       sessionId: id.optional(),
-      agentId: id.optional(),
+      agentId: agentName.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
     }),
     result: signalReceivedSchema.extend({ repeated: z.boolean() }),

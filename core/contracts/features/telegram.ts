@@ -2,6 +2,7 @@
 // events.ts and ops.ts.
 
 import * as z from 'zod';
+import { webUrlSchema } from '../web-url.ts';
 import { channelRules } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
@@ -10,7 +11,7 @@ import { askedPerson, person } from './channels.ts';
 
 export const telegramSchema = z.strictObject({
   token: secretRefSchema.meta({ title: 'Bot token', description: 'The token of your own bot.' }),
-  apiRoot: z.url().optional().meta({ title: 'Server', description: 'The server of the Bot API. Default: that of Telegram.' }),
+  apiRoot: webUrlSchema.optional().meta({ title: 'Server', description: 'The server of the Bot API. Default: that of Telegram.' }),
   ...channelRules,
 });
 

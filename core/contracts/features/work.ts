@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
-import { id, most } from '../op-params.ts';
+import { agentName, id, most } from '../op-params.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 
 const path = z.string().min(1).max(4096);
@@ -65,7 +65,7 @@ export const workFileSchema = z.strictObject({
   budget: workBudgetSchema.optional(),
   strategy: strategySchema.optional(),
   preset: presetSchema.optional(),
-  agent: id.optional(),
+  agent: agentName.optional(),
   model: modelRefSchema.optional(),
   /** The model that judges; that of the task when left out. */
   judge: modelRefSchema.optional(),

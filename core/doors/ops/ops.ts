@@ -2,6 +2,7 @@
 
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { assertNamed, type NameChecks } from '../../contracts/named-things.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import {
@@ -31,6 +32,7 @@ export interface LocalClawDeps {
   readonly closing: AbortSignal;
   /** Redacts every string of an outgoing value; returns the identical value when there is nothing to redact. */
   redactDeep<T>(value: T): T;
+  readonly names: NameChecks;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ export class LocalClaw implements Claw {
 
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
     const parsed = parseGiven(opSchemas[name].params, params, { says: `The parameters of ${name} do not fit`, whole: 'the parameters' });
+    assertNamed(opSchemas[name].params, parsed, this.#deps.names);
     const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
     return handler(parsed, caller);
   }

@@ -1,5 +1,6 @@
 // The larger ways back from trouble. A plan says what will change and what is lost and changes nothing.
 
+import { existsSync } from 'node:fs';
 import { AppError, noSession } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { counted, harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
@@ -69,6 +70,9 @@ export function rebuildSearch(log: Spine['log']): void {
 /** The file of a running program cannot be replaced under it. */
 export function planRestore({ home }: Pick<Spine, 'home'>, target: string | null): Plan {
   const backups = listBackups(home);
+  if (target !== null && target !== 'last' && !existsSync(target)) {
+    throw new AppError('not_found', `There is no backup at ${target}.`, { data: { hint: 'See: trayclaw backup list' } });
+  }
   const file = target ?? backups[0]?.file;
   if (file === undefined)
     throw new AppError('conflict', 'There is no backup to go back to.', {

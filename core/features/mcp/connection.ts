@@ -2,6 +2,7 @@
 // once and handed in from then on. Trusts nothing the server says about its schemas: they are never run on data here.
 
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Task, Tool, Transport } from '@modelcontextprotocol/client';
+import { errnoOf } from '../../base/errno.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra } from '../../contracts/features/mcp.ts';
 
@@ -184,6 +185,24 @@ export async function wantsSignIn(cause: unknown): Promise<boolean> {
 export async function isSessionGone(cause: unknown): Promise<boolean> {
   const { SdkHttpError } = await import('@modelcontextprotocol/client');
   return SdkHttpError.isInstance(cause) && cause.status === 404;
+}
+
+const CAUSE_DEPTH_MAX = 6;
+const networkFailures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing answers',
+  EHOSTUNREACH: 'nothing answers',
+  ENETUNREACH: 'nothing answers',
+  ETIMEDOUT: 'nothing answers',
+  UND_ERR_CONNECT_TIMEOUT: 'nothing answers',
+  ENOTFOUND: 'no host of that name can be found',
+  EAI_AGAIN: 'no host of that name can be found',
+};
+
+/** What kept a connection from being made, by the code of the socket's error; null for any other failure. */
+export function networkWords(cause: unknown, depth = 0): string | null {
+  if (!(cause instanceof Error) || depth > CAUSE_DEPTH_MAX) return null;
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
+  return networkFailures[errnoOf(cause) ?? ''] ?? networkWords(first ?? cause.cause, depth + 1);
 }
 
 /** The failure in a sentence for people. It quotes a bounded part of the error that a server sent. */

@@ -9,7 +9,7 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { CallLimit } from './call-limit.ts';
-import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
+import { connectServer, failureOf, isSessionGone, networkWords, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf } from './definition.ts';
 import { boundedFetch } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
@@ -304,6 +304,15 @@ export class McpServer {
     return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
   }
 
+  /** Null unless it is at an address, and no connection was made. */
+  #unreachable(cause: unknown): AppError | null {
+    if (!('url' in this.config)) return null;
+    const words = networkWords(cause);
+    if (words === null) return null;
+    const hint = `Start the server, or correct its address: trayclaw mcp add ${this.name} --url ADDRESS --replace`;
+    return new AppError('tool_failed', `The MCP server ${this.name} failed: ${words} at ${this.config.url}.`, { cause, data: { hint } });
+  }
+
   async #failedStart(cause: unknown): Promise<AppError> {
     const isSignIn = await wantsSignIn(cause);
     this.#health = isSignIn ? 'sign-in' : 'failed';
@@ -312,7 +321,7 @@ export class McpServer {
       ? new AppError('tool_failed', `The MCP server ${this.name} wants you to sign in.`, {
           data: { hint: `Run: trayclaw mcp login ${this.name}` },
         })
-      : failureOf(this.name, cause);
+      : (this.#unreachable(cause) ?? failureOf(this.name, cause));
     this.#problem = `${failure.message}${isSignIn ? '' : said}`;
     this.#deps.logger.log('warn', 'an MCP server could not be reached', { server: this.name, problem: this.#problem });
     return isSignIn || said === '' ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data });

@@ -4,6 +4,8 @@
 import * as z from 'zod';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
+import { naming } from '../../contracts/named-things.ts';
+import { timeZoneSchema } from '../../contracts/time-zone.ts';
 import type { CallFacts, FactContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 import type { Agenda, FollowUp, RecurringJob } from './agenda.ts';
@@ -70,7 +72,7 @@ const scheduleInput = z.discriminatedUnion('action', [
       .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/)
       .optional()
       .describe('In place of inMinutes: a local time such as 2026-03-29T09:30.'),
-    zone: z.string().min(1).max(100).optional().describe('Time zone of "at", such as Europe/Berlin; that of this computer when left out.'),
+    zone: timeZoneSchema.optional().describe('Time zone of "at", such as Europe/Berlin; that of this computer when left out.'),
   }),
   z.strictObject({
     action: z.literal('repeat'),
@@ -78,8 +80,12 @@ const scheduleInput = z.discriminatedUnion('action', [
     name: z.string().trim().min(1).max(60).optional(),
     cron: z.string().min(1).max(200).optional().describe('Minute, hour, day of month, month, day of week: 30 7 * * 1-5.'),
     everyMinutes: z.number().int().min(5).max(527_040).optional().describe('In place of cron.'),
-    zone: z.string().min(1).max(100).optional().describe('Time zone of cron, such as Europe/Berlin; that of this computer when left out.'),
-    tools: z.array(z.string().min(1).max(64)).max(50).optional().describe('No other tools may be used then.'),
+    zone: timeZoneSchema.optional().describe('Time zone of cron, such as Europe/Berlin; that of this computer when left out.'),
+    tools: z
+      .array(naming('tool', z.string().min(1).max(64)))
+      .max(50)
+      .optional()
+      .describe('No other tools may be used then.'),
     usd: z.number().positive().max(100).optional().describe('US dollars at most, each time.'),
   }),
   z.strictObject({

@@ -4,7 +4,8 @@ import { hash } from 'node:crypto';
 import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import { assertNamed, type NameChecks } from '../../contracts/named-things.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import type { SendableTool } from './sendable-tool.ts';
 
@@ -21,8 +22,13 @@ export interface ParsedCall {
   readonly argsHash: string;
 }
 
+interface ReadingOfCalls {
+  readonly sendable: SendableTool;
+  readonly names: NameChecks | null;
+}
+
 /** Fails with `arguments_too_large` or `invalid_arguments`; the latter names every wrong key. */
-export function parseCall(tool: ToolDefinition, argsJson: string, sendable: SendableTool): Result<ParsedCall, AppError> {
+export function parseCall(tool: ToolDefinition, argsJson: string, { sendable, names }: ReadingOfCalls): Result<ParsedCall, AppError> {
   if (argsJson.length > argsBytesMax || Buffer.byteLength(argsJson) > argsBytesMax) {
     return err(
       new AppError('arguments_too_large', `The arguments of ${tool.name} are larger than ${argsBytesMax} bytes.`, {
@@ -41,10 +47,12 @@ export function parseCall(tool: ToolDefinition, argsJson: string, sendable: Send
       const problems = describeIssues(checked.error.issues, { given, whole: 'the arguments as a whole', told });
       return err(invalid(tool.name, problems.join('; '), problems));
     }
+    if (names !== null) assertNamed(tool.input, checked.data, names);
     const argsHash = hash('sha256', canonicalJson(json.value), 'hex');
     return ok({ tool, name: tool.name, args: frozen(checked.data), argsJson: text, argsHash });
   } catch (cause) {
     // Only text nested thousands of levels deep gets here: recursion runs out of stack.
+    if (isAppError(cause)) return err(invalid(tool.name, cause.told().replace(/\.$/, ''), []));
     if (cause instanceof RangeError) return err(invalid(tool.name, 'are nested too deeply', []));
     throw cause;
   }

@@ -7,10 +7,11 @@ import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { Logger } from '../../base/logger.ts';
 import { err, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { NameChecks } from '../../contracts/named-things.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { ArtifactSink, ToolContext, ToolDefinition, ToolListing, ToolShown } from '../../contracts/tools.ts';
 import { describeValue, hostResult, settleEnd, type HostedResult } from './hosted-result.ts';
-import { nearNames } from './near-names.ts';
+import { nearNames } from '../../base/near-names.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
 import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
@@ -52,6 +53,8 @@ export interface ToolHostOptions {
   readonly artifacts: ArtifactSink;
   /** Redacts every result before any of it is cut or kept. */
   readonly redact?: (text: string) => Redacted;
+  /** Checks of the names that arguments give; without them, no name is checked. */
+  readonly names?: () => NameChecks;
   /** Forms of tools that hosts of one program share, so that each is worked out once. */
   readonly shared?: Map<string, SendableTool> | undefined;
 }
@@ -70,6 +73,7 @@ export class ToolHost {
   readonly #outputBytesMax: number;
   readonly #artifacts: ArtifactSink;
   readonly #redact: (text: string) => Redacted;
+  readonly #names: () => NameChecks | null;
   readonly #shared: Map<string, SendableTool> | undefined;
   #schemas: readonly ToolSchema[] | null = null;
 
@@ -79,6 +83,7 @@ export class ToolHost {
     this.#outputBytesMax = options.outputBytesMax;
     this.#artifacts = options.artifacts;
     this.#redact = options.redact ?? stillRedacted;
+    this.#names = options.names ?? (() => null);
     this.#shared = options.shared;
     for (const tool of options.tools) this.register(tool);
   }
@@ -93,6 +98,11 @@ export class ToolHost {
       this.#tools.delete(tool.name);
       this.#schemas = null;
     };
+  }
+
+  /** Fails with `unknown_tool`, with near names. */
+  assertKnown(name: string): void {
+    if (!this.#tools.has(name)) throw this.#unknownTool(name);
   }
 
   has(name: string): boolean {
@@ -134,7 +144,9 @@ export class ToolHost {
   /** Fails with `unknown_tool`, `arguments_too_large` or `invalid_arguments`. Empty text counts as `{}`. */
   parse(name: string, argsJson: string): Result<ParsedCall, AppError> {
     const tool = this.#tools.get(name);
-    return tool === undefined ? err(this.#unknownTool(name)) : parseCall(tool, argsJson, this.#sendableOf(tool));
+    return tool === undefined
+      ? err(this.#unknownTool(name))
+      : parseCall(tool, argsJson, { sendable: this.#sendableOf(tool), names: this.#names() });
   }
 
   /**

@@ -69,6 +69,14 @@ test('a channel for an agent that does not exist is refused with the names there
   await expect(loadConfig(homeWith(), { agents: { scout: { helpers: ['main', 'skout'] } } })).rejects.toMatchObject({
     message: expect.stringContaining('agents.scout.helpers: there is no agent "skout"') as string,
   });
+  for (const [agents, place] of [
+    [{ heartbeat: { agent: 'skout' } }, 'heartbeat.agent'],
+    [{ signals: { webhooks: { build: { secret: 'env:S', agent: 'skout' } } } }, 'signals.webhooks.build.agent'],
+  ] as const) {
+    await expect(loadConfig(homeWith(), agents)).rejects.toMatchObject({
+      message: expect.stringContaining(`${place}: there is no agent "skout"`) as string,
+    });
+  }
   for (const agent of ['main', 'scout']) {
     expect((await loadConfig(homeWith(), { agents: { scout: {} }, channels: channels(agent) })).warnings).toEqual([]);
   }
@@ -80,5 +88,7 @@ test('what is accepted but will not do what one hopes is warned of', async () =>
     channels: { telegram: { token: 'env:T' } },
   });
   expect(warnings).toEqual([expect.stringContaining('"nowhere"')]);
+  const ofAgent = await loadConfig(homeWith(), { agents: { scout: { model: 'nowhere/m' } }, models: { default: 'demo/offline' } });
+  expect(ofAgent.warnings).toEqual(['agents.scout.model names the provider "nowhere", which is not under providers.']);
   expect((await loadConfig(homeWith(), { models: { default: 'ollama/m' } })).warnings).toEqual([]);
 });

@@ -2,6 +2,8 @@
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
+import { namesIn, type FoundName } from '../../contracts/named-things.ts';
+import { isRouteRef } from '../../contracts/route-name.ts';
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
 
@@ -17,7 +19,7 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
   const config = parseGiven(configSchema, raw, { says, whole: 'the file', code: 'invalid_config' });
   const strangers = unknownAgents(config);
   if (strangers.length > 0) {
-    const issues = strangers.map(([place, agentId]) => `${place}: there is no agent "${agentId}"`);
+    const issues = strangers.map(({ place, name }) => `${place}: there is no agent "${name}"`);
     const hint = `There is: ${agentIdsOf(config).join(', ')}. Write the name of one of them, or add it under agents.`;
     throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint } });
   }
@@ -32,19 +34,10 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
 /** Those on other machines count: they can be called, too. */
 const agentIdsOf = ({ agents, a2a }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents), ...Object.keys(a2a.peers)])];
 
-/**
- * Agents that a channel or another agent names although they do not exist: otherwise the error would show only when a message arrives or
- * work is passed on.
- */
-function unknownAgents(config: Config): (readonly [place: string, agentId: string])[] {
+/** Agents that a setting names although they do not exist: otherwise the error would show only when they have something to do. */
+function unknownAgents(config: Config): readonly FoundName[] {
   const known = new Set(agentIdsOf(config));
-  const ofChannels = Object.entries(config.channels).flatMap(([name, channel]) =>
-    channel?.agent === undefined ? [] : [[`channels.${name}.agent`, channel.agent] as const],
-  );
-  const ofHelpers = Object.entries(config.agents).flatMap(([name, { helpers = [] }]) =>
-    helpers.map((helper) => [`agents.${name}.helpers`, helper] as const),
-  );
-  return [...ofChannels, ...ofHelpers].filter(([, agent]) => !known.has(agent));
+  return namesIn(configSchema, config).filter(({ kind, name }) => kind === 'agent' && !known.has(name));
 }
 
 function warningsOf(config: Config): string[] {
@@ -53,15 +46,13 @@ function warningsOf(config: Config): string[] {
       ? [`providers.${name}.via has no effect any more: TrayClaw speaks the format with its own adapter. Remove the line.`]
       : [],
   );
-  const ref = config.models.default;
-  if (ref !== undefined) {
-    const provider = ref.slice(0, ref.indexOf('/'));
-    if (provider !== 'demo' && config.providers[provider] === undefined && !wellKnown.has(provider)) {
-      warnings.push(`models.default names the provider "${provider}", which is not under providers.`);
-    }
+  for (const { kind, name, place } of namesIn(configSchema, config)) {
+    const provider = name.slice(0, name.indexOf('/'));
+    if (kind !== 'model' || isRouteRef(name) || Object.hasOwn(config.providers, provider) || wellKnown.has(provider)) continue;
+    warnings.push(`${place} names the provider "${provider}", which is not under providers.`);
   }
   return warnings;
 }
 
-/** Providers that need no entry: local servers that are found automatically. */
-const wellKnown: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama-server', 'llamacpp']);
+/** Providers that need no entry: agents on other machines, the demo, and local servers that are found automatically. */
+const wellKnown: ReadonlySet<string> = new Set(['a2a', 'demo', 'ollama', 'lmstudio', 'llama-server', 'llamacpp']);

@@ -1,5 +1,6 @@
 // The one place that reads SQLite's and the file system's error codes.
 
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
 
 interface Mapping {
@@ -53,10 +54,20 @@ const homeWords: Readonly<Record<string, string>> = {
 
 /** Why the data folder cannot be made or entered. */
 export function homeError(home: string, cause: unknown): AppError {
-  const words = homeWords[readCode(cause) ?? ''];
+  const linked = brokenLink(home);
+  const words = linked === null ? homeWords[readCode(cause) ?? ''] : `it is a link to ${linked}, where there is nothing`;
   if (words === undefined) return mapStorageError(cause);
   const hint = 'Choose another data folder with --home or TRAYCLAW_HOME, or make this one usable.';
   return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
+}
+
+/** Where a link leads that leads nowhere; null if the path is no such link. */
+function brokenLink(path: string): string | null {
+  try {
+    return lstatSync(path).isSymbolicLink() && !existsSync(path) ? readlinkSync(path) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Maps an SQLite error to a `store_*` error; any other error is returned unchanged. For places where other things fail as well. */

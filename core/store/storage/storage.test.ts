@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
@@ -183,6 +183,12 @@ test('a wrong file, a damaged page and an impossible path are distinguished', ()
   const file = join(newHome(), 'file');
   writeFileSync(file, '');
   expect(codeOf(() => Storage.open({ home: join(file, 'home'), migrations: [table] }))).toBe('store_readonly');
+
+  const link = join(newHome(), 'link');
+  symlinkSync('/nowhere/at/all', link);
+  expect(() => Storage.open({ home: link, migrations: [table] })).toThrow(
+    `The data folder ${link} cannot be used: it is a link to /nowhere/at/all, where there is nothing.`,
+  );
 });
 
 test('a damaged page is found by the check and named when it is read', () => {

@@ -50,9 +50,11 @@ const isMissing = / is missing\b.*$/;
 function renamed(issue: string, entry: Entry): string {
   const whole = issue.replace(/^the parameters: /, '');
   const [path = ''] = /^[\w.]+/.exec(whole) ?? [];
-  const names = [path, ...path.split('.')];
+  // The last key says most: `provider.baseUrl` is about the address, if the command asks for one.
+  const names = [path, ...path.split('.').toReversed()];
   const argument = argumentsOf(entry, {}).find(({ name }) => names.includes(name));
-  const option = optionsOf(entry, {}).find(({ parameter, key }) => names.includes(parameter ?? key));
+  const options = optionsOf(entry, {});
+  const option = names.flatMap((name) => options.find(({ parameter, key }) => name === (parameter ?? key)) ?? [])[0];
   const label = argument === undefined ? (option?.label ?? path) : `<${argument.label}>`;
   const about = (argument ?? option)?.about ?? '';
   const said = whole.slice(path.length);

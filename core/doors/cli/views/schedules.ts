@@ -60,6 +60,8 @@ function specOf(given: Given): ScheduleSpecInput {
   const named = [at, every, cron].filter((one) => one !== undefined);
   if (named.length !== 1) throw new AppError('invalid_params', 'Name one of --at, --every and --cron.');
   if (cron !== undefined) return { kind: 'cron', expr: cron, ...zoned };
+  if (zone !== undefined && every !== undefined)
+    throw new AppError('invalid_params', '--zone goes with --at and --cron; an interval has no time zone.');
   if (every !== undefined) return { kind: 'every', everyMs: intervalOf(every) };
   const moment = at ?? '';
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(moment)) return { kind: 'at', local: moment, ...zoned };

@@ -1,6 +1,6 @@
 // Finds the names a mistyped one may have meant. Pure; bounded by the length of the names it is given.
 
-import { editDistance } from '../../base/edit-distance.ts';
+import { editDistance } from './edit-distance.ts';
 
 const NAME_CHARS_MAX = 64;
 

@@ -1,0 +1,23 @@
+// The name of a time zone, as a person gives it: one that this machine knows.
+
+import * as z from 'zod';
+import { nearNames } from '../base/near-names.ts';
+
+export const timeZoneSchema = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows; ${meant(String(input))}` });
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function meant(zone: string): string {
+  const near = nearNames(zone, Intl.supportedValuesOf('timeZone'));
+  return near.length === 0 ? 'use a name such as Europe/Berlin or UTC' : `did you mean ${near.join(' or ')}?`;
+}

@@ -1,0 +1,57 @@
+// What there is of each kind that a schema can name. Asked wherever a name enters: by an operation, or by a call of a tool.
+
+import { nearNames } from './base/near-names.ts';
+import type { Config } from './contracts/config.ts';
+import { AppError, noSession, noTurn } from './contracts/errors.ts';
+import { systemSessionId } from './contracts/events.ts';
+import type { NameChecks } from './contracts/named-things.ts';
+import { assertKnownAgent } from './agent/registry/registry.ts';
+import type { ToolHost } from './hands/tools/tools.ts';
+import type { ModelRouter } from './mind/llm/llm.ts';
+import type { ChatRows } from './runtime/outbox/outbox.ts';
+import type { SessionLog } from './store/session/session.ts';
+
+interface Checked {
+  readonly log: SessionLog;
+  readonly config: Config;
+  readonly tools: Pick<ToolHost, 'assertKnown'>;
+  readonly models: Pick<ModelRouter, 'assertKnown' | 'list'>;
+  readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
+}
+
+const CHATS_MAX = 200;
+
+export function createNameChecks({ log, config, tools, models, chats }: Checked): NameChecks {
+  return {
+    session: (sessionId) => {
+      if (sessionId !== systemSessionId && log.index.session(sessionId) === null) throw noSession(sessionId);
+    },
+    turn: (turnId) => {
+      if (log.index.turn(turnId) === null) throw noTurn(turnId);
+    },
+    agent: (agentId) => assertKnownAgent(config.agents, agentId),
+    model: (ref) => models.assertKnown(ref),
+    provider: (name) => {
+      const known = [...new Set([...Object.keys(config.providers), ...models.list().models.map(({ provider }) => provider)])];
+      if (!known.includes(name)) throw unknown(`provider ${name}`, name, known, 'See: trayclaw models');
+    },
+    tool: (name) => {
+      // The tools of a server come and go with it.
+      const [server = '', ofServer] = name.split('__');
+      if (ofServer === undefined || !Object.hasOwn(config.mcp.servers, server)) tools.assertKnown(name);
+    },
+    chat: (to) => {
+      const [channel = '', chatId = '', threadId] = to.split(':');
+      if (chats.chat({ channel, chatId, ...(threadId === undefined ? {} : { threadId }) }) !== null) return;
+      const known = chats.chats({ limit: CHATS_MAX }).map((chat) => `${chat.channel}:${chat.chatId}`);
+      const hint = 'Name one as channel:chat, such as telegram:42, or last for the one used last. See: trayclaw chats list';
+      throw unknown(`chat ${to}`, to, known, hint);
+    },
+  };
+}
+
+function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {
+  const near = nearNames(name, known);
+  const hint = near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;
+  return new AppError('not_found', `There is no ${what}.`, { data: { hint } });
+}
