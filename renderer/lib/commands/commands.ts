@@ -231,7 +231,7 @@ function modelOffers(context: CommandContext, offer: (part: Pick<Offer, 'id' | '
 async function writeLine(context: CommandContext, line: string): Promise<void> {
   await writeMessage(context);
   const { app } = context;
-  app.drafts[app.route.place.sessionId ?? ''] = line;
+  app.drafts[app.newSession.draftKey(app.route.place.sessionId)] = line;
 }
 
 /** Its result is shown in the conversation. */

@@ -129,7 +129,7 @@ export const sessionCommands = commandsOf('session', {
     keys: instead('Mod+N', 'Alt+Shift+N'),
     run: (context) =>
       context.app.attempt(async () => {
-        await context.app.beginSession();
+        await context.app.newSession.begin();
         await shown(context);
         await writeMessage(context);
       }),

@@ -17,6 +17,7 @@ import { Helpers } from './helpers.svelte.ts';
 import { Identities } from './identities.svelte.ts';
 import { Inspector, Review, Side } from './inspector.svelte.ts';
 import { Reading } from './reading.svelte.ts';
+import { NewSession } from './new-session.svelte.ts';
 import { Notices } from './notices.svelte.ts';
 import { OpenConversation } from './open-conversation.svelte.ts';
 import { Route } from './route.svelte.ts';
@@ -40,9 +41,6 @@ export interface AppOptions {
   words(): Words['frame'];
 }
 
-/** The draft for a session that is being made. */
-export const unmadeKey = 'new';
-
 export class App {
   readonly client: OpClient;
   readonly notices = new Notices();
@@ -52,6 +50,7 @@ export class App {
   readonly side = new Side();
   readonly reading = new Reading();
   readonly sessions: Sessions;
+  readonly newSession: NewSession;
   readonly approvals: Approvals;
   readonly system: System;
   readonly unfinished: Unfinished;
@@ -69,8 +68,6 @@ export class App {
   readonly commands: CommandResults;
   /** The session of the tour, while one is taken. */
   tour = $state<string | null>(null);
-  /** While a session is being made: whether it was. What is written meanwhile belongs to it, not to the one still shown. */
-  beginning = $state.raw<Promise<boolean> | null>(null);
   /** Grows with every message that was taken. */
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
@@ -93,6 +90,7 @@ export class App {
     this.#words = () => options.words();
     const report = (cause: unknown): void => this.notices.fail(cause);
     this.sessions = new Sessions(client, report);
+    this.newSession = new NewSession({ client, drafts, draftFiles, route: this.route, sessions: this.sessions });
     this.approvals = new Approvals(client);
     this.system = new System(client, report);
     this.unfinished = new Unfinished(client, report);
@@ -234,62 +232,19 @@ export class App {
     return turn.startedAtMs < (this.sessions.find(sessionId)?.createdAtMs ?? 0);
   }
 
-  /** From the next turn on; where there is no session yet, one is made that has it. A null model is the default one. */
+  /** Of the session that is shown, or of a new one where none is. A null model is the default one. */
   chooseModel(sessionId: string | null, model: string | null): Promise<boolean> {
-    return this.attempt(async () => {
-      if (sessionId !== null) return this.sessions.chooseModel(sessionId, model);
-      const made = await this.client.op('session.create', model === null ? {} : { model });
-      this.sessions.put(made);
-      this.route.go('chat', made.sessionId);
-    });
-  }
-
-  /** Goes to a session to write in: the open one where it is still empty, else a new one. */
-  async beginSession(): Promise<void> {
-    if (this.beginning !== null) return void (await this.beginning);
-    const open = this.sessions.find(this.route.place.sessionId);
-    const isBlank = open !== undefined && open.lastText === '' && open.title === '' && (open.workspace ?? null) === null;
-    const isUsed = isBlank && ((this.drafts[open.sessionId] ?? '') !== '' || (this.draftFiles[open.sessionId] ?? []).length > 0);
-    if (isBlank && !isUsed) return this.route.go('chat', open.sessionId);
-    const making = this.#makeSession();
-    this.beginning = making.catch(() => false);
-    await making;
-  }
-
-  /** Moves what was written until then into the session. */
-  async #makeSession(): Promise<boolean> {
-    try {
-      const { sessionId } = await this.sessions.create();
-      this.drafts[sessionId] = this.drafts[unmadeKey] ?? '';
-      this.draftFiles[sessionId] = this.draftFiles[unmadeKey] ?? [];
-      this.drafts[unmadeKey] = '';
-      this.draftFiles[unmadeKey] = [];
-      this.route.go('chat', sessionId);
-      return true;
-    } finally {
-      this.beginning = null;
-    }
-  }
-
-  /** A new session that works in a folder or in a new worktree of it, and goes there; `trusts` is the person's yes to that folder. */
-  workIn(folder: string, { trusts, inWorktree }: { readonly trusts: boolean; readonly inWorktree: boolean }): Promise<boolean> {
-    return this.attempt(async () => {
-      if (trusts) await this.client.op('workspace.trust', { path: folder });
-      if (inWorktree) {
-        const { sessionId } = await this.client.op('worktree.begin', { folder });
-        return this.route.go('chat', sessionId);
-      }
-      const made = await this.client.op('session.create', { workspace: folder });
-      this.sessions.put(made);
-      this.route.go('chat', made.sessionId);
-    });
+    return this.attempt(() => this.newSession.chooseModel(sessionId, model));
   }
 
   /** Runs a slash command and goes where it leads. False when it was refused, which its result then says. */
   async runCommand(sessionId: string | null, line: string): Promise<boolean> {
     const ran = await this.commands.run(line, sessionId);
     if (ran === false) return false;
-    if (ran.sessionId !== null && ran.sessionId !== sessionId) this.route.go('chat', ran.sessionId);
+    if (ran.sessionId !== null && ran.sessionId !== sessionId) {
+      if (sessionId === null) this.newSession.moveDraft('', ran.sessionId);
+      this.route.go('chat', ran.sessionId);
+    }
     this.sentCount += 1;
     return true;
   }
@@ -306,6 +261,7 @@ export class App {
       const along = attachments.length === 0 ? {} : { attachments };
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
       if (sessionId !== null) return;
+      this.newSession.moveDraft('', sent.sessionId);
       // A person who has changed the view meanwhile stays there, and finds the conversation unchanged.
       if (this.route.place.view === 'chat') this.route.go('chat', sent.sessionId);
       else this.route.lastSessionId = sent.sessionId;

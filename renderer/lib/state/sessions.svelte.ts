@@ -4,6 +4,7 @@
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
 import { systemSessionId } from '../../../core/contracts/system-session.ts';
+import type { OpParams } from '../../../core/contracts/ops.ts';
 import type { OpClient } from '../client.ts';
 import { firstSessions } from '../first-client.ts';
 import { oneLine } from '../format.ts';
@@ -151,8 +152,8 @@ export class Sessions {
     }
   }
 
-  async create(): Promise<SessionInfo> {
-    const created = await this.#client.op('session.create', {});
+  async create(given: OpParams<'session.create'> = {}): Promise<SessionInfo> {
+    const created = await this.#client.op('session.create', given);
     this.put(created);
     return created;
   }
