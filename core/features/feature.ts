@@ -1,5 +1,5 @@
-// The kernel of the features: the form of a feature, and the parts of the spine it may receive. Plain data and one function; no lookup and
-// no registration. compose.ts holds the list.
+// The shape of a feature, and the parts of the program that it may receive. Plain data and one function, without lookup or registration.
+// compose.ts holds the list of features.
 
 import { assert } from '../base/assert.ts';
 import type { Lifetimes } from '../base/disposable.ts';
@@ -28,7 +28,10 @@ import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
 import type { EventProjection } from '../store/session/session.ts';
 import type { Migration, Storage } from '../store/storage/storage.ts';
 
-/** The parts of the program that every turn needs and a feature may use. A feature names those it takes: `Pick<Spine, 'log' | 'clock'>`. */
+/**
+ * The parts of the program that every turn needs and that a feature may use. A feature names the ones it takes: `Pick<Spine, 'log' |
+ * 'clock'>`.
+ */
 export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'policy' | 'crashPoints' | 'instanceMarker'> {
   /** The data folder. */
   readonly home: string;
@@ -42,16 +45,16 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   readonly safety: SafetyChecks;
   readonly secrets: Pick<Secrets, 'resolve'>;
   readonly checkpoints: Checkpoints;
-  /** Without the secrets that are known. */
+  /** Redacts known secrets before it stores an artifact. */
   readonly artifacts: ArtifactSink & Pick<ArtifactStore, 'read'>;
   readonly models: ModelRouter;
   readonly engine: EngineAccess;
-  /** Of the program that starts the runtime. */
+  /** The options of the program that starts the runtime. */
   readonly options: TrayClawOptions & { readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean> };
   /** For asking a model outside the conversation of a turn. */
   readonly asking: AskingDeps;
   readonly programs: Programs;
-  /** Lists work that a tool keeps running after its call, for people to see and end. */
+  /** Lists the work that a tool keeps running after its call, so that people can see and end it. */
   readonly background: Pick<BackgroundCommands, 'join'>;
   readonly tools: Pick<ToolHost, 'list' | 'schemas' | 'register'>;
   readonly settings: Settings;
@@ -59,52 +62,52 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   readonly turns: TurnPort;
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
-  /** Of the program. */
+  /** The version of this program. */
   readonly version: string;
   readonly fetch: typeof globalThis.fetch;
   readonly temporaryFolder: string;
   readonly redactDeep: <T>(value: T) => T;
-  /** Takes secrets out of a line of JSON that is kept in a file. */
+  /** Redacts secrets in a line of JSON that is written to a file. */
   readonly redactLog: (line: string) => string;
-  /** Takes secrets out of what goes to a model server. */
+  /** Redacts secrets in text that is sent to a model server. */
   readonly redactPrompt: (text: string) => string;
   readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
 }
 
-/** Everything a feature adds to the program. A turn that uses none of it pays nothing for it. */
+/** Everything a feature adds to the program. A turn that does not use the feature pays nothing for it. */
 export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'service'> {
-  /** Parts for the features after it, and for the program. */
+  /** Parts for the features after this one in the list, and for the program. */
   readonly gives?: object;
-  /** Handlers of its operations. */
+  /** Handlers of the feature's operations. */
   readonly handlers?: Partial<OpHandlers>;
   readonly channels?: readonly Channel[];
-  /** Those of its channels that use the port of the runtime. All join when the program is ready. */
+  /** Returns the channels that need the port of the runtime. They and `channels` join when the program is ready. */
   join?(claw: Claw): readonly Channel[];
-  /** The models as turns see them, where some are something else. */
+  /** Wraps the models that turns see, for a feature that adds other things as models. */
   runsAsModels?(models: ModelPort): ModelPort;
-  /** Chat services, which the feature of the channels makes into channels. */
+  /** Chat services. The channels feature turns them into channels. */
   readonly services?: readonly ChatService[];
-  /** How settings of a chat service are tested. */
+  /** Tests of the settings of a chat service. */
   readonly trials?: readonly ChannelTrial[];
-  /** The way in it serves to other programs; `claw` is the port of the runtime around it. */
+  /** The HTTP route that the feature serves to other programs. `claw` is the port of the running instance. */
   route?(claw: Claw): DoorRoute;
-  /** Takes up what an earlier run left, once turns may be given work. */
+  /** Continues work that an earlier run left, once turns can be started. */
   takeUp?(): void;
 }
 
-/** `Taken` are the parts it uses, of the spine and of the features before it in the list. */
+/** `Taken` are the parts that the feature uses: parts of the spine and of the features before it in the list. */
 export interface Feature<Taken, Rows, Made extends Wing> {
-  /** No other has it. */
+  /** Unique among the features. */
   readonly name: string;
   readonly migrations: readonly Migration[];
-  /** One object, or several by name. Those with `apply` are kept in step with the log. */
+  /** One object, or several by name. Objects with `apply` are projections, which are kept in step with the log. */
   rows(storage: Storage): Rows;
   readonly create: (parts: Taken, rows: Rows) => Made;
 }
 
 type RowlessFeature<Taken, Made extends Wing> = Pick<Feature<Taken, null, Made>, 'name' | 'create'>;
 
-/** Checks that `create` fits the rows; a feature without rows names no migrations either. */
+/** Checks that `create` fits the rows. A feature without rows has no migrations either. */
 export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made>;
 export function defineBuiltInFeature<Taken, Rows, Made extends Wing>(feature: Feature<Taken, Rows, Made>): Feature<Taken, Rows, Made>;
 export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessFeature<Taken, Made>): Feature<Taken, null, Made> {
@@ -114,13 +117,13 @@ export function defineBuiltInFeature<Taken, Made extends Wing>(feature: RowlessF
 type GivenBy<W> = W extends { readonly gives: infer Given } ? Given : unknown;
 type HandlersIn<W> = W extends { readonly handlers: infer Handlers } ? Handlers : unknown;
 
-/** A feature in the list; the types of its other parts concern only the place where it is named. */
+/** A feature in the list. The types of its other parts matter only where the feature is named. */
 export type AnyFeature = Pick<Feature<never, unknown, Wing>, 'name' | 'migrations' | 'rows'>;
 type ListedFeature = AnyFeature & { readonly create: (parts: never, rows: never) => Wing };
 
 /**
- * The features in their order. Each is made after the ones whose parts it takes: a part that nothing before it gives is an error of
- * types, and so is an operation without a handler.
+ * The features in order. Each is created after the features whose parts it takes. A part that no earlier feature provides is a type error,
+ * and so is an operation without a handler.
  */
 export class FeatureList<Ground extends object, Parts extends object, Handlers> {
   readonly all: readonly ListedFeature[];
@@ -129,7 +132,7 @@ export class FeatureList<Ground extends object, Parts extends object, Handlers> 
     this.all = all;
   }
 
-  /** `Ground` are the parts that no feature gives. */
+  /** `Ground` are the parts that no feature provides. */
   static over<Ground extends object>(): FeatureList<Ground, Ground & { readonly wings: readonly Wing[] }, unknown> {
     return new FeatureList([]);
   }
@@ -140,12 +143,12 @@ export class FeatureList<Ground extends object, Parts extends object, Handlers> 
     return new FeatureList([...this.all, feature]);
   }
 
-  /** Disposed in reverse order. `wings` are those made so far. */
+  /** Creates all features; `lifetimes` disposes them in reverse order. Each feature sees the wings created before it as `wings`. */
   make(ground: Ground, rows: FeatureRows, lifetimes: Lifetimes): { parts: Parts; handlers: Handlers; wings: readonly Wing[] } {
     const wings: Wing[] = [];
     let parts: object = { ...ground, wings };
     for (const feature of this.all) {
-      // `with` has checked that they fit.
+      // `with` has checked that the types match.
       const wing = feature.create(parts as never, rows.of(feature) as never);
       wings.push(wing);
       lifetimes.defer(() => wing.dispose?.());
@@ -156,10 +159,10 @@ export class FeatureList<Ground extends object, Parts extends object, Handlers> 
   }
 }
 
-/** The rows of every feature, opened once. */
+/** The rows of every feature, created once. */
 export class FeatureRows {
   readonly #rows: ReadonlyMap<string, unknown>;
-  /** Those kept in step with the log. */
+  /** The rows that are kept in step with the log. */
   readonly projections: readonly EventProjection[];
 
   constructor(storage: Storage, features: readonly AnyFeature[]) {
@@ -171,7 +174,7 @@ export class FeatureRows {
 
   of<Rows>({ name }: { readonly name: string; rows(storage: Storage): Rows }): Rows {
     assert(this.#rows.has(name), `the list of features has no ${name}`);
-    // The map was filled from the same feature.
+    // The constructor stored what this feature's `rows` returned.
     return this.#rows.get(name) as Rows;
   }
 }

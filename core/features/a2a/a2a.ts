@@ -1,5 +1,5 @@
-// Agents on other machines, by the A2A protocol: the door through which they give tasks to this program, and the peers it gives tasks to. What
-// speaks the protocol is loaded when it is first used.
+// Agents on other machines over the A2A protocol: the door through which they give tasks to this program, and the peers that this program
+// gives tasks to. The modules that speak the protocol are loaded on first use.
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAdmission, DoorAgents, DoorRequest, DoorRoute } from '../../contracts/door-route.ts';
@@ -44,7 +44,7 @@ type Taken = Pick<
 
 const SERVE_AGAIN_MS = 2_000;
 
-/** The connection to a group alone, for tests with a server that wants TLS and credentials. */
+/** Loads the connection to a group alone, for tests against a server that requires TLS and credentials. */
 export async function loadGroup(): Promise<{ readonly NatsGroup: typeof NatsGroup }> {
   return import('./nats-group.ts');
 }
@@ -79,7 +79,7 @@ export const a2a = defineBuiltInFeature({
           group: config.a2a.transport === 'nats' ? async () => (await group()).look() : null,
         }),
       ],
-      /** Those of peers answer as the peers do. */
+      /** Models that name a peer are answered by that peer. */
       runsAsModels: (models: ModelPort): ModelPort => withPeers(models, { peers: config.a2a.peers, work }),
       route: (claw: Claw): DoorRoute => {
         const agentsHere = {
@@ -90,7 +90,7 @@ export const a2a = defineBuiltInFeature({
         const isOpen = config.doors.a2a.enabled;
         const made = new TaskDesk({ ...spine, claw, rows, agents: agentsHere, nodeId, spend });
         desk = made;
-        // Tasks of an earlier run continue and count before the first request.
+        // Tasks of an earlier run continue, and their cost counts, before the first request.
         if (isOpen) made.listen();
         if (takesWork && config.a2a.transport === 'nats') {
           const ids = ownAgents().map(({ agentId }) => agentId);
@@ -124,7 +124,7 @@ export const a2a = defineBuiltInFeature({
 
 type GroupParts = Pick<Taken, 'config' | 'logger' | 'secrets' | 'closing' | 'panic'>;
 
-/** The group of nodes, made when it is first used. */
+/** Returns a function that creates the group of nodes on first use. */
 function groupOf({ config, logger, secrets, closing, panic }: GroupParts, nodeId: () => string): () => Promise<NatsGroup> {
   let made: Promise<NatsGroup> | null = null;
   return () =>
@@ -142,7 +142,7 @@ function groupOf({ config, logger, secrets, closing, panic }: GroupParts, nodeId
     }));
 }
 
-/** Until the server was reached once; from then on its client reconnects. */
+/** Retries until the server was reached once. After that the NATS client reconnects automatically. */
 function keepServing(serve: () => Promise<void>, { logger, later, closing }: Pick<Taken, 'logger' | 'later' | 'closing'>): void {
   serve().catch((cause: unknown) => {
     if (closing.aborted) return;

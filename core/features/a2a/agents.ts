@@ -1,4 +1,4 @@
-// The agents of config.yaml and those on other machines, which are agents like the others: their model is the peer.
+// The agents of config.yaml and the peers on other machines. A peer is an agent like any other whose model is the peer.
 
 import { AgentRegistry, type AgentCapsules } from '../../agent/registry/registry.ts';
 import type { AgentConfig } from '../../contracts/agents.ts';
@@ -23,7 +23,7 @@ export const agents = defineBuiltInFeature({
   }),
 });
 
-/** The peers as agents that others may call: no tools of this machine, with separate bounds. */
+/** Peers as agents that other agents may call, with separate bounds and without tools of this machine. */
 function peerAgents(peers: Readonly<Record<string, PeerConfig>>): Record<string, AgentConfig> {
   return Object.fromEntries(
     Object.entries(peers).map(([peer, { url, description, capabilities, minutes, usd, tokens }]): [string, AgentConfig] => [
@@ -45,7 +45,7 @@ function peerAgents(peers: Readonly<Record<string, PeerConfig>>): Record<string,
   );
 }
 
-/** How calls of subagents leave this machine. */
+/** Returns lookups for where a subagent call leaves this machine: to the host of a peer, or through the group. */
 function remoteCalls({ peers, transport }: Pick<A2aConfig, 'peers' | 'transport'>) {
   const hostOf = (agentId: string): string | null => {
     const peer = Object.hasOwn(peers, agentId) ? peers[agentId] : undefined;

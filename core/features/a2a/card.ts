@@ -1,4 +1,5 @@
-// The agent card: how agents on other machines know this one. Plain data in the form of the protocol; names no agent that the reader may not use.
+// The agent card, which describes this agent to agents on other machines. Plain data in the form of the protocol. It names only the agents
+// that the reader may use.
 
 import { a2aPath } from './paths.ts';
 import { extensionUri } from './carried.ts';
@@ -12,7 +13,7 @@ export interface CardAgent {
 
 export const A2A_VERSION = '1.0';
 
-/** `origin` is where the reader reached the door. */
+/** `origin` is the address at which the reader reached the door. */
 export function cardOf(origin: string, agents: readonly CardAgent[], version: string) {
   return {
     name: 'TrayClaw',

@@ -1,11 +1,14 @@
-// The data that travel with a task between two TrayClaws: the machines it came through, what it may cost, which agent; and back, what it did cost. It is
-// an extension of the protocol that other agents ignore. Pure.
+// The data that travels with a task between two TrayClaws: the machines it passed through, its budget and its agent, and on the way back
+// its cost. An extension of the protocol that other agents ignore. Pure.
 
 import * as z from 'zod';
 import { carriedBudgetSchema } from '../../contracts/features/a2a.ts';
 import { usageSchema } from '../../contracts/llm.ts';
 
-/** Names the extension on agent cards, and its values in metadata. An agent that shows it meets a known message id again. */
+/**
+ * Names the extension on agent cards and its values in metadata. An agent with this extension returns the existing task for a known message
+ * id.
+ */
 export const extensionUri = 'urn:trayclaw:a2a:carried:1';
 
 const HOPS_MAX = 32;
@@ -22,7 +25,7 @@ export type CarriedEnd = z.infer<typeof endSchema>;
 
 type Metadata = Readonly<Record<string, unknown>> | undefined;
 
-/** Null for what does not fit; nothing carried is nothing known. */
+/** Null if the metadata is malformed. Missing metadata gives the defaults of the schema. */
 export function readWork(metadata: Metadata): CarriedWork | null {
   const given = metadata?.[extensionUri];
   const read = workSchema.safeParse(given ?? {});

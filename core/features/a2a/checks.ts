@@ -1,4 +1,4 @@
-// The health of the agents on other machines: the peers that cannot be used, and the door. Nothing where there are none.
+// Health checks of the agents on other machines: peers that cannot be used, and the group. Reports nothing if there are none.
 
 import { toAppError } from '../../contracts/errors.ts';
 import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
@@ -10,7 +10,7 @@ interface Looked {
   readonly look: () => Promise<readonly PeerView[]>;
 }
 
-/** Peers are asked only by a full check: it takes a moment for each that is away. */
+/** Contacts the peers only in a full check, since each unreachable peer takes a moment. */
 export function a2aChecks({ peers, look, group }: Looked): HealthSource {
   return {
     check: async (full) => [

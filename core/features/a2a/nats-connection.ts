@@ -1,4 +1,4 @@
-// The connection of a node to the NATS server of its group: credentials, TLS, and what is wrong where there is none.
+// The connection of a node to the NATS server of its group: credentials, TLS, and the error message if it cannot connect.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -9,7 +9,7 @@ import type { A2aConfig } from '../../contracts/features/a2a.ts';
 type Config = NonNullable<A2aConfig['nats']>;
 type Resolve = (ref: string) => Promise<string>;
 
-/** Reconnects automatically from then on. */
+/** Connects once. The client then reconnects automatically. */
 export async function connectToServer(
   { servers, user, password, token, credentials, tls }: Config,
   { name, timeoutMs, resolve }: { readonly name: string; readonly timeoutMs: number; readonly resolve: Resolve },
@@ -28,7 +28,7 @@ export async function connectToServer(
   });
 }
 
-/** The client reads no block whose last line has no end, and values of secrets have none. */
+/** Adds the final newline that the client requires after the last line, since secret values are stored without one. */
 async function credentialsOf(ref: string, resolve: Resolve): Promise<Uint8Array> {
   return new TextEncoder().encode(`${await resolve(ref)}\n`);
 }
@@ -42,7 +42,7 @@ async function securityOf({ ca, cert, key }: NonNullable<Config['tls']>, servers
   };
 }
 
-/** The client calls every server that is named by its address `localhost`: its certificate has to be for one of the addresses in config.yaml. */
+/** The client names every server with an IP address `localhost`, so the certificate is checked against the addresses in config.yaml. */
 function identityCheck(servers: string): typeof checkServerIdentity {
   const addresses = servers.split(',').flatMap((server) => {
     const host = URL.parse(`nats://${server.trim().replace(/^\w+:\/\//, '')}`)?.hostname.replaceAll(/[[\]]/g, '') ?? '';
@@ -56,7 +56,7 @@ function identityCheck(servers: string): typeof checkServerIdentity {
   };
 }
 
-/** The message and the hint. */
+/** Returns the message and the hint for a connection error. */
 export function troubleOf(cause: unknown): readonly [string, string] {
   const { code = '', message = '' } = rootOf(cause);
   if (cause instanceof AuthorizationError) {

@@ -1,6 +1,6 @@
-// A group of nodes that share one queue of subagent calls over NATS JetStream: a call is published once, taken by one node, held while it runs, and its
-// result kept for the caller. The log of each node stays the truth: this carries tasks and forgets nothing that a node needs. Loaded only when
-// config.yaml names it.
+// A group of nodes that share one queue of subagent calls over NATS JetStream. A call is published once, taken by one node and held while
+// it runs; its result is kept for the caller. The log of each node stays the source of truth. Loaded only if config.yaml configures a
+// group.
 
 import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -22,13 +22,13 @@ export interface NatsGroupDeps {
   readonly nodeId: string;
   readonly logger: Logger;
   readonly resolve: (ref: string) => Promise<string>;
-  /** Aborted when the instance closes: from then on nothing is taken and nothing is given back. */
+  /** Aborted when the instance closes. From then on no task is taken and no result is returned. */
   readonly closing: AbortSignal;
-  /** True while everything is stopped: then no further task is begun here. */
+  /** True during a panic stop. No further task is started here. */
   readonly isStopped: () => boolean;
 }
 
-/** The node that began a task, and how often the task had been given out when that node was last given it. */
+/** The node that started a task, and the delivery count of the task when that node last received it. */
 const claimSchema = z.object({ nodeId: z.string(), deliveries: z.number() });
 type Claim = z.infer<typeof claimSchema>;
 
@@ -68,7 +68,7 @@ export class NatsGroup {
     this.#owner = { ownerId: `group:${deps.config.group}`, name: `group ${deps.config.group}`, leftUsd: () => null };
   }
 
-  /** Takes tasks for these agents until it is closed. Tries again while the server cannot be reached. */
+  /** Takes tasks for these agents until the group is closed. Fails if the server cannot be reached; the caller retries. */
   async serve(desk: TaskDesk, agentIds: readonly string[]): Promise<void> {
     const connection = await this.#connected();
     const { ackSeconds } = this.#deps.config;
@@ -79,7 +79,8 @@ export class NatsGroup {
         durable_name: durable,
         ack_policy: AckPolicy.Explicit,
         ack_wait: ackSeconds * 1000 * NS_PER_MS,
-        // The nodes count what is given out for nothing: the server also counts what ended with a node, or with itself.
+        // No limit on the server, because it also counts deliveries that ended with a restart of a node or of the server. `#work` counts
+        // the failed ones.
         max_deliver: -1,
         filter_subject: this.#subject('jobs', agentId),
       });
@@ -103,7 +104,7 @@ export class NatsGroup {
     await connection.flush();
   }
 
-  /** The group as a peer: any node that has the agent does the task. Fails with model_unavailable. */
+  /** The group as a peer: any node that has the agent performs the task. Fails with model_unavailable. */
   link(): PeerLink {
     return {
       once: true,
@@ -119,7 +120,7 @@ export class NatsGroup {
     };
   }
 
-  /** The tasks that wait, and whether the server can be reached. Fails with model_unavailable. */
+  /** Counts the waiting tasks. Fails with model_unavailable if the server cannot be reached. */
   async look(): Promise<{ readonly waiting: number }> {
     return this.#asked(async (connection) => {
       const { state } = await (await jetstreamManager(connection, { timeout: ASK_MS })).streams.info(this.#jobs);
@@ -132,7 +133,8 @@ export class NatsGroup {
     for (const consuming of this.#consuming) consuming.stop();
     const connection = (await this.#connecting?.catch(() => null)) ?? null;
     if (connection === null || connection.isClosed()) return;
-    // Pending writes go first: the client fails on writes after its end. A server that is away is not waited for.
+    // Flushes pending writes first, since the client fails on writes after the connection ends. An unreachable server does not delay
+    // closing for long.
     const drained = connection.drain().catch(() => undefined);
     await Promise.race([drained, sleep(CLOSE_MS)]);
     await connection.close();
@@ -154,7 +156,7 @@ export class NatsGroup {
     return working(messageId);
   }
 
-  /** Ends when the result arrives, or after a while. */
+  /** Returns when the result arrives, or after a time limit. */
   async #follow(taskId: string, signal: AbortSignal): Promise<void> {
     await this.#asked(async (connection) => {
       const over = new Deferred<void>();
@@ -188,7 +190,10 @@ export class NatsGroup {
     this.#work(connection, desk, message).catch((cause: unknown) => this.#report('a task of the group could not be worked on', cause));
   }
 
-  /** Held until the task has ended, however long a person decides; then the result is kept, and only then the task given back. */
+  /**
+   * Holds the message until the task has ended, however long a person takes to decide. Stores the result before it acknowledges the
+   * message.
+   */
   async #work(connection: NatsConnection, desk: TaskDesk, message: Held): Promise<void> {
     const given = parseJson(decoder.decode(message.data));
     const job = jobSchema.safeParse(given.ok ? given.value : null);
@@ -200,7 +205,7 @@ export class NatsGroup {
     const claim = await (this.#deps.isStopped() ? this.#claimOf(connection, messageId) : this.#claim(connection, messageId, message));
     if (claim === null) return;
     if (claim.nodeId !== this.#deps.nodeId) {
-      // On another node it would run twice.
+      // Another node started the task, so running it here would run it twice.
       const forNothing = message.deliveries - claim.deliveries;
       if (forNothing >= this.#deps.config.deliveries) await this.#bury(connection, messageId, { message, forNothing });
       else handOver(connection, this.#subject('handed', tokenOf(claim.nodeId)), message);
@@ -235,7 +240,7 @@ export class NatsGroup {
     }
   }
 
-  /** Of the node that took it first. */
+  /** Claims the task for this node, or returns the claim of the node that took it first. */
   async #claim(connection: NatsConnection, messageId: string, message: Held): Promise<Claim> {
     try {
       return await this.#putClaim(connection, messageId, message, { lastSubjectSequence: 0 });
@@ -272,7 +277,7 @@ export class NatsGroup {
     await jetstream(connection, { timeout: ASK_MS }).publish(subject, payload, { msgID: `result-${messageId}` });
   }
 
-  /** The node that began it was away each time it was given out: the caller learns it, and the queue is free of it. */
+  /** Ends a task whose node was unreachable at every delivery: stores a failure for the caller and removes the task from the queue. */
   async #bury(
     connection: NatsConnection,
     messageId: string,
@@ -287,7 +292,7 @@ export class NatsGroup {
 
   async #cancelHere(desk: TaskDesk, messageId: string): Promise<void> {
     const task = desk.list(this.#owner).find((one) => one.messageId === messageId && !isEnd(one.state));
-    // It may end at the same moment.
+    // The task may end at the same moment.
     if (task !== undefined) await desk.cancel(this.#owner, task.taskId).catch(() => undefined);
   }
 
@@ -295,7 +300,7 @@ export class NatsGroup {
     try {
       return await work(await this.#connected());
     } catch (cause) {
-      // A secret that is missing says so itself.
+      // An error such as a missing secret already has its own message.
       if (isAppError(cause)) throw cause;
       const [message, hint] = troubleOf(cause);
       throw new AppError('model_unavailable', message, { data: { hint }, isRetryable: true, cause });
@@ -318,7 +323,7 @@ export class NatsGroup {
     try {
       await this.#addStreams(connection);
     } catch (cause) {
-      // The next call makes another; this one would reconnect for ever.
+      // The next call opens a new connection. This one would keep reconnecting forever.
       await connection.close();
       throw cause;
     }
@@ -377,7 +382,7 @@ function fits({ info }: NatsConnection, payload: string): boolean {
   return info === undefined || Buffer.byteLength(payload) <= info.max_payload;
 }
 
-/** As a part of a subject: no dots, no wildcards. */
+/** Hashes the id into a valid subject token, without dots and wildcards. */
 function tokenOf(messageId: string): string {
   return createHash('sha256').update(messageId).digest('base64url').slice(0, 32);
 }

@@ -1,9 +1,9 @@
-// The name of this machine in lists of hops: made from the first event of its log, so it stays the same and is stored nowhere else.
+// The id of this machine in lists of hops. It is a hash of the first event of the log, so it is stable and not stored anywhere else.
 
 import { createHash } from 'node:crypto';
 import type { SessionLog } from '../../store/session/session.ts';
 
-/** Read when it is first asked for: a fresh log has no event yet. */
+/** Reads the log lazily, because a new log has no event yet. */
 export function nodeIdOf(log: Pick<SessionLog, 'reads'>): () => string {
   let known: string | null = null;
   return () => (known ??= hashOf(log));

@@ -1,4 +1,5 @@
-// A peer by the A2A SDK: its card, and tasks in our own form. Loaded when a peer is first used; strict in what is sent, lenient in what comes.
+// A peer over the A2A SDK: its card, and its tasks in this program's types. Loaded when a peer is first used. Strict in what it sends,
+// lenient in what it accepts.
 
 import { Role, TaskState, type AgentCard, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory, type Client } from '@a2a-js/sdk/client';
@@ -24,7 +25,7 @@ const states: Partial<Record<TaskState, PeerState>> = {
   [TaskState.TASK_STATE_REJECTED]: 'rejected',
   [TaskState.TASK_STATE_AUTH_REQUIRED]: 'waiting',
 };
-/** Reasons of a refusal that pass. */
+/** Refusal reasons that are temporary. */
 const passing: ReadonlySet<string> = new Set(['queue_full', 'shutting_down', 'panic_engaged', 'rate_limited']);
 const FIND_PAGE = 50;
 
@@ -82,7 +83,7 @@ export class PeerClient implements PeerLink {
       const found = tasks.find(({ history }) => history.some((message) => message.messageId === messageId));
       return found === undefined ? null : taskOf(found);
     } catch (cause) {
-      // Many agents do not list tasks: then it is not known.
+      // Many agents cannot list tasks, so the task counts as unknown.
       if (isAppError(cause) && cause.code === 'denied') return null;
       throw cause;
     }
@@ -95,12 +96,12 @@ export class PeerClient implements PeerLink {
   async follow(taskId: string, say: (text: string) => void, signal: AbortSignal): Promise<void> {
     try {
       for await (const { payload } of this.#client.resubscribeTask({ tenant: '', id: taskId }, { signal })) {
-        // The answer as a whole is read from the task: pieces may be missing here.
+        // Pieces may be missing here. The complete answer is read from the task.
         if (payload?.$case === 'artifactUpdate' && !payload.value.lastChunk) say(textIn(payload.value.artifact?.parts ?? []));
       }
     } catch (cause) {
       const error = errorOf(this.#peer, cause);
-      // It has ended in between, or this agent streams nothing: the task itself says so.
+      // The task has ended in the meantime, or this agent does not stream. The caller reads the task instead.
       if (error.code !== 'denied') throw error;
     }
   }
@@ -168,7 +169,7 @@ async function translated<T>(peer: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An error of ours that the SDK wrapped is itself again; refusals of the peer carry its own words. */
+/** Unwraps an error of this program that the SDK wrapped. A refusal keeps the peer's message. */
 function errorOf(peer: string, cause: unknown): AppError {
   for (let inner: unknown = cause; inner instanceof Error; inner = inner.cause) {
     if (isAppError(inner)) return inner;

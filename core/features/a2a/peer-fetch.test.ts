@@ -20,7 +20,7 @@ function askedWith(answer: () => Response | Promise<Response>): { readonly sent:
   return { sent, fetch: peerFetch({ peer: 'other', url: 'http://127.0.0.1:9/x', token: 'secret' }, inner) };
 }
 
-test('the token goes to the address in the settings alone, and no redirect is followed', async () => {
+test('sends the token only to the configured address and follows no redirect', async () => {
   const { sent, fetch } = askedWith(() => new Response('{}'));
   await (await fetch('http://127.0.0.1:9/a2a')).text();
   expect(sent).toEqual([{ url: 'http://127.0.0.1:9/a2a', authorization: 'Bearer secret', redirect: 'error' }]);
@@ -39,7 +39,7 @@ test.each([
   await expect(askedWith(() => new Response('', { status })).fetch('http://127.0.0.1:9/')).rejects.toMatchObject({ code });
 });
 
-test('a peer that is away cannot be reached, and one that never ends is cut off', async () => {
+test('reports an unreachable peer and aborts an endless response', async () => {
   const away = askedWith(() => Promise.reject(new TypeError('fetch failed')));
   await expect(away.fetch('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'model_unavailable', isRetryable: true });
   const piece = new Uint8Array(1024 * 1024);

@@ -1,17 +1,17 @@
-// Requests to one peer: to its own address alone, with its token, no redirects, bounded in size and in silence. What goes wrong is an error of this
-// program, whatever the SDK makes of it.
+// Requests to one peer: only to its configured origin, with its token, without redirects, limited in size and in silence. Failures become
+// errors of this program, whatever the SDK makes of them.
 
 import { AppError } from '../../contracts/errors.ts';
 
 export interface PeerAddress {
   readonly peer: string;
-  /** As in config.yaml. */
+  /** The address in config.yaml. */
   readonly url: string;
   readonly token: string | null;
 }
 
 const BYTES_MAX = 16 * 1024 * 1024;
-/** A peer that works says something at least every 15 seconds; after this long the stream is begun again. */
+/** A working peer sends something at least every 15 seconds. After this much silence the request is aborted. */
 const SILENCE_MS = 60_000;
 
 /** Fails with model_unavailable, model_auth or model_rejected. */

@@ -1,4 +1,4 @@
-// The port to one peer: what a task given to it needs. core/features/a2a/peer-client.ts speaks A2A; types only.
+// The port to one peer, with everything a task for it needs. core/features/a2a/peer-client.ts implements it for A2A. Types only.
 
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import type { CarriedEnd, CarriedWork } from './carried.ts';
@@ -7,7 +7,7 @@ export interface PeerTask {
   readonly taskId: string;
   readonly contextId: string;
   readonly state: PeerState;
-  /** The answer as far as it is known; empty for none. */
+  /** The answer so far; empty if there is none. */
   readonly text: string;
   /** The peer's note on the state. */
   readonly note: string;
@@ -20,16 +20,18 @@ export interface OutgoingTask extends CarriedWork {
   readonly text: string;
 }
 
-/** Fails with model_unavailable where it cannot be reached, model_auth where it refuses the token, and otherwise with model_rejected. */
+/**
+ * Fails with model_unavailable if the peer cannot be reached, with model_auth if it refuses the token, and otherwise with model_rejected.
+ */
 export interface PeerLink {
-  /** It meets a task it knows again by its message id. */
+  /** True if the peer returns the existing task for a message id that it already knows. */
   readonly once: boolean;
-  /** Comes back at once, with a task that may still be under way. */
+  /** Returns at once, with a task that may still be in progress. */
   send(task: OutgoingTask, signal: AbortSignal): Promise<PeerTask>;
-  /** A task of an earlier run by its message; null where the peer shows none. */
+  /** Finds a task of an earlier run by its message id. Null if the peer lists no such task. */
   find(messageId: string, contextId: string | null, signal: AbortSignal): Promise<PeerTask | null>;
   get(taskId: string, signal: AbortSignal): Promise<PeerTask>;
-  /** Until the task has ended, or the stream has; pieces of the answer go to `say`. */
+  /** Returns when the task or the stream has ended. Pieces of the answer go to `say`. */
   follow(taskId: string, say: (text: string) => void, signal: AbortSignal): Promise<void>;
   cancel(taskId: string, signal: AbortSignal): Promise<void>;
 }

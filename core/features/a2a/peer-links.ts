@@ -1,4 +1,4 @@
-// The peers of config.yaml: a link to each, made when it is first used and again after it was away. Decides nothing about tasks.
+// The peers of config.yaml. Connects to each on first use, and again after a failed attempt. Knows nothing about tasks.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { A2aConfig, PeerView } from '../../contracts/features/a2a.ts';
@@ -22,7 +22,7 @@ export class PeerLinks {
     this.#deps = deps;
   }
 
-  /** Fails with model_unknown, model_unavailable, model_auth, model_rejected, or as a secret does. */
+  /** Fails with model_unknown, model_unavailable, model_auth or model_rejected, or as the lookup of the token does. */
   async to(peer: string): Promise<PeerClient> {
     const known = this.#links.get(peer);
     if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export class PeerLinks {
     }
   }
 
-  /** Asks each for its card, side by side. */
+  /** Fetches the card of every peer in parallel. */
   look(closing: AbortSignal): Promise<PeerView[]> {
     return Promise.all(Object.keys(this.#deps.peers).map((peer) => this.#look(peer, closing)));
   }

@@ -1,5 +1,5 @@
-// A remote agent as a model: its turns are answered by the peer, so that budgets, the panic stop, the queue of subagents and the log hold for it as
-// for every other agent. What leaves is the message alone: no prompt, no tool, no memory of this machine.
+// A remote agent as a model. The peer answers its turns, so budgets, the panic stop, the queue of subagents and the log apply to it as to
+// every other agent. Only the message leaves this machine: no prompt, no tools, no memory.
 
 import { groupAgentOf, isPeerModel, peerModelPrefix, type PeerConfig } from '../../contracts/features/a2a.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -31,12 +31,12 @@ export function withPeers(models: ModelPort, { peers, work }: Peers): ModelPort 
   };
 }
 
-/** The price is what the peer says it was. */
+/** The prices are zero because the peer reports the cost. */
 function infoOf(ref: string): ModelInfo {
   return { ref, contextTokens: 1_000_000, inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
 }
 
-/** The messages since the last answer of the peer, which keeps the conversation too. */
+/** The messages since the peer's last answer. The peer keeps the earlier conversation. */
 function newWords({ messages }: SafeRequest): string {
   const from = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
   return messages

@@ -1,5 +1,5 @@
-// A task for a peer, from its first request to its answer: sent once under one message id, followed over lost connections and restarts of either
-// side, cancelled with its turn. What comes back is untrusted content. Knows no wire format.
+// A task for a peer, from the first request to the answer. It is sent once under one message id, followed across lost connections and
+// restarts of either side, and cancelled with its turn. The answer is untrusted content. Knows no wire format.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -14,7 +14,7 @@ import type { A2aRows, SentRow } from './rows.ts';
 export interface PeerWorkDeps extends Pick<Spine, 'log' | 'turns' | 'clock' | 'config' | 'closing' | 'sources'> {
   readonly rows: A2aRows;
   readonly nodeId: () => string;
-  /** Fails as the link does. */
+  /** Fails as PeerLinks.to and the group do. */
   readonly linkTo: (peer: string, signal: AbortSignal) => Promise<PeerLink>;
 }
 
@@ -29,7 +29,7 @@ export interface PeerCall {
 
 type Start = EventBodies['turn.started'];
 
-/** How long a peer may be away: one that has not taken the task, and one that works on it. */
+/** How long a peer may be unreachable: before it has taken the task, and while it works on it. */
 const UNTAKEN_MS = 10_000;
 const TAKEN_MS = 5 * 60_000;
 const WAIT_FIRST_MS = 200;
@@ -47,7 +47,7 @@ export class PeerWork {
     this.#deps = deps;
   }
 
-  /** Fails with denied, model_unavailable, model_auth, model_rejected, tool_failed, or with cancelled once the signal aborts. */
+  /** Fails with denied, model_unavailable, model_auth, model_rejected or tool_failed, or with cancelled once the signal aborts. */
   async run(call: PeerCall): Promise<ModelReply & { firstTokenMs: number | null }> {
     const { clock } = this.#deps;
     const startedMs = clock.monotonicMs();
@@ -67,7 +67,7 @@ export class PeerWork {
     }
   }
 
-  /** The message of this work that is still open, or a new one, which is on record before it leaves. */
+  /** Returns the open message of this work, or a new one that is logged before it is sent. */
   #open({ peer, sessionId, turnId, text }: PeerCall): Sent {
     const { rows, log, config } = this.#deps;
     const start = this.#startOf(sessionId, turnId);
@@ -96,12 +96,12 @@ export class PeerWork {
       const agent = config.a2a.peers[peer]?.agent ?? null;
       return { hops: [...above, nodeId()], budget: { usd, tokens, ms, depth: null }, agent };
     }
-    // Within a group a node may take its own task; the levels that are left end a loop.
+    // Within a group a node may take its own task. The remaining depth ends a loop.
     const depth = start.bounds?.depth ?? config.helpers.depth;
     return { hops: [...above], budget: { usd, tokens, ms, depth }, agent: inGroup };
   }
 
-  /** Tries until the task has ended, or the peer was away for too long. */
+  /** Retries until the task has ended, or the peer has been unreachable for too long. */
   async #carry(following: Following): Promise<PeerTask> {
     let awaySinceMs: number | null = null;
     let waitMs = WAIT_FIRST_MS;
@@ -123,7 +123,7 @@ export class PeerWork {
     }
   }
 
-  /** The ended task; null while the peer works and its stream has ended. */
+  /** Returns the ended task. Null if the stream has ended and the peer is still working. */
   async #look(following: Following): Promise<PeerTask | null> {
     const { peer, signal, say } = following;
     const link = await this.#deps.linkTo(peer, signal);
@@ -146,7 +146,7 @@ export class PeerWork {
       throw new AppError('tool_failed', `It is unknown whether ${peer} received the task, so it is not sent twice.`, { data: { hint } });
     }
     const task = found ?? (await link.send({ ...work, messageId, contextId, text }, signal));
-    // A message in place of a task is over at once and has no id to follow.
+    // A message in place of a task is complete at once and has no id to follow.
     if (task.taskId !== '') {
       following.taskId = task.taskId;
       const body = { messageId, taskId: task.taskId, contextId: task.contextId };
@@ -159,7 +159,7 @@ export class PeerWork {
     const { log, turns, sources } = this.#deps;
     const costUsd = task.spent?.costUsd ?? null;
     const where = `a2a:${peer}`;
-    // Before its words are part of the turn.
+    // Marks the taint before the peer's text becomes part of the turn.
     if (!sources.ofSession(sessionId).some((source) => source.where === where)) {
       const body = { callId: null, sources: [{ kind: 'message' as const, where }], paths: [] };
       turns.appendToTurn(sessionId, turnId, [{ type: 'taint.marked', turnId, phase: 'observe', body }]);
@@ -184,7 +184,10 @@ export class PeerWork {
     };
   }
 
-  /** The turn was stopped: so is the task. While the program closes nothing is: it is followed again after the start. */
+  /**
+   * Cancels the remote task if the turn was stopped. While the program closes the task continues, and is followed again after the next
+   * start.
+   */
   async #giveUp({ peer, sent, taskId }: Following, tookMs: number): Promise<AppError> {
     const error = new AppError('cancelled', `The task for ${peer} was stopped.`);
     if (this.#deps.closing.aborted) return error;
@@ -195,7 +198,7 @@ export class PeerWork {
     try {
       if (taskId !== null) await (await this.#deps.linkTo(peer, signal)).cancel(taskId, signal);
     } catch {
-      // It has ended, or cannot be reached: its budget and its time bound what it still does.
+      // The task has ended, or the peer cannot be reached. The task's budget and time limit bound the rest of it.
     }
     return error;
   }
@@ -208,7 +211,7 @@ export class PeerWork {
     return start.body;
   }
 
-  /** The turn that was tried first: a repeat of it is the same work. */
+  /** The id of the turn that was tried first. Its retries are the same work. */
   #firstTry(sessionId: string, turnId: string, start: Start): string {
     let first = turnId;
     let { retries } = start;
@@ -219,7 +222,7 @@ export class PeerWork {
     return first;
   }
 
-  /** The machines that the conversation above a turn came through. */
+  /** The machines that the conversation above this turn passed through. */
   #hopsOf(sessionId: string, turnId: string, start: Start): readonly string[] {
     let place = { sessionId, turnId };
     let { helper } = start;
@@ -237,7 +240,7 @@ interface Sent {
   readonly messageId: string;
   readonly contextId: string | null;
   readonly work: CarriedWork;
-  /** Null where it was not sent before. */
+  /** Null if the message was not sent before. */
   readonly row: SentRow | null;
 }
 
@@ -248,7 +251,9 @@ interface Following extends PeerCall {
   wasTried?: boolean;
 }
 
-/** One of our kind waits for a person there; any other wants more words, which are for the asking agent to find. */
+/**
+ * A TrayClaw that waits is waiting for a person there. Any other agent that waits wants more input, which the calling agent has to provide.
+ */
 function isOver({ state }: PeerTask, { once }: PeerLink): boolean {
   return ends.has(state) || (state === 'waiting' && !once);
 }

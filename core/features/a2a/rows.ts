@@ -1,4 +1,5 @@
-// Tasks that others gave to this program and tasks it gave to others, kept in step with the log. The events are the truth; starts nothing.
+// Tasks that other agents gave to this program and tasks it gave to others, kept in step with the log. The events are the source of truth.
+// Starts nothing.
 
 import { byType } from '../../contracts/event-table.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -37,7 +38,7 @@ export interface SentRow {
   readonly peer: string;
   readonly taskId: string | null;
   readonly contextId: string | null;
-  /** Null until it has ended there. */
+  /** Null until the task has ended at the peer. */
   readonly state: PeerState | null;
 }
 
@@ -79,17 +80,17 @@ export class A2aRows {
     return readTask(this.#sql.row(`${task} WHERE task_id = ?`, taskId));
   }
 
-  /** The newest first, at most 1,000. */
+  /** Newest first, at most 1,000. */
   tasksOf(owner: string): TaskRow[] {
     return this.#sql.rows(statements.tasksOf, owner).flatMap((row) => readTask(row) ?? []);
   }
 
-  /** Whose tasks run in a session; null for one that no task of others runs in. */
+  /** The owner of the tasks in a session. Null if the session has no task of another agent. */
   ownerOf(sessionId: string): string | null {
     return this.#sql.value<string>('SELECT owner FROM peer_tasks WHERE session_id = ? LIMIT 1', sessionId) ?? null;
   }
 
-  /** The machines that the newest task of a session came through. */
+  /** The machines that the newest task of a session passed through. */
   hopsIn(sessionId: string): readonly string[] {
     const hops = this.#sql.value<string>(statements.hopsIn, sessionId);
     return hops === undefined ? [] : (JSON.parse(hops) as string[]);
@@ -100,7 +101,7 @@ export class A2aRows {
     return this.#sql.rows<SentRow>(`${sent} WHERE work_id = ? ORDER BY at_ms, message_id`, workId);
   }
 
-  /** The conversation that a session had with a peer last. */
+  /** The context id of the session's latest conversation with a peer. */
   contextOf(sessionId: string, peer: string): string | null {
     return this.#sql.row<{ context_id: string }>(statements.lastContext, sessionId, peer)?.context_id ?? null;
   }

@@ -1,4 +1,4 @@
-// The A2A door: its two addresses, the token of each request, and the SDK's reading of the protocol. Loaded with the first request.
+// The A2A door: serves its two paths, checks the token of each request, and passes it to the SDK. Loaded with the first request.
 
 import { createHash } from 'node:crypto';
 import { A2A_ERROR_CODE } from '@a2a-js/sdk/errors';
@@ -15,7 +15,7 @@ import { errorOf, handlerOf } from './wire-tasks.ts';
 export interface ServeDeps extends Pick<Spine, 'logger' | 'version'> {
   readonly desk: TaskDesk;
   readonly admit: (request: Pick<DoorRequest, 'header' | 'trust'>) => DoorCaller;
-  /** The agents of this machine, without those on others. */
+  /** The agents of this machine, without peers on other machines. */
   readonly agents: () => readonly CardAgent[];
   readonly route: () => string;
 }
@@ -45,7 +45,7 @@ export class A2aDoor {
       return;
     }
     const card = this.#cardFor(request, caller);
-    // Some clients put a slash behind the address of the card.
+    // Some clients append a slash to the address from the card.
     const isCall = request.path === a2aPath || request.path === `${a2aPath}/`;
     if (request.path === cardPath) answerCard(request, reply, card);
     else if (!isCall) refuse(reply, new AppError('not_found', `There is nothing at ${request.path.slice(0, 100)}.`));
@@ -53,7 +53,7 @@ export class A2aDoor {
     else await this.#call(request, reply, { caller, card });
   }
 
-  /** Names only the agents that the token may use. */
+  /** The card names only the agents that the token may use. */
   #cardFor(request: DoorRequest, caller: DoorCaller): object {
     const agents = this.#deps.agents().filter(({ agentId }) => this.#may(caller, agentId));
     return cardOf(`http://${request.header('host') ?? '127.0.0.1'}`, agents, this.#deps.version);
@@ -111,7 +111,7 @@ export class A2aDoor {
     });
   }
 
-  /** An error before the first piece is the whole reply. */
+  /** An error before the first piece is sent as the whole reply. */
   async #stream(reply: DoorReply, pieces: AsyncGenerator<RpcReply, void, undefined>, id: RpcReply['id']): Promise<void> {
     let alive: NodeJS.Timeout | null = null;
     try {
@@ -136,7 +136,7 @@ export class A2aDoor {
     }
   }
 
-  /** A bug's own words may name anything, so they go to the log and not out of the door. */
+  /** The message of an unexpected error may name anything, so it goes to the log and is not sent to the caller. */
   #failed(cause: unknown, id: RpcReply['id']): RpcReply {
     const error = JsonRpcTransportHandler.mapToJSONRPCError(errorOf(cause));
     if (error.code !== A2A_ERROR_CODE.INTERNAL_ERROR) return { jsonrpc: '2.0', id, error };
@@ -151,7 +151,7 @@ function answerCard({ method }: DoorRequest, reply: DoorReply, card: object): vo
   else wrongMethod(reply, 'GET');
 }
 
-/** The same for the same card, so that a reader can tell whether it has changed. */
+/** Equal for equal cards, so that a reader can tell whether the card has changed. */
 function tagOf(card: object): string {
   return `"${createHash('sha256').update(JSON.stringify(card)).digest('base64url').slice(0, 22)}"`;
 }

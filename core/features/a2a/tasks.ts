@@ -1,5 +1,5 @@
-// Tasks of agents on other machines: each is a turn of a session that only its giver reaches. It continues while the giver is away, is found again by
-// its message id, and its giver's words are untrusted content. Knows no wire format.
+// Tasks from agents on other machines. Each is a turn of a session that only its owner can reach. It continues while the owner is
+// disconnected, is found again by its message id, and its text is untrusted content. Knows no wire format.
 
 import { Deferred } from '../../base/deferred.ts';
 import { titleOf } from '../../base/session-title.ts';
@@ -16,7 +16,7 @@ import type { A2aRows, TaskRow } from './rows.ts';
 
 export const a2aChannel = 'a2a';
 
-/** Who gave a task: a door token. */
+/** The owner of a task: a door token, or a group of nodes. */
 export interface TaskOwner {
   readonly ownerId: string;
   readonly name: string;
@@ -31,7 +31,7 @@ export interface GivenFile {
 
 export interface GivenTask extends CarriedWork {
   readonly messageId: string;
-  /** The conversation it continues; null begins one. */
+  /** The conversation to continue. Null starts a new one. */
   readonly contextId: string | null;
   readonly text: string;
   readonly files: readonly GivenFile[];
@@ -45,9 +45,9 @@ export interface TaskView {
   readonly atMs: number;
   /** The text of the task. */
   readonly asked: string;
-  /** The answer; empty until there is one. */
+  /** The answer; empty until it exists. */
   readonly text: string;
-  /** Why it waits or did not succeed. */
+  /** Why the task waits or failed. */
   readonly note: string | null;
   readonly spent: { readonly usage: Usage; readonly costUsd: number | null } | null;
 }
@@ -64,7 +64,7 @@ export interface TaskDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'artifac
   };
   /** The id of this machine in lists of hops. */
   readonly nodeId: () => string;
-  /** Counts what a task came to for its owner. */
+  /** Adds the cost of a task to its owner's spending. */
   spend(ownerId: string, usd: number | null): void;
 }
 
@@ -96,7 +96,7 @@ export class TaskDesk {
     this.#deps = deps;
   }
 
-  /** Counts what tasks cost from now on, and ends those of a token that is revoked. */
+  /** Starts counting the cost of tasks, and ends the tasks of a revoked token. */
   listen(): void {
     this.#stopListening ??= this.#deps.log.onCommitted((events) => this.#hear(events));
   }
@@ -105,7 +105,10 @@ export class TaskDesk {
     this.#stopListening?.();
   }
 
-  /** The same message id again meets the same task. Fails with not_found, denied, over_budget, queue_full, panic_engaged or invalid_params. */
+  /**
+   * Returns the existing task if the message id is known. Fails with not_found, denied, over_budget, queue_full, panic_engaged or
+   * invalid_params.
+   */
   begin(owner: TaskOwner, given: GivenTask): TaskView {
     const { turns, artifacts, log } = this.#deps;
     const dedupeKey = `${owner.ownerId}:${given.messageId}`;
@@ -139,10 +142,10 @@ export class TaskDesk {
     return this.view(owner, turnId);
   }
 
-  /** Words for a task under way. They approve nothing. Fails with not_found or turn_not_running. */
+  /** Adds text to a running task. It approves nothing. Fails with not_found or turn_not_running. */
   async add(owner: TaskOwner, taskId: string, text: string): Promise<TaskView> {
     const { sessionId } = this.#row(owner, taskId);
-    // The words are the other agent's, as the task is.
+    // The text is untrusted, like the task.
     const sources: EventBodies['taint.marked']['sources'] = [{ kind: 'message', where: `a2a:${owner.name}` }];
     const mark: AnyDraft = { type: 'taint.marked', turnId: taskId, phase: 'interpret', body: { callId: null, sources, paths: [] } };
     if (isEnd(this.view(owner, taskId).state)) throw new AppError('turn_not_running', 'The task has ended.');
@@ -151,24 +154,24 @@ export class TaskDesk {
     return this.view(owner, taskId);
   }
 
-  /** Fails with not_found, also for the task of another. */
+  /** Fails with not_found if the task does not exist or has another owner. */
   view(owner: TaskOwner, taskId: string): TaskView {
     return this.#viewOf(this.#row(owner, taskId));
   }
 
-  /** The newest first, at most 1,000. */
+  /** Newest first, at most 1,000. */
   list(owner: TaskOwner): TaskView[] {
     return this.#deps.rows.tasksOf(owner.ownerId).map((row) => this.#viewOf(row));
   }
 
-  /** Fails with not_found, or with turn_not_running for one that has ended. */
+  /** Fails with not_found, or with turn_not_running if the task has ended. */
   async cancel(owner: TaskOwner, taskId: string): Promise<TaskView> {
     if (isEnd(this.view(owner, taskId).state)) throw new AppError('turn_not_running', 'The task has ended.');
     await this.#deps.claw.op('turn.cancel', { turnId: taskId }, { channel: a2aChannel, actor: `a2a:${owner.name}` });
     return this.view(owner, taskId);
   }
 
-  /** Changes from now on, until the task has ended or the signal aborts. */
+  /** Yields changes until the task has ended or the signal aborts. */
   async *follow(owner: TaskOwner, taskId: string, signal: AbortSignal): AsyncGenerator<TaskChange, void, undefined> {
     const watch = new TaskWatch(this.#deps, taskId, signal);
     let state: PeerState | null = null;
@@ -191,7 +194,7 @@ export class TaskDesk {
 
   #row(owner: TaskOwner, taskId: string): TaskRow {
     const row = this.#deps.rows.task(taskId);
-    // The same answer as for one that is not there.
+    // The same answer as for an unknown task, so that the existence of another owner's task is not revealed.
     if (row === null || row.owner !== owner.ownerId) throw new AppError('not_found', `There is no task ${taskId.slice(0, 100)}.`);
     return row;
   }
@@ -211,7 +214,7 @@ export class TaskDesk {
     return { sessionId, agentId, isNew: true };
   }
 
-  /** A task that has been here would run for ever; one that came far is no longer what a person wanted. */
+  /** Rejects a task that has been on this machine before, since it would loop forever, and a task that passed through too many machines. */
   #assertWay({ hops }: GivenTask): void {
     const most = this.#deps.config.a2a.hops;
     if (hops.includes(this.#deps.nodeId()))
@@ -222,7 +225,7 @@ export class TaskDesk {
 
   #boundsOf({ hops, budget }: GivenTask, leftUsd: number | null): TurnBounds {
     const carried = { ...wholeBounds, usd: budget.usd, tokens: budget.tokens, turnMs: budget.ms };
-    // Each machine on the way has used up a level of subagents.
+    // Each machine on the way has used up one level of subagents.
     const own = this.#deps.config.helpers.depth;
     const depth = budget.depth === null ? Math.max(0, own - hops.length) : Math.min(own, budget.depth);
     return narrow(carried, { ...wholeBounds, usd: leftUsd, depth });
@@ -280,7 +283,7 @@ export class TaskDesk {
       try {
         this.#deps.turns.cancel(taskId, 'The token it came with was revoked.', 'person');
       } catch (cause) {
-        // It ended in between.
+        // The task has ended in the meantime.
         const { code, message } = toAppError(cause);
         if (code !== 'turn_not_running')
           this.#deps.logger.log('error', 'a task of a revoked token could not be cancelled', { taskId, code, message });
@@ -289,7 +292,7 @@ export class TaskDesk {
   }
 }
 
-/** The text of one turn as it streams, and the moments its state may have changed. */
+/** The streamed text of one turn, and a wake-up whenever its state may have changed. */
 class TaskWatch {
   readonly #ends: (() => void)[];
   #text = '';
@@ -303,7 +306,7 @@ class TaskWatch {
       }),
       claw.onDelta(({ kind, turnId, text }) => {
         if (kind !== 'text' || turnId !== taskId) return;
-        // The answer itself comes at the end; a reader that is slow misses pieces.
+        // A slow reader misses pieces. The complete answer follows at the end.
         if (this.#text.length < LIVE_CHARS_MAX) this.#text += text;
         wake();
       }),

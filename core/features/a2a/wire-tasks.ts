@@ -1,5 +1,5 @@
-// Tasks in the form of the A2A SDK: what a message asks, how a task looks, and the SDK's request handler over the desk. Loaded with the first
-// request; the only file of the door that knows the SDK's types.
+// Tasks in the form of the A2A SDK: reads messages, renders tasks, and implements the SDK's request handler over the task desk. Loaded with
+// the first request. The only file of the door that knows the SDK's task types.
 
 import { Role, TaskState, type Message, type Part, type StreamResponse, type Task } from '@a2a-js/sdk';
 import {
@@ -20,7 +20,7 @@ import { isEnd, type GivenFile, type TaskChange, type TaskDesk, type TaskOwner, 
 export interface TaskVisit {
   readonly owner: TaskOwner;
   readonly card: object;
-  /** Fails with not_found for an agent its token may not use. */
+  /** Fails with not_found for an agent that the token may not use. */
   readonly assertMay: (agentId: string | null) => void;
   /** Aborts when the caller is gone or its token is revoked. */
   readonly signal: AbortSignal;
@@ -81,7 +81,7 @@ export function handlerOf(desk: TaskDesk, visit: TaskVisit): A2ARequestHandler {
   }
 }
 
-/** A message begins a task, or adds words to the one it names. */
+/** A message starts a task, or adds text to the task it names. */
 async function begin(
   desk: TaskDesk,
   { owner, assertMay }: TaskVisit,
@@ -98,7 +98,7 @@ async function begin(
     const task = desk.view(owner, message.taskId);
     if (message.contextId !== '' && message.contextId !== task.contextId)
       throw new RequestMalformedError('The task belongs to another context.');
-    // The same message once more.
+    // The same message was sent again.
     if (task.messageId === message.messageId) return task;
     if (isEnd(task.state)) throw new UnsupportedOperationError('The task has ended. Send the message in its context, without its id.');
     if (files.length > 0) throw new RequestMalformedError('Files are taken only with the first message of a task.');
@@ -146,7 +146,7 @@ function readParts(parts: readonly Part[]): { text: string; files: GivenFile[] }
   return { text: text.trim() === '' ? 'See the attached files.' : text, files };
 }
 
-/** The task once it has ended, or waits for a person. */
+/** Waits until the task has ended or waits for a person. */
 async function rested(desk: TaskDesk, { owner, signal }: TaskVisit, task: TaskView): Promise<TaskView> {
   let latest = task;
   for await (const change of desk.follow(owner, task.taskId, signal)) {
@@ -156,7 +156,7 @@ async function rested(desk: TaskDesk, { owner, signal }: TaskVisit, task: TaskVi
   return latest;
 }
 
-/** First the task, then what changes. It closes with the end of the task; while a person decides it stays open. */
+/** Yields the task, then its changes. The stream ends with the task, and stays open while a person decides. */
 async function* streamOf(
   desk: TaskDesk,
   { owner, signal }: TaskVisit,
@@ -186,7 +186,7 @@ function* responsesOf({ taskId, contextId }: TaskView, change: TaskChange, isNew
     return;
   }
   const { view } = change;
-  // The whole answer takes the place of the pieces: some of them may be missing.
+  // The whole answer replaces the pieces, since some may be missing.
   if (view.text !== '') yield artifact(view.text, false, true);
   const metadata = view.spent === null ? undefined : carry(view.spent);
   yield { payload: { $case: 'statusUpdate', value: { taskId, contextId, status: statusOf(view), metadata } } };
@@ -266,7 +266,7 @@ async function translated<T>(work: () => Promise<T>, first?: (cause: AppError) =
   }
 }
 
-/** Errors of this program as those of the protocol; what is no error of ours stays. */
+/** Maps errors of this program to errors of the protocol. Returns any other error unchanged. */
 export function errorOf(cause: unknown): unknown {
   if (!isAppError(cause)) return cause;
   const { code } = cause;

@@ -1,5 +1,5 @@
-// Performs the actions of the browser tool on a page. Before each it looks at the element again: what was decided about holds for what is
-// there now, or nothing is done.
+// Performs the actions of the browser tool on a page. Inspects the element again before each action and refuses to act if the decision
+// about the call no longer fits the element.
 
 import { basename } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
@@ -21,12 +21,12 @@ export interface ActionDeps {
 }
 
 export interface ActionResult {
-  /** Says in the past tense what the action did. */
+  /** A sentence in the past tense about what the action did. */
   readonly said: string;
   readonly artifacts?: readonly ArtifactRef[];
-  /** The page may be another now. */
+  /** The page after the action, if it is another one. */
   readonly page?: Page;
-  /** Its outline says nothing new. */
+  /** Omits the outline from the report, because it has nothing new. */
   readonly withoutOutline?: boolean;
 }
 
@@ -109,14 +109,14 @@ export const performers: Readonly<Record<Exclude<BrowserArgs['action'], 'close' 
 async function open(page: Page, args: BrowserArgs, context: ToolContext, { host }: ActionDeps): Promise<ActionResult> {
   const url = args.url ?? '';
   const said = `Opened ${url.slice(0, 200)}.`;
-  // Opening an address only reads, unless the address itself acts: only then may it not be asked for twice.
+  // Opening an address only reads, unless the address itself has an effect. Only a reading request may be repeated.
   const mayAskAgain = effectOfUrl(url) === null && !context.signal.aborted;
   try {
     if (!host.wasRestless) {
       if (await arrives(page, url, host, context.signal)) return { said };
       if (!mayAskAgain) throw new Error('The page before it navigated at the same moment.');
     }
-    // It navigates all the time, and might never be left otherwise.
+    // A page that navigates all the time might never be left otherwise, so the address is opened in a new tab.
     const fresh = await host.newTab();
     await page.close();
     await host.goTo(fresh, url);
@@ -128,7 +128,7 @@ async function open(page: Page, args: BrowserArgs, context: ToolContext, { host 
   }
 }
 
-/** Goes to the address; false where the page before took over again. */
+/** Goes to the address. Returns false if the previous page navigated again in the meantime. */
 async function arrives(page: Page, url: string, host: BrowserHost, signal: AbortSignal): Promise<boolean> {
   const left = placeOf(page.url());
   try {
@@ -142,7 +142,7 @@ async function arrives(page: Page, url: string, host: BrowserHost, signal: Abort
   return placeOf(page.url()) !== left || placeOf(url) === left;
 }
 
-/** Without the query: a page that reloads itself often changes only that. */
+/** Drops query and fragment, since a page that reloads itself often changes only those. */
 function placeOf(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
@@ -197,7 +197,7 @@ async function download(page: Page, args: BrowserArgs, context: ToolContext, dep
   return { said: `Downloaded ${ref.name} (${ref.sizeBytes} bytes); read it with artifact_read.`, artifacts: [ref] };
 }
 
-/** The element, if acting on it still means what it meant when the call was decided about. */
+/** Returns the element if acting on it still has the effect that was decided about. */
 async function confirmed(page: Page, args: BrowserArgs, { host }: ActionDeps): Promise<Locator> {
   const ref = args.ref ?? '';
   const { view } = host;
@@ -223,7 +223,7 @@ async function confirmFocus(page: Page, args: BrowserArgs, deps: ActionDeps): Pr
 function isSame(args: BrowserArgs, before: PageView, now: PageView): boolean {
   const [was, is] = [effectOf(args, before), effectOf(args, now)];
   const formOf = (view: PageView) => view.elements.get(args.ref ?? '')?.form ?? null;
-  // Its effect was unknown, the approval said that, and now it only reads.
+  // The approval was for an unknown effect, and the element now only reads.
   if (formOf(before) === null && is.reads && args.secret === undefined) return true;
   const isSecretPlace = args.secret === undefined || (formOf(before)?.origin === formOf(now)?.origin && formOf(now)?.isPassword === true);
   return was.reads === is.reads && was.class === is.class && was.method === is.method && was.url === is.url && isSecretPlace;
@@ -235,7 +235,7 @@ function changedError(args: BrowserArgs, view: PageView): AppError {
   });
 }
 
-/** As a person would; where something keeps moving or lies over it, the element itself is clicked and nothing else. */
+/** Clicks as a person would. If the element keeps moving or is covered, dispatches a click event to it directly. */
 async function press(element: Locator): Promise<void> {
   try {
     await element.click({ timeout: ACT_MS, noWaitAfter: true });

@@ -1,5 +1,5 @@
-// The one browser of the program: started when first used, closed when idle, stopped with everything else. Owns its tabs, what happened in
-// them since the last call, and the guard before its requests. Decides about no call.
+// The program's single browser: started on first use, closed when idle, stopped by the panic stop. Owns the tabs, what happened in them
+// since the last call, and the guard that checks their requests. Makes no decision about calls.
 
 import type { BrowserContext, Dialog, Download, Page, Request, Route } from 'playwright-core';
 import { Deferred, orAborted, sleep } from '../../base/deferred.ts';
@@ -14,7 +14,7 @@ import type { Spine } from '../feature.ts';
 export interface BrowserHostDeps extends Pick<Spine, 'later' | 'panic' | 'logger' | 'closing'> {
   readonly guard: PageGuardDeps;
   readonly proxy: CheckingProxyDeps;
-  /** Plans the start of a browser; fails with tool_failed where none is installed. */
+  /** Plans the start of a browser. Fails with tool_failed if none is installed. */
   readonly plan: (proxy: string, headless: boolean) => LaunchPlan;
   readonly launch?: typeof launchBrowser;
 }
@@ -40,7 +40,7 @@ const LOAD_MS = 30_000;
 const TABS_MAX = 20;
 const CLOSE_MS = 3_000;
 const END_NEWS_MS = 200;
-/** The same where the driver says that all was closed. */
+/** How long to wait for the end of the browser if the driver says that it was closed. */
 const CLOSED_NEWS_MS = 3_000;
 const RESTLESS_COUNT = 4;
 const RESTLESS_MS = 2_000;
@@ -49,11 +49,11 @@ export class BrowserHost {
   readonly #deps: BrowserHostDeps;
   readonly #tabs = new Map<string, Page>();
   readonly #views = new WeakMap<Page, PageView>();
-  /** Times of the newest navigations of each page since the action before. */
+  /** Times of each page's recent navigations since the action before. */
   readonly #arrivals = new WeakMap<Page, number[]>();
-  /** Pages that were kept from leading elsewhere: one that was still loading is never parsed to its end. */
+  /** Pages whose navigation was blocked. One that was still loading never finishes parsing. */
   readonly #kept = new WeakSet<Page>();
-  /** When the action began, its page was navigating again and again, as one does that does not want to be left. */
+  /** True if the page was navigating repeatedly when the action began, like a page that resists being left. */
   wasRestless = false;
   readonly guard: PageGuard;
   #running: Running | null = null;
@@ -72,7 +72,7 @@ export class BrowserHost {
     this.guard = new PageGuard(deps.guard);
   }
 
-  /** The tab that calls act on; null while none is open. */
+  /** The tab that calls act on; null if none is open. */
   get page(): Page | null {
     return this.#active === null ? null : (this.#tabs.get(this.#active) ?? null);
   }
@@ -87,7 +87,7 @@ export class BrowserHost {
     this.#views.set(page, view);
   }
 
-  /** One call at a time; the browser is started first. `permit`: hosts that a person let it send to. */
+  /** Runs one call at a time and starts the browser first. `permit` lists the hosts that the approved action may send to. */
   async use<T>(work: (page: Page) => Promise<T>, permit: readonly string[] | null, signal: AbortSignal): Promise<T> {
     const before = this.#isBusy;
     const done = new Deferred<void>();
@@ -121,7 +121,7 @@ export class BrowserHost {
       return await Promise.race([work, gone]);
     } catch (cause) {
       if (cause instanceof AppError && !saysClosed(cause)) throw cause;
-      // The driver fails a moment before it tells that the browser ended.
+      // The driver's call fails a moment before its event that the browser ended.
       await settlesWithin(ended.promise, saysClosed(cause) ? CLOSED_NEWS_MS : END_NEWS_MS);
       if (this.#running === null) throw endedError(cause);
       throw cause;
@@ -157,7 +157,7 @@ export class BrowserHost {
     return taken;
   }
 
-  /** Goes to the address, until the page there is parsed or was kept from leading elsewhere. */
+  /** Goes to the address and waits until the page is parsed or its next navigation was blocked. */
   async goTo(page: Page, url: string): Promise<void> {
     await page.goto(url, { timeout: LOAD_MS, waitUntil: 'commit' });
     await this.#parsed(page, LOAD_MS);
@@ -177,7 +177,7 @@ export class BrowserHost {
     }
   }
 
-  /** Until no request is under way for a moment. */
+  /** Waits until no request has been in flight for a moment. */
   async settle(page: Page, signal: AbortSignal): Promise<void> {
     const over = AbortSignal.any([signal, AbortSignal.timeout(SETTLE_MS)]);
     await this.#parsed(page, SETTLE_MS).catch(() => undefined);
@@ -187,7 +187,7 @@ export class BrowserHost {
     }
   }
 
-  /** Its window is a person's until they close it. */
+  /** Opens a browser window for the person, until they close it. */
   async handOver(url: string, signal: AbortSignal): Promise<void> {
     await this.close();
     const { context, ended } = await this.#start(false);
@@ -232,7 +232,7 @@ export class BrowserHost {
       const context = await launch(plan(proxy.url, headless));
       const running: Running = { context, proxy, ended: new Deferred() };
       context.on('close', () => this.#ended(running));
-      // All its processes are ended by the panic stop itself; here it is only forgotten.
+      // The panic stop ends the processes. This only forgets the browser.
       panic.signal.addEventListener('abort', () => void this.close(), { once: true });
       context.on('page', (page) => this.#take(page));
       context.on('request', () => (this.#open += 1));
@@ -270,7 +270,7 @@ export class BrowserHost {
       pageUrl,
     });
     if (reason !== null && isPageNavigation && page !== null) this.#kept.add(page);
-    // A page that may not be replaced stays as it is. It may be gone by now.
+    // A page whose navigation is blocked stays as it is. It may be gone by now.
     const refusal = isPageNavigation ? 'aborted' : 'blockedbyclient';
     await (reason === null ? route.continue() : route.abort(refusal)).catch(() => undefined);
   }
@@ -308,7 +308,7 @@ export class BrowserHost {
     page.on('console', (message) => message.type() === 'error' && this.#note('errors', message.text()));
   }
 
-  /** A question of the page is answered yes only where a person let the action have an effect. */
+  /** Accepts a dialog of the page only if an approved action may have an effect. */
   #answer(dialog: Dialog): void {
     const kind = dialog.type();
     const yes = kind === 'alert' || kind === 'beforeunload' || this.#answersYes;
@@ -348,7 +348,7 @@ function placeOf(request: Request): Pick<PageRequest, 'isPageNavigation' | 'page
     const page = frame.page();
     return { isPageNavigation: request.isNavigationRequest() && frame.parentFrame() === null, pageUrl: page.url(), page };
   } catch {
-    // The first request of a new tab comes before its frame.
+    // The first request of a new tab comes before its frame exists.
     return { isPageNavigation: true, pageUrl: '', page: null };
   }
 }
@@ -357,7 +357,7 @@ function nothingNoted(): { dialogs: string[]; newTabs: string[]; errors: string[
   return { dialogs: [], newTabs: [], errors: [] };
 }
 
-/** In an error of the driver, or in one that was made of it. */
+/** True for the driver's error, and for an error made from it. */
 function saysClosed(cause: unknown): boolean {
   return cause instanceof Error && cause.message.includes('browser has been closed');
 }

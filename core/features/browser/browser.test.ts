@@ -1,4 +1,4 @@
-// The browser tool over a real browser: what a person sees, what is asked, and what is held back. tests/program has the many cases.
+// The browser tool in a real browser: what a person sees, which actions ask, and what is blocked. tests/program has more cases.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const page = `<title>Shop</title><h1>Shop</h1><a href="/two">Two</a>
   <input type="file" aria-label="File" onchange="this.files[0].text().then((t)=>document.title=t)">
   <a download href="/file">Get file</a><a target="_blank" href="/two">New tab</a>`;
 
-test('a page is read, changes are shown as differences, and links are followed freely', options, async () => {
+test('reads a page, shows changes as differences and follows links freely', options, async () => {
   bench.serve({ '/': page, '/two': '<title>Second</title><p>Hello', '/find?q=shoes': '<p>Found shoes' });
   const shown = await bench.say({ action: 'open', url: at('/') });
   expect(shown).toMatch(/^Opened http:\/\/shop\.test\.invalid\/\.\nhttp:\/\/shop\.test\.invalid\/ · Shop\n- generic.*\n.*heading "Shop"/);
@@ -52,7 +52,7 @@ test('a page is read, changes are shown as differences, and links are followed f
   expect(bench.facts({ action: 'snapshot' })).toMatchObject({ class: 'read', hosts: [] });
 });
 
-test('what has an effect asks, with a picture of the place, and what was not asked for is held back', options, async () => {
+test('asks with a picture before an action with an effect, and blocks other requests', options, async () => {
   bench.serve({ '/': page });
   const shown = await bench.say({ action: 'open', url: at('/') });
   await bench.say({ action: 'type', ref: refOf(shown, 'textbox', 'Email'), text: 'me@home.example' });
@@ -78,7 +78,7 @@ test('what has an effect asks, with a picture of the place, and what was not ask
   ]);
 });
 
-test('a page cannot hide from a look what its elements do', options, async () => {
+test('a page cannot hide the effect of its elements', options, async () => {
   const lies = `Element.prototype.closest = () => null; Element.prototype.getAttribute = () => 'get'; JSON.stringify = () => '[]';
     Object.defineProperty(HTMLButtonElement.prototype, 'form', { get: () => null });`;
   bench.serve({ '/': `<form method="post" action="/buy"><button>Go</button></form><script>${lies}</script>` });
@@ -86,14 +86,14 @@ test('a page cannot hide from a look what its elements do', options, async () =>
   expect(bench.facts({ action: 'click', ref }).request).toEqual({ method: 'POST', url: at('/buy'), reads: false });
 });
 
-test('questions of a page are answered no, unless the action was let have an effect', options, async () => {
+test('dismisses dialogs of a page unless the approved action may have an effect', options, async () => {
   bench.serve({ '/': page });
   const ref = refOf(await bench.say({ action: 'open', url: at('/') }), 'button', 'Ask me');
   expect(await bench.say({ action: 'click', ref })).toMatch(/· no\n\[The page asked: confirm "Sure\?" answered no\]/);
   expect(await bench.say({ action: 'click', ref, sends: true })).toMatch(/· yes\n\[The page asked: confirm "Sure\?" answered OK\]/);
 });
 
-test('a password goes only into a password field of the origin it belongs to', options, async () => {
+test('types a password only into a password field of its origin', options, async () => {
   bench.serve({ '/': page });
   const shown = await bench.say({ action: 'open', url: at('/') });
   const [password, words] = [refOf(shown, 'textbox', 'Password'), refOf(shown, 'textbox', 'Words')];
@@ -110,7 +110,7 @@ test('a password goes only into a password field of the origin it belongs to', o
   expect(bench.facts({ ...type, ref: refOf(other, 'textbox', 'Password') })).toMatchObject(belongsElsewhere('listed'));
 });
 
-test('a page that changed after the decision is not acted on', options, async () => {
+test('does not act on a page that changed after the decision', options, async () => {
   const turn = new Deferred<void>();
   const turned = new Deferred<void>();
   const script = "fetch('/turn').then(() => { f.method = 'post'; f.action = '/pay'; return fetch('/turned'); })";
@@ -131,7 +131,7 @@ test('a page that changed after the decision is not acted on', options, async ()
   expect(await bench.say({ action: 'click', ref: 'e77777' })).toMatch(/^There is no element e77777 on the page now/);
 });
 
-test('a page that keeps navigating can be left', options, async () => {
+test('leaves a page that keeps navigating', options, async () => {
   const restless = `<script>setInterval(()=>{const f=document.createElement('form');f.method='post';f.action='/buy';document.body.append(f);f.submit()},5);
     setInterval(()=>location.assign('/?again'),7)</script><body>`;
   bench.serve({ '/': restless, '/?again': restless, '/two': '<title>Second</title>' });
@@ -139,21 +139,17 @@ test('a page that keeps navigating can be left', options, async () => {
   expect(await bench.say({ action: 'open', url: at('/two') })).toContain('· Second');
 });
 
-test.each(['<h1>Shop</h1>', ''])(
-  'a page that is kept from leading elsewhere while it loads is there as far as it came: %j',
-  options,
-  async (begun) => {
-    for (const script of ["location='http://10.0.0.7/'", "open('http://10.0.0.7/','_self')", 'document.forms[0].submit()']) {
-      const form = script.startsWith('document') ? '<form method="post" action="/buy"></form>' : '';
-      bench.serve({ '/': `${begun}${form}<script>${script}</script>` });
-      const shown = await bench.say({ action: 'open', url: at('/') });
-      expect(shown).toMatch(/^Opened .*\n.*\n\[.*(?:refused|held back)/);
-      if (begun !== '') expect(shown).toContain('heading "Shop"');
-    }
-  },
-);
+test.each(['<h1>Shop</h1>', ''])('shows the loaded part of a page whose redirect was blocked: %j', options, async (begun) => {
+  for (const script of ["location='http://10.0.0.7/'", "open('http://10.0.0.7/','_self')", 'document.forms[0].submit()']) {
+    const form = script.startsWith('document') ? '<form method="post" action="/buy"></form>' : '';
+    bench.serve({ '/': `${begun}${form}<script>${script}</script>` });
+    const shown = await bench.say({ action: 'open', url: at('/') });
+    expect(shown).toMatch(/^Opened .*\n.*\n\[.*(?:refused|held back)/);
+    if (begun !== '') expect(shown).toContain('heading "Shop"');
+  }
+});
 
-test('files go up and come down, pictures and PDFs are kept, tabs are switched', options, async () => {
+test('uploads and downloads files, keeps pictures and PDFs, switches tabs', options, async () => {
   bench.serve({ '/': page, '/two': '<title>Second</title>' }, (request, response) => {
     if (request.path !== '/file') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-disposition': 'attachment; filename="list.txt"' }).end('one two');
@@ -174,7 +170,7 @@ test('files go up and come down, pictures and PDFs are kept, tabs are switched',
   expect(kinds.map(({ artifacts }) => artifacts[0]?.mediaType)).toEqual(['image/png', 'application/pdf']);
 });
 
-test('hosts off the list ask, and a page that goes to one unasked is closed', options, async () => {
+test('asks for unlisted hosts, and closes a page that goes to one unapproved', options, async () => {
   bench.serve(
     {
       '/': `<a href="${at('/', 'other.test.invalid')}">Away</a><button onclick="location='${at('/', 'other.test.invalid')}'">Next</button>`,
@@ -201,7 +197,7 @@ test('hosts off the list ask, and a page that goes to one unasked is closed', op
 const rounds = soak(2, 100);
 
 test(
-  'killed at any point, a call fails with one sentence; the panic stop ends every process at once',
+  'a browser killed at any point fails the call; the panic stop ends its processes',
   { ...options, timeout: 60_000 * rounds },
   async () => {
     bench.serve({ '/': page });
@@ -228,7 +224,7 @@ test(
   },
 );
 
-test('a killed browser fails one call with one sentence; the panic stop leaves none', options, async () => {
+test('a killed browser fails one call; the panic stop leaves no process', options, async () => {
   bench.serve({ '/': page });
   await bench.say({ action: 'open', url: at('/') });
   const waiting = bench.say({ action: 'wait', ms: 20_000 });

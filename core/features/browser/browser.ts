@@ -1,4 +1,4 @@
-// The browser that the agent uses. Connects its parts to the program; until the tool is used nothing of it is loaded and nothing runs.
+// Connects the parts of the browser feature to the program. Nothing is loaded or started before the tool is first used.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'later' | 'logger' 
 };
 
 export interface BrowserOptions {
-  /** Another way into the network, for tests. */
+  /** Replaces DNS and network connections in tests. */
   readonly ports?: Pick<BrowserHostDeps['proxy'], 'resolver' | 'dialer'>;
 }
 
@@ -78,7 +78,7 @@ export const browser = defineBuiltInFeature({
         ),
       ];
     };
-    // Models do not see the tool where no browser is installed.
+    // Hides the tool from models if no browser is installed.
     const isHere = findBrowser(settings.executable, environment) !== null;
     return { tools: [isHere ? tool : { ...tool, isSearched: true as const }], checks: [{ check }], dispose: () => host.close() };
   },

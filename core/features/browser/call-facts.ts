@@ -1,5 +1,5 @@
-// The facts of a call of the browser for the gate, from the page as the agent last saw it. What the page is now is checked when the call runs
-// (actions.ts).
+// Derives the facts of a browser call for the gate from the page as the agent last saw it. actions.ts checks the current page when the call
+// runs.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
@@ -64,7 +64,7 @@ function judgePress(args: BrowserArgs, view: PageView | null): ActionEffect {
   return judgeSeen(element, isEnter && element?.form?.isField === true ? 'submit' : 'click');
 }
 
-/** An element that is not in the view may do anything. */
+/** An element that is not in the view may have any effect. */
 function judgeSeen(element: ViewedElement | undefined, action: 'click' | 'submit'): ActionEffect {
   if (element?.form === null || element?.form === undefined) {
     return { reads: false, class: 'network', method: 'POST', url: null, risks: ['What this element does is not known.'] };
@@ -105,7 +105,7 @@ function actionFacts(args: BrowserArgs, deps: FactDeps, effect: ActionEffect, pa
     ...(hosts.length === 0 ? {} : { request: { method: effect.method, url: to, reads: effect.reads } }),
     ...(refused === null ? {} : { refused }),
   };
-  // A ref carries no text of the page; typed and chosen text can come from it.
+  // A ref carries no text of the page. Typed and chosen text may come from the page.
   if (effect.reads) return { ...base, decides: [args.text, ...(args.values ?? [])].filter((text) => text !== undefined) };
   return { ...base, ...warningOf(args, deps, effect, hostname(to)) };
 }
@@ -121,7 +121,7 @@ function warningOf(args: BrowserArgs, deps: FactDeps, effect: ActionEffect, host
   };
 }
 
-/** A password goes only where the settings say it belongs. */
+/** Allows a password only on the origin that the settings name for it. */
 function passwordRefusal({ secret, ref }: BrowserArgs, { view, passwordsOf }: FactDeps): string | null {
   if (secret === undefined) return null;
   const form = view?.elements.get(ref ?? '')?.form ?? null;

@@ -1,5 +1,5 @@
-// The only way of the browser into the network: a proxy on this computer that checks every connection by the URL rules and dials only the
-// addresses that were checked. Names are resolved here, once; the browser resolves none.
+// The browser's only way to the network: a local proxy that checks every connection against the URL rules and dials only addresses that
+// passed. It resolves each name once; the browser resolves none.
 
 import { createServer, request as sendRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -37,7 +37,7 @@ export class CheckingProxy {
     this.#server.maxConnections = CONNECTIONS_MAX;
     this.#server.on('connection', (socket) => this.#keep(socket));
     this.#server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => void this.#tunnel(request, socket, head));
-    // A request that asks to become a socket goes around what is checked here.
+    // Refuses protocol upgrades, because they would bypass the checks.
     this.#server.on('upgrade', (_request: IncomingMessage, socket: Socket) => socket.destroy());
   }
 
@@ -70,7 +70,7 @@ export class CheckingProxy {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url = '', method, headers } = request;
     const target = await this.#dial(url);
-    // No words of ours where a page expects its own.
+    // Drops the connection instead of sending an error page, which a page could take for its own content.
     if (typeof target === 'string') return void request.socket.destroy();
     const { pathname, search, host } = new URL(target.verdict.url);
     const kept = Object.entries(headers).filter(([name]) => !/^(?:proxy-.*|connection|keep-alive|upgrade|te|trailer)$/.test(name));
@@ -109,7 +109,7 @@ export class CheckingProxy {
     socket.pipe(far);
   }
 
-  /** A connection to a checked address, or why there is none. */
+  /** Returns a connection to a checked address, or the reason for the refusal. */
   async #dial(url: string): Promise<{ readonly socket: Socket; readonly verdict: ResolvedVerdict } | string> {
     const { judge, resolver = systemResolver, dialer = systemDialer } = this.#deps;
     const { signal } = this.#ended;

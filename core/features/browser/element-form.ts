@@ -1,4 +1,4 @@
-// Describes an element of a page by what the page says about it: read in the page, validated here. Judges nothing.
+// Describes an element of a page: runs in the page and validates the result here. Makes no judgement.
 
 import * as z from 'zod';
 
@@ -8,7 +8,7 @@ const boxSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), he
 const formSchema = z.object({
   method: text,
   action: z.string().max(8000),
-  /** Its heading, its label, its name. */
+  /** The form's heading, label and name. */
   words: text,
   fields: z.array(z.tuple([text, text])).max(30),
   hasPassword: z.boolean(),
@@ -19,15 +19,15 @@ const formSchema = z.object({
 export const elementFormSchema = z.object({
   tag: text,
   type: text,
-  /** Its name and its own words. */
+  /** The element's name and text. */
   words: text,
-  /** Of a link; empty for none. */
+  /** The target of a link; empty for other elements. */
   url: z.string().max(8000),
   isSubmit: z.boolean(),
-  /** Text is typed into it. */
+  /** Text can be typed into the element. */
   isField: z.boolean(),
   isPassword: z.boolean(),
-  /** Of the document it is in, and of the page. */
+  /** The origins of the element's document and of the page. */
   origin: text,
   pageOrigin: text,
   form: formSchema.nullable(),
@@ -36,8 +36,8 @@ export const elementFormSchema = z.object({
 export type ElementForm = z.infer<typeof elementFormSchema>;
 
 /**
- * Runs in the page. Describes the element that a click on the middle of this one would hit; a label counts as its control. The page may lie
- * here: page-guard.ts blocks the requests that follow from it.
+ * Runs in the page. Describes the element that a click on the middle of the given element would hit; a label counts as its control. The
+ * page can falsify the result, so page-guard.ts blocks the requests that follow from it.
  */
 const source = String.raw`(given) => {
   const up = (from, selector) => {
@@ -97,8 +97,8 @@ const source = String.raw`(given) => {
 }`;
 
 /**
- * A selector engine of the driver, which runs in a separate world that the page cannot reach: finds the elements by their refs and makes an
- * element, in no document, whose text describes them. One question for all of them; each alone costs several.
+ * A selector engine of the driver, which runs in an isolated world that the page cannot reach. Finds elements by their refs and returns a
+ * detached element whose text describes them all. One query replaces several per element.
  */
 export const describingEngine = {
   name: 'described',
@@ -112,7 +112,7 @@ export const describingEngine = {
         for (const one of within.querySelectorAll('*')) {
           const { ref } = one._ariaRef || {};
           const known = typeof ref === 'string' ? ref : attribute(one, 'data-outline-ref');
-          // Two of one ref describe neither.
+          // A ref that two elements carry describes neither.
           if (known !== null && wanted.has(known)) found.set(known, found.has(known) ? null : one);
           if (one.shadowRoot) look(one.shadowRoot);
         }

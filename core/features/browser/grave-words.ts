@@ -1,5 +1,5 @@
-// Words on a page that announce an effect, by the kind of effect. A short list of the languages people meet most; what it does not know is
-// still held back when the page sends something (page-guard.ts).
+// Words on a page that announce an effect, by kind of effect, in a few common languages. Requests behind words that the list lacks are
+// still blocked when the page sends something (page-guard.ts).
 
 import type { ToolClass } from '../../contracts/tools.ts';
 
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<PageEffect, string>> = {
     'accepter enregistrer enviar publicar responder confirmar aceptar guardar invia pubblica conferma salva 发送 发布 提交 确认 保存',
 };
 
-/** Two words that mean more together than each alone. */
+/** Pairs of words with an effect that the single words lack. */
 const pairs: readonly (readonly [string, PageEffect])[] = [
   ['log in', 'credential'],
   ['log out', 'credential'],
@@ -43,18 +43,18 @@ const byWord = new Map(
 );
 const graveFirst: readonly PageEffect[] = ['spend', 'destructive', 'credential', 'message'];
 
-/** The gravest effect that these words announce; null for none. */
+/** The gravest effect that these words announce; null if there is none. */
 export function effectOfWords(text: string): PageEffect | null {
   const words = wordsOf(text);
   const line = ` ${words.join(' ')} `;
   const found = new Set<PageEffect>(words.flatMap((word) => byWord.get(word) ?? byWord.get(word.replace(/(?:s|ing)$/, '')) ?? []));
   for (const [pair, kind] of pairs) if (line.includes(` ${pair} `)) found.add(kind);
-  // Scripts without spaces between words.
+  // Han script has no spaces between words, so substrings count.
   for (const [word, kind] of byWord) if (/\p{Script=Han}/u.test(word) && text.includes(word)) found.add(kind);
   return graveFirst.find((kind) => found.has(kind)) ?? null;
 }
 
-/** The effect that an address announces by the words of its path and query; only what spends, destroys or concerns an account counts. */
+/** The effect that an address announces in its path and query. Messages do not count, only spending, deleting and account changes. */
 export function effectOfUrl(url: string): PageEffect | null {
   const parsed = URL.parse(url);
   if (parsed === null || /\.(?:js|mjs|css|png|jpe?g|gif|svg|webp|woff2?|ico|map)$/i.test(parsed.pathname)) return null;
@@ -66,12 +66,12 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    // Not a valid encoding: read as it is.
+    // Uses the text as it is if its encoding is invalid.
     return text;
   }
 }
 
-/** In small letters; `deleteAccount` and `delete-account` are two words each. */
+/** Splits text into lower-case words; `deleteAccount` and `delete-account` are two words each. */
 function wordsOf(text: string): string[] {
   return text
     .slice(0, 2000)

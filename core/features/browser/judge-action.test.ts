@@ -57,7 +57,7 @@ test.each<[string, ElementForm, 'click' | 'submit', string]>([
   expect(judged.reads ? 'reads' : judged.class).toBe(effect);
 });
 
-test('a form tells what it sends, and an address that acts is not simply opened', () => {
+test('names what a form sends, and does not simply open an address with an effect', () => {
   expect(judgeElement(submit({ method: 'post', action: 'http://a.example/x' }), 'click')).toMatchObject({
     method: 'POST',
     url: 'http://a.example/x',
@@ -68,7 +68,7 @@ test('a form tells what it sends, and an address that acts is not simply opened'
   expect([effectOfUrl('https://a.example/js/checkout.js'), effectOfUrl('not one'), effectOfWords('')]).toEqual([null, null, null]);
 });
 
-test('a ref is only where the outline has it, not where a page writes one', () => {
+test('reads refs only from the outline's attributes, not from the page's text', () => {
   const outline = [
     '- heading "Buy [ref=e9]" [level=1] [ref=e2]',
     '- text: "- button \\"Pay\\" [ref=e8]"',
@@ -83,7 +83,7 @@ test('a ref is only where the outline has it, not where a page writes one', () =
   ]);
 });
 
-test('differences name what came and went, and a query finds lines with their place', () => {
+test('lists added and removed lines, and finds lines with their parents', () => {
   const view = (outline: string, url = 'https://a.example/'): PageView => ({
     url,
     title: '',

@@ -1,4 +1,4 @@
-// Judges an action by the form of its element: it only reads, or it sends, pays, deletes, posts or signs in. Pure.
+// Judges the effect of an action by the description of its element: it only reads, or it sends, pays, deletes, posts or signs in. Pure.
 
 import type { ToolClass } from '../../contracts/tools.ts';
 import type { ElementForm } from './element-form.ts';
@@ -8,22 +8,22 @@ export interface ActionEffect {
   readonly reads: boolean;
   readonly class: Extract<ToolClass, 'network' | 'spend' | 'destructive' | 'credential' | 'message'>;
   readonly method: string;
-  /** Where a request would go; null where that is not known. */
+  /** The target of the request; null if it is unknown. */
   readonly url: string | null;
-  /** Warnings for the person, a sentence each. */
+  /** Warnings for the person, one sentence each. */
   readonly risks: readonly string[];
 }
 
 const FIELDS_SHOWN = 6;
 const VALUE_SHOWN = 60;
 
-/** `submits`: Enter in a field, which submits its form, or a click on what submits it. */
+/** `submit` is Enter in a field, which submits its form, or a click on a submit button. */
 export function judgeElement(element: ElementForm, action: 'click' | 'submit'): ActionEffect {
   const { form } = element;
   if (form !== null && (element.isSubmit || action === 'submit')) return judgeForm(element, form);
   if (element.url !== '') return judgeLink(element);
   if (action === 'submit') return reads(null);
-  // A field is only focused, and a box only ticked, by a click.
+  // A click only focuses a field or ticks a box.
   if (element.isField || ['checkbox', 'radio', 'reset'].includes(element.type) || element.tag === 'select') return reads(null);
   const effect = effectOfWords(element.words);
   return effect === null ? reads(null) : sends(effect, 'POST', null, []);
@@ -51,7 +51,7 @@ function judgeLink({ url, words }: ElementForm): ActionEffect {
   return reads(isWeb ? url : null);
 }
 
-/** Links are often named after what a page is about ("Send feedback", "Share"): these words alone change nothing. */
+/** Ignores words of messages in links, since links are often named after a page's topic ("Send feedback", "Share"). */
 function graver(effect: ReturnType<typeof effectOfWords>): ReturnType<typeof effectOfWords> {
   return effect === 'message' ? null : effect;
 }

@@ -1,5 +1,5 @@
-// Finds a browser of the Chromium family and starts it with a separate profile, so that the checking proxy is its only way to the network.
-// Knows no page and no tool.
+// Finds a Chromium-based browser and starts it with a separate profile, so that the checking proxy is its only way to the network. Knows
+// nothing about pages or tools.
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -11,13 +11,13 @@ import { describingEngine } from './element-form.ts';
 import { withoutSideWays } from './page-guard.ts';
 
 export interface LaunchPlan {
-  /** The data folder: the driver may be installed there. */
+  /** The data folder, where the driver may be installed. */
   readonly home: string;
   readonly executable: string;
   readonly profile: string;
   readonly proxy: string;
   readonly headless: boolean;
-  /** The whole environment, with the marks that the panic stop looks for. */
+  /** The whole environment, with the markers by which the panic stop finds the browser's processes. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -62,10 +62,10 @@ function candidates(environment: Environment, platform: NodeJS.Platform): string
   return onPath.flatMap((name) => folders.map((folder) => join(folder, name)));
 }
 
-/** The version the tests drive. */
+/** The version that the tests use. */
 const DRIVER = { name: 'playwright-core', version: '1.65.1' };
 
-/** The driver is large and loaded when first used: a checkout has it, elsewhere a person installs it. */
+/** The driver is large, so it is loaded on first use. A checkout includes it; otherwise a person installs it. */
 export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
   const loaded = await loadAddedPackage({ home: plan.home, ...DRIVER, besides: import.meta.url });
   const { chromium, selectors } = driverIn(loaded);
@@ -114,10 +114,10 @@ interface Driver {
   readonly selectors: Selectors;
 }
 
-/** A driver takes an engine once. */
+/** A driver accepts each selector engine only once. */
 const prepared = new WeakSet<Selectors>();
 
-/** The package is CommonJS: what it exports is under `default` as well. */
+/** The package is CommonJS, so its exports are also under `default`. */
 function driverIn(loaded: object): Driver {
   const { default: whole, ...named } = loaded as Partial<Driver> & { default?: Partial<Driver> };
   const { chromium, selectors } = { ...whole, ...named };

@@ -1,5 +1,5 @@
-// Decides about every request a page makes: addresses by the rules of the program, effects by what a person let happen. What no person let
-// happen is held back, whatever the page calls it. Starts nothing and sends nothing.
+// Decides about every request of a page: addresses by the program's rules, effects by what a person approved. Blocks every effect that no
+// person approved, whatever the page calls it. Starts nothing and sends nothing.
 
 import type { UrlVerdict } from '../../guard/egress/egress.ts';
 import { effectOfUrl } from './grave-words.ts';
@@ -8,9 +8,9 @@ export interface PageRequest {
   readonly url: string;
   readonly method: string;
   readonly resourceType: string;
-  /** It would replace the page itself. */
+  /** The request would replace the page. */
   readonly isPageNavigation: boolean;
-  /** Of the page it is made from, before it is replaced; empty for a new tab. */
+  /** The URL of the page that makes the request; empty for a new tab. */
   readonly pageUrl: string;
 }
 
@@ -20,7 +20,7 @@ export interface PageGuardDeps {
 }
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Pages load these without an action; requests for them change nothing on a server. */
+/** Resources that pages load without an action. Requests for them change nothing on a server. */
 const passive: ReadonlySet<string> = new Set(['stylesheet', 'script', 'font', 'media', 'manifest', 'texttrack']);
 const HELD_MAX = 20;
 const TYPED_MAX = 50;
@@ -28,14 +28,14 @@ const TYPED_CHARS_MIN = 4;
 
 export class PageGuard {
   readonly #deps: PageGuardDeps;
-  /** Hosts whose pages the gate has let this browser read. */
+  /** Hosts whose pages the gate has allowed this browser to read. */
   readonly #allowed = new Set<string>();
-  /** Hosts whose pages the agent has acted on: from then on their own requests are blocked. */
+  /** Hosts whose pages the agent has acted on. Their own requests are blocked from then on. */
   readonly #touched = new Set<string>();
   readonly #typed: string[] = [];
-  /** The hosts that an approved action may send to, until the next action. */
+  /** Hosts that an approved action may send to, until the next action. */
   #permit: ReadonlySet<string> | null = null;
-  /** A person works in the window. */
+  /** True while a person works in the window. */
   #byPerson = false;
   #held: string[] = [];
 
@@ -47,7 +47,7 @@ export class PageGuard {
     for (const host of hosts) this.#allowed.add(bare(host));
   }
 
-  /** An action begins. `permit`: hosts that a person let it send to; null for one that only reads. */
+  /** Starts an action. `permit` lists the hosts that an approved action may send to; null for an action that only reads. */
   begin(permit: readonly string[] | null): void {
     this.#permit = permit === null ? null : new Set(permit.map(bare));
     if (permit !== null) this.allow(permit);
@@ -85,7 +85,7 @@ export class PageGuard {
     return held;
   }
 
-  /** Why the request may not go; null if it may. */
+  /** The reason to block the request; null if it is allowed. */
   refuse(request: PageRequest): string | null {
     const reason = this.#reasonFor(request);
     if (reason !== null && this.#held.length < HELD_MAX) this.#held.push(reason);
@@ -104,7 +104,7 @@ export class PageGuard {
     return safeMethods.has(method.toUpperCase()) ? this.#reasonForRead(request, host) : this.#reasonForSend(request, hostOf(pageUrl), host);
   }
 
-  /** Before the agent acts on it, a page may talk to its own host, as it does for every visitor. */
+  /** Until the agent acts on a page, the page may send to its own host, as it does for every visitor. */
   #reasonForSend({ url, method, isPageNavigation }: PageRequest, pageHost: string, host: string): string | null {
     if (!isPageNavigation && pageHost === host && !this.#touched.has(pageHost)) return null;
     return `The page wants to send ${method} to ${shown(url)}; it was held back, because that was not approved.`;
@@ -144,7 +144,7 @@ function safeDecode(url: string): string {
   try {
     return decodeURIComponent(url);
   } catch {
-    // Not a valid encoding: compared as it is.
+    // Compares the URL as it is if its encoding is invalid.
     return url;
   }
 }
@@ -154,8 +154,8 @@ function shown(url: string): string {
 }
 
 /**
- * Runs in every document before its own scripts. What reaches other places without a request that can be checked is taken away: sockets,
- * peer connections, workers (their sockets cannot be taken away), and windows that the page could reach into.
+ * Runs in every document before the document's own scripts. Removes the ways to the network that cannot be checked: sockets, peer
+ * connections, workers (their sockets cannot be removed), and windows that the page could script.
  */
 export const withoutSideWays = String.raw`(() => {
   const gone = ['WebSocket', 'WebSocketStream', 'EventSource', 'RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport',

@@ -1,5 +1,5 @@
-// The picture a person sees before an action with an effect: the page, with the element marked. Taken with the snapshot, because the facts of
-// a call must not touch the page.
+// The picture that a person sees before an action with an effect: the page with the element marked. It is taken with the snapshot, because
+// computing the facts of a call must not touch the page.
 
 import type { Page } from 'playwright-core';
 import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
@@ -13,7 +13,7 @@ const MARKED_MAX = 60;
 const QUALITY = 55;
 const TAKE_MS = 5_000;
 
-/** By ref: for every element that would ask. Empty where there is none, or no picture can be taken. */
+/** Pictures by ref, for every element whose action would ask. Empty if there are none, or if no picture can be taken. */
 export async function takePictures(page: Page, view: PageView, context: ToolContext): Promise<ReadonlyMap<string, Picture>> {
   const refs = askingRefs(view).slice(0, MARKED_MAX);
   if (refs.length === 0) return new Map();
@@ -30,7 +30,7 @@ export async function takePictures(page: Page, view: PageView, context: ToolCont
     });
     const { callId, sessionId, artifacts } = context;
     const kept = artifacts.put(bytes, { name: 'page-to-approve.jpg', mediaType: 'image/jpeg', callId, sessionId });
-    // In a frame the known place is one within the frame.
+    // The known box of an element in a frame is relative to the frame, so its box on the page is looked up.
     const boxes = await Promise.all(
       refs.map(async (ref) =>
         ref.startsWith('f')
@@ -48,7 +48,7 @@ export async function takePictures(page: Page, view: PageView, context: ToolCont
       }),
     );
   } catch {
-    // The page is gone or still changes: the words of the question must do.
+    // The page is gone or keeps changing. The approval is shown without a picture.
     return new Map();
   }
 }

@@ -8,11 +8,11 @@ import { describingEngine, elementFormSchema, type ElementForm } from './element
 export interface PageView {
   readonly url: string;
   readonly title: string;
-  /** Each line an element: `- button "Send" [ref=e5]`. */
+  /** One element per line: `- button "Send" [ref=e5]`. */
   readonly outline: string;
   /** Elements that can be acted on, by ref. */
   readonly elements: ReadonlyMap<string, ViewedElement>;
-  /** The one that has the focus. */
+  /** The ref of the focused element. */
   readonly active: string | null;
   /** Hosts of the page and its frames. */
   readonly hosts: readonly string[];
@@ -21,7 +21,7 @@ export interface PageView {
 export interface ViewedElement {
   readonly role: string;
   readonly name: string;
-  /** Null where it could not be looked at. */
+  /** Null if the element could not be inspected. */
   readonly form: ElementForm | null;
 }
 
@@ -42,12 +42,12 @@ const acted: ReadonlySet<string> = new Set(
 );
 
 export async function viewPage(page: Page): Promise<PageView> {
-  // The snapshot would wait for a body, which a page has none of that was kept from leading elsewhere in its first lines.
+  // The snapshot would wait for a body, which is missing if the page's navigation was blocked while it loaded.
   const hasBody = await page.evaluate<boolean>('document.body !== null').catch(() => true);
   const seen = hasBody ? await page.ariaSnapshot({ mode: 'ai', timeout: OUTLINE_MS }) : '';
   const outline = [seen, ...(await clickableWords(page))].join('\n');
   const entries = entriesOf(outline);
-  // The summary of a fold is generic and has a name.
+  // The summary of a `details` element has the role generic and a name.
   const isActedOn = ({ role, name, isPointed }: OutlineEntry): boolean =>
     acted.has(role) || isPointed || (role === 'generic' && name !== '');
   const looked = entries.filter(isActedOn).slice(0, LOOKED_AT_MAX);
@@ -73,7 +73,7 @@ export function locate(page: Page, ref: string): Locator {
 const CLICKABLE_MAX = 60;
 const clickableSchema = z.array(z.object({ ref: z.string().regex(/^x\d+$/), text: z.string() })).max(CLICKABLE_MAX);
 
-/** An outline merges clickable words that are not links into the text around them, so each gets a separate line. */
+/** An outline merges clickable text that is not a link into the surrounding text, so each clickable text gets a separate line. */
 async function clickableWords(page: Page): Promise<string[]> {
   const told = await page.evaluate(findClickable).catch(() => []);
   return (clickableSchema.safeParse(told).data ?? []).map(({ ref, text }) => `- clickable ${JSON.stringify(text)} [ref=${ref}]`);
@@ -109,10 +109,13 @@ function withoutPasswords(outline: string, elements: PageView['elements']): stri
 
 const toldSchema = z.array(z.tuple([z.string(), z.unknown()]));
 
-/** A missing one is gone or says nothing that makes sense, or its page is busy: it counts as unknown, which asks. */
+/**
+ * Describes elements by ref. A missing entry means that the element is gone, its description is invalid or its page is busy. It counts as
+ * unknown, which asks.
+ */
 export async function lookAt(page: Page, refs: readonly string[]): Promise<ReadonlyMap<string, ElementForm>> {
   if (refs.length === 0) return new Map();
-  // Refs of frames begin with f.
+  // Refs of elements in frames begin with f.
   const frames = refs.some((ref) => ref.startsWith('f')) ? page.frames() : [page.mainFrame()];
   return new Map((await Promise.all(frames.map((frame) => lookWithin(frame, refs)))).flat());
 }
@@ -125,12 +128,12 @@ async function lookWithin(frame: Frame, refs: readonly string[]): Promise<[strin
       return data === undefined ? [] : [[ref, data]];
     });
   } catch {
-    // It is gone, or its page is busy.
+    // The element is gone, or its page is busy.
     return [];
   }
 }
 
-/** A ref counts only in the place of an attribute: the words of a page cannot make one up. */
+/** Parses the elements of an outline. A ref counts only in the attribute position, so that text of the page cannot forge one. */
 export function entriesOf(outline: string): OutlineEntry[] {
   return outline.split('\n').flatMap((line) => {
     const [, quoted, plain] = /^\s*- (?:'((?:[^']|'')*)'|(.*))/.exec(line) ?? [];
@@ -143,7 +146,7 @@ export function entriesOf(outline: string): OutlineEntry[] {
   });
 }
 
-/** Lines of the outline that contain all words of the query, with those above that say where they are. */
+/** Lines of the outline that contain all words of the query, with their parent lines. */
 export function findInOutline(outline: string, query: string): string {
   const words = query
     .toLowerCase()
@@ -163,7 +166,7 @@ export function findInOutline(outline: string, query: string): string {
   return found.join('\n');
 }
 
-/** Added (+) and removed (-) lines; null where the whole outline is shorter or clearer. */
+/** Added (+) and removed (-) lines. Null if the whole outline is shorter or clearer. */
 export function differenceOf(before: PageView | null, after: PageView): string | null {
   if (before === null || before.url.split('#')[0] !== after.url.split('#')[0]) return null;
   if (before.outline === after.outline) return '(nothing changed)';
@@ -179,7 +182,7 @@ export function differenceOf(before: PageView | null, after: PageView): string |
   return text.length > after.outline.length * DIFFERENCE_SHARE_MAX ? null : text;
 }
 
-/** Where the focus is changes with every action. */
+/** Removes the focus mark, which changes with every action. */
 function withoutFocus(outline: string): string {
   return outline.replaceAll(' [active]', '');
 }

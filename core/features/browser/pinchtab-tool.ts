@@ -1,5 +1,5 @@
-// The browser tool over a PinchTab server. The requests of its pages do not pass through this program, so every action that is more than a look
-// asks a person, and only the addresses of pages themselves are checked.
+// The browser tool over a PinchTab server. The requests of its pages do not pass through this program, so every action beyond reading asks
+// a person, and only the addresses of the pages themselves are checked.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -25,7 +25,7 @@ const WAIT_MS = 10_000;
 const CLOSE_MS = 3_000;
 const SCROLLED = { up: -600, down: 600, top: -1_000_000, bottom: 1_000_000 } as const;
 
-/** PinchTab has no safe way for these. */
+/** Actions that PinchTab cannot perform safely. */
 const without: ReadonlySet<BrowserArgs['action']> = new Set(['upload', 'download', 'pdf', 'handover']);
 const acting: ReadonlySet<BrowserArgs['action']> = new Set(['click', 'type', 'select', 'press', 'back']);
 
@@ -83,12 +83,12 @@ class PinchTabSession {
     this.#guard = new PageGuard(deps.guard);
   }
 
-  /** One call at a time. `hosts`: those the gate let this call reach. */
+  /** Runs one call at a time. `hosts` are the hosts that the gate allowed this call to reach. */
   async run(args: BrowserArgs, hosts: readonly string[], context: ToolContext): Promise<ToolResult> {
     const seen = this.view;
     const before = this.#isBusy;
     const work = before.then(() => {
-      // Another call was first.
+      // Another call changed the page first.
       if (args.ref !== undefined && this.view !== seen) throw new AppError('tool_failed', 'The page changed meanwhile; take a snapshot.');
       return this.#perform(args, hosts, { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]) });
     });
@@ -144,7 +144,7 @@ class PinchTabSession {
     return told([said, `${view.url.slice(0, 500)} · ${view.title}`, outlineFor(args, before, view, context)], view.hosts, []);
   }
 
-  /** Only tabs that the agent may read. */
+  /** Lists only the tabs that the agent may read. */
   async #tabs(args: BrowserArgs, context: ToolContext): Promise<ToolResult> {
     const tabs = (await this.#deps.server.tabs(context.signal)).filter(({ url }) => this.#guard.mayShow(url));
     if (args.tab !== undefined) {

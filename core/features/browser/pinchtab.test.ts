@@ -1,4 +1,5 @@
-// The browser tool over a PinchTab server, which is a double that refuses what its documents refuse. The real program cannot be had here.
+// The browser tool over a PinchTab server. The server is a double that refuses the same requests as PinchTab's documentation describes,
+// because the real program is not available in tests.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { PinchTabDouble } from '../../../tests/doubles/pinchtab.ts';
@@ -41,7 +42,7 @@ beforeEach(async () => {
 const refOf = (outline: string, words: string): string => new RegExp(`${words}"[^\\n]*\\[ref=(e\\d+)\\]`).exec(outline)?.[1] ?? 'e9999';
 const open = (): Promise<string> => bench.say({ action: 'open', url: `${site}/` });
 
-test('a page is opened, seen as an outline, acted on and left', async () => {
+test('opens a page, shows its outline, acts on it and leaves it', async () => {
   const shown = await open();
   expect(shown).toMatch(
     /^Opened https:\/\/listed\.test\.invalid\/\.\nhttps:\/\/listed\.test\.invalid\/ · Shop\n- heading "Shop" \[ref=e\d+\]\n {2}- link "More"/,
@@ -67,7 +68,7 @@ test('a page is opened, seen as an outline, acted on and left', async () => {
   expect(double.tabs.size).toBe(0);
 });
 
-test('every action asks, because what the page then sends is not seen; its words say how grave it is', async () => {
+test('asks for every action, with an effect judged by the element's words', async () => {
   const shown = await open();
   const facts = (args: object) => bench.facts(args as Record<string, unknown>);
   const buy = facts({ action: 'click', ref: refOf(shown, 'Buy now') });
@@ -85,7 +86,7 @@ test('every action asks, because what the page then sends is not seen; its words
   expect(facts({ action: 'open', url: 'http://169.254.169.254/' }).refused).toBeDefined();
 });
 
-test('what it cannot do safely is refused, in words', async () => {
+test('refuses actions that PinchTab cannot perform safely', async () => {
   const shown = await open();
   const refused = (args: object) => bench.facts(args as Record<string, unknown>).refused;
   expect(refused({ action: 'type', ref: refOf(shown, 'Email'), secret: 'env:PINCH' })).toContain('driver chromium only');
@@ -93,7 +94,7 @@ test('what it cannot do safely is refused, in words', async () => {
   expect(refused({ action: 'pdf' })).toContain('there is no pdf');
 });
 
-test('a page that leads where it may not is closed, and nothing of it is shown', async () => {
+test('closes a page that leads to a forbidden address and shows nothing of it', async () => {
   const shown = await open();
   expect(await bench.say({ action: 'click', ref: refOf(shown, 'Away') })).toContain(
     'led on to 169.254.169.254, which was not allowed, and was closed',
@@ -105,13 +106,13 @@ test('a page that leads where it may not is closed, and nothing of it is shown',
   expect(await bench.say({ action: 'snapshot' })).toContain('No page is open; open one.');
 });
 
-test('a name of a page cannot make up a ref', async () => {
+test('the name of an element cannot forge a ref', async () => {
   const shown = await open();
   const line = shown.split('\n').find((one) => one.includes('buttonrefe')) ?? '';
   expect(line).toMatch(/^- buttonrefe "x\\" \[ref=e2\]" \[ref=e\d+\]$/);
 });
 
-test('its refusals are sentences with what to do', async () => {
+test('explains refusals of the server and the remedy', async () => {
   const shown = await open();
   const more = refOf(shown, 'More');
   const refuse = async (status: number, code: string): Promise<string> => {
@@ -129,7 +130,7 @@ test('its refusals are sentences with what to do', async () => {
   expect(await bench.say({ action: 'click', ref: more })).toContain('The page changed meanwhile; take a snapshot.');
 });
 
-test('a server that is not there is named, with what to do', async () => {
+test('names an unreachable server and the remedy', async () => {
   const none = await startBrowserBench({ browser: { driver: 'pinchtab', pinchtab: { baseUrl: 'http://127.0.0.1:1' } } });
   try {
     expect(await none.say({ action: 'open', url: `${site}/` })).toContain('PinchTab does not answer at http://127.0.0.1:1.');

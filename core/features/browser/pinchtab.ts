@@ -1,5 +1,5 @@
-// A PinchTab server as the browser, by its HTTP interface. It drives the browser; this client asks it and turns its snapshots into outlines.
-// What the pages of that browser request cannot be checked here, so nothing is decided by what a page says (pinchtab-tool.ts).
+// A client of a PinchTab server, which drives the browser over HTTP. Turns its snapshots into outlines. The requests of its pages cannot be
+// checked here, so no decision relies on what a page says (pinchtab-tool.ts).
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -40,7 +40,7 @@ const tabsSchema = z.object({ tabs: z.array(z.object({ id: z.string(), url: z.st
 const imageSchema = z.object({ base64: z.string() });
 const errorSchema = z.object({ error: z.string().optional(), detail: z.string().optional(), code: z.string().optional() });
 
-/** Explains its refusals, by code, to the agent and the person. */
+/** Explains PinchTab's refusals, by code, to the agent and the person. */
 const refusals: Readonly<Record<string, string>> = {
   token_required: 'No token is set in PinchTab, so it refuses every request. Set one there, and name it in browser.pinchtab.token.',
   missing_token: 'PinchTab wants a token: name it in browser.pinchtab.token.',
@@ -69,7 +69,7 @@ export class PinchTab {
     this.#http = new GuardedFetch({ judge: new OneOriginCheck(this.#base), limits: LIMITS });
   }
 
-  /** In a new tab where none is given. */
+  /** Opens the address, in a new tab if no tab is given. */
   async open(url: string, tabId: string | null, signal: AbortSignal): Promise<string> {
     const place = tabId === null ? { newTab: true } : { tabId };
     return (await this.#call(['POST', '/navigate'], { url, ...place }, openedSchema, signal)).tabId;
@@ -80,7 +80,7 @@ export class PinchTab {
     return viewOf(await this.#call(['GET', path], null, snapshotSchema, signal));
   }
 
-  /** An action as PinchTab names it. */
+  /** Performs an action in PinchTab's own format. */
   act(tabId: string, action: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
     return this.#call(['POST', '/action'], { ...action, tabId }, z.unknown(), signal);
   }
@@ -151,7 +151,7 @@ function viewOf({ url, title, nodes }: z.infer<typeof snapshotSchema>): PageView
   };
 }
 
-/** As Chromium's outline has it: a role, a name in quotes, attributes in brackets that no name can imitate. */
+/** Formats a node like Chromium's outline: a role, a quoted name, and attributes in brackets that no name can imitate. */
 function lineOf({ ref, role, name, depth, value, disabled, focused }: PageNode): string {
   const attributes = `${disabled === true ? ' [disabled]' : ''}${focused === true ? ' [active]' : ''} [ref=${ref}]`;
   const named = name === '' ? '' : ` ${JSON.stringify(name)}`;
@@ -161,7 +161,7 @@ function lineOf({ ref, role, name, depth, value, disabled, focused }: PageNode):
 
 const fields: ReadonlySet<string> = new Set(['textbox', 'searchbox', 'combobox', 'spinbutton']);
 
-/** Only its words are known: not its form, and not where it leads. */
+/** Describes an element whose form and target are unknown, by its name alone. */
 function formOf({ role, name, tag = '' }: PageNode, url: string): ElementForm {
   const origin = URL.parse(url)?.origin ?? '';
   const isField = fields.has(role);

@@ -1,5 +1,5 @@
-// The browser tool: one tool with many actions, so that a model learns one. States the facts of each call, runs it on the one browser, and says
-// what the page is now. What pages say is untrusted.
+// The browser tool. One tool has many actions, so that a model learns a single tool. Provides the facts of each call, runs it in the
+// browser and reports the page afterwards. Page content is untrusted.
 
 import type { Page } from 'playwright-core';
 import type { ArtifactRef, CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
@@ -53,7 +53,7 @@ export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
       host.guard.allow(facts.hosts);
       return host.use(
         async (page) => {
-          // Another call was first.
+          // Another call changed the page first.
           if (args.ref !== undefined && host.view !== seen)
             throw new AppError('tool_failed', 'The page changed meanwhile; take a snapshot.');
           const made = await act(page, args, { ...context, signal }, deps);
@@ -142,7 +142,7 @@ export function outlineFor(args: BrowserArgs, before: PageView | null, view: Pag
   return difference.startsWith('(') ? difference : `Changes of the outline:\n${difference}`;
 }
 
-/** The whole is kept; half an outline with its end says more than nothing. */
+/** Cuts a long outline at a line break and keeps the whole as an artifact. */
 function bounded(text: string, view: PageView, { artifacts, callId, sessionId }: ToolContext): string {
   if (text.length <= OUTLINE_CHARS_MAX) return text;
   const cut = text.lastIndexOf('\n', OUTLINE_CHARS_MAX);

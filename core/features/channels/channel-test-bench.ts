@@ -1,4 +1,4 @@
-// For tests only: a real log with the rows of a chat service, in a temporary folder, and an approval to ask about.
+// For tests only: a real log with the rows of a chat service in a temporary folder, and an approval to ask about.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { channelMigrations, ChannelRows } from './rows.ts';
 const channel = 'telegram';
 export const benchNames = { channel, title: 'Telegram' } as const;
 
-/** `atEnd` takes what puts everything away again. */
+/** `atEnd` receives the clean-up function. */
 export function openBench(atEnd: (cleanUp: () => void) => void) {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-channel-'));
   const storage = Storage.open({ home, migrations: [...sessionMigrations, ...channelMigrations] });

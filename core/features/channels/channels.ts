@@ -1,5 +1,5 @@
-// Chat services: Telegram, Discord, email and those of plugins, each with only its own protocol. Here they get people, approvals, commands,
-// a state, a pause and a health check; and the operations about all of them.
+// Chat services: Telegram, Discord, email and those of plugins. Each service implements only its protocol. This feature adds people,
+// approvals, commands, state, pausing and health checks, and the operations about all services.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
@@ -20,7 +20,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy
   Pick<ServiceChannelDeps, 'servers'> &
   Pick<TrialDeps, 'secrets'> & { readonly wings: readonly Wing[] };
 
-/** Without 0, O, 1, I and L, which people take for one another. */
+/** Omits 0, O, 1, I and L, which people confuse. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const CODE_LENGTH = 10;
 
@@ -29,12 +29,12 @@ export const channels = defineBuiltInFeature({
   migrations: channelMigrations,
   rows: ({ db }) => new ChannelRows(db),
   create: (spine: Taken, rows: ChannelRows) => {
-    // Of the features before it.
+    // Trials and services of the features before this one in the list.
     const trials = spine.wings.flatMap((wing) => wing.trials ?? []);
     const all = spine.wings.flatMap((wing) => wing.services ?? []).map((service) => channelOf(spine, rows, service));
     return {
       gives: {
-        /** Of a service in the list of features. */
+        /** Returns the channel of a built-in service. */
         chatChannel: (name: string): ServiceChannel => {
           const found = all.find((one) => one.name === name);
           assert(found !== undefined, `there is no chat service ${name}`);

@@ -1,4 +1,4 @@
-// Questions that were answered close in every chat that asked: their message shows the outcome, or the chat gets a line.
+// Closes answered approvals and questions in every chat that showed them: the message shows the outcome, or the chat gets a line.
 
 import type { Logger } from '../../base/logger.ts';
 import type { ChatLine, OutboundItem } from '../../contracts/channels.ts';
@@ -28,7 +28,7 @@ export class ClosingQuestions {
     this.#channel = channel;
   }
 
-  /** Wherever they were answered. */
+  /** Closes all answered questions, wherever they were answered. */
   closeAnswered(questions: Questions, line: ChatLine, signal: AbortSignal): void {
     for (const answered of questions.answered()) {
       const { messageId, approvalId, userId } = answered.question;
@@ -43,7 +43,9 @@ export class ClosingQuestions {
     }
   }
 
-  /** The next run shows what this one was too short for; a message that cannot be changed is left as it is. Never rejects. */
+  /**
+   * Retries a few times; if the run ends first, the next run continues. Leaves a message that cannot be changed as it is. Never rejects.
+   */
   async #show(questions: Questions, { question, asked, messageId, line }: Answered & Shown, signal: AbortSignal): Promise<void> {
     const shown = { chatId: question.chatId, messageId, asked: asked.text, text: questions.howAnswered(asked) };
     for (let tried = 1; tried <= TRIES_MAX; tried++) {
@@ -59,7 +61,7 @@ export class ClosingQuestions {
     questions.close(question);
   }
 
-  /** A service whose messages cannot be changed gets a line, unless the person answered in that very chat. */
+  /** Sends a line if the service cannot change messages, unless the person answered in this very chat. */
   #closeByLine(questions: Questions, { question, asked }: Answered): void {
     const { log, queue } = this.#deps;
     log.transact(() => {

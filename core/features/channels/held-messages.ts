@@ -1,5 +1,5 @@
-// Messages with files: they are recorded first, then their files are fetched one after the other, then they are passed on in order; those
-// of an album as one. A restart continues where the last run ended: passing on and removing the record are one transaction.
+// Messages with files. They are recorded first, then their files are fetched one by one, then they are passed on in order, an album as one
+// message. After a restart the work continues: passing a message on and removing its record are one transaction.
 
 import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -20,16 +20,16 @@ export interface HeldMessagesDeps {
   readonly logger: Logger;
   readonly fileBytesMax: number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
-  /** Of the line that is open. */
+  /** The fetchFile of the current connection. */
   readonly fetchFile: () => ChatLine['fetchFile'];
-  /** Hands a message on; returns what its sender has to know where it was not accepted. */
+  /** Passes a message on. Returns the reply for its sender if it was not accepted. */
   readonly hand: (message: ChannelInbound) => string | null;
   readonly queueNotice: (key: string, to: HeldInbound, words: { readonly text: string }) => void;
 }
 
 const TRIES_MAX = 8;
 const RETRY_MS = 2_000;
-/** An album is complete when no part has arrived for this long; it is checked no more often than this. */
+/** An album counts as complete if no part has arrived for this long. This is also the interval between checks. */
 const ALBUM_REST_MS = 1_000;
 const ALBUM_RESTS_MAX = 5;
 
@@ -74,7 +74,7 @@ export class HeldMessages {
     }
   }
 
-  /** The message, or all of its album. */
+  /** Returns the message, or all messages of its album. */
   async #gather(held: HeldMessage): Promise<readonly HeldMessage[]> {
     if (held.message.albumId === undefined) return [held];
     let album: readonly HeldMessage[] = [];
@@ -108,7 +108,7 @@ export class HeldMessages {
     }, true);
   }
 
-  /** The files, or the reason why one is missing. */
+  /** Returns the files, or the reason why one is missing. */
   async #fetchAll({ files }: HeldInbound): Promise<Attachment[] | string> {
     const attachments: Attachment[] = [];
     for (const file of files) {
@@ -140,14 +140,14 @@ export class HeldMessages {
   }
 }
 
-/** The messages of this album that wait, in the order they came. */
+/** The waiting messages of this album, in order of arrival. */
 export function albumOf({ chatId, senderId, albumId }: Album, held: readonly HeldMessage[]): HeldMessage[] {
   return held.filter(({ message: one }) => one.albumId === albumId && one.chatId === chatId && one.senderId === senderId);
 }
 
 type Album = Pick<ChannelInbound, 'chatId' | 'senderId' | 'albumId'>;
 
-/** Identified by its first message. If any part was forwarded, the whole album is untrusted. */
+/** Merges an album into one message with the key of its first. If any part was forwarded, the whole album is untrusted. */
 function asOne(together: readonly HeldMessage[]): HeldMessage {
   const [first, ...rest] = together;
   assert(first !== undefined, 'there is at least the message itself');
@@ -166,7 +166,7 @@ function asOne(together: readonly HeldMessage[]): HeldMessage {
   return { key: first.key, message };
 }
 
-/** As it is recorded. */
+/** The message in the form in which it is recorded. */
 export function heldOf(message: ChannelInbound): HeldInbound {
   return heldInboundSchema.parse({ ...message, files: message.files ?? [] });
 }

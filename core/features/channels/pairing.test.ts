@@ -28,7 +28,7 @@ function open() {
   return { pairing, store, clock, log, claim };
 }
 
-test('no one is paired before the desktop has confirmed the sender of the code', () => {
+test('pairs a person only after the desktop has confirmed the sender of the code', () => {
   const { pairing, store, claim } = open();
   const { code, pairingId } = pairing.offer(cli);
   expect(looksLikeCode(code)).toBe(true);
@@ -41,7 +41,7 @@ test('no one is paired before the desktop has confirmed the sender of the code',
   expect(pairing.list()).toEqual({ people: [{ ...ada, pairedAtMs: expect.any(Number) as number }], pairings: [] });
 });
 
-test('a code is for one person, one hour and one use', () => {
+test('a code works for one person, for one hour and once', () => {
   const { pairing, claim, clock, store } = open();
   const first = pairing.offer(cli);
   expect(claim(first.code)).toBe('claimed');
@@ -55,7 +55,7 @@ test('a code is for one person, one hour and one use', () => {
   expect(store.person('66')).toBeNull();
 });
 
-test('at most three codes wait; refusing one makes room', () => {
+test('allows at most three pending codes; refusing one makes room', () => {
   const { pairing, claim } = open();
   const offers = [pairing.offer(cli), pairing.offer(cli), pairing.offer(cli)];
   expect(() => pairing.offer(cli)).toThrow(expect.objectContaining({ code: 'rate_limited' }) as Error);
@@ -64,7 +64,7 @@ test('at most three codes wait; refusing one makes room', () => {
   expect(() => pairing.offer(cli)).not.toThrow();
 });
 
-test('wrong codes are limited, per person and for all, and the right one is not taken after that', () => {
+test('limits wrong codes per person and in total, and then rejects the right code too', () => {
   const { pairing, claim, clock } = open();
   const { code } = pairing.offer(cli);
   for (let i = 0; i < 5; i++) expect(claim('23456789')).toBe('wrong');
@@ -75,7 +75,7 @@ test('wrong codes are limited, per person and for all, and the right one is not 
   expect(claim(pairing.offer(cli).code)).toBe('claimed');
 });
 
-test('revoking takes the person out at once', () => {
+test('revoking removes the person at once', () => {
   const { pairing, claim, store } = open();
   const { code, pairingId } = pairing.offer(cli);
   claim(code);
@@ -86,7 +86,7 @@ test('revoking takes the person out at once', () => {
   expect(() => pairing.revoke('42', cli)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
 });
 
-test('the code stands nowhere in the log', () => {
+test('the log never contains the code', () => {
   const { pairing, log, claim } = open();
   const { code } = pairing.offer(cli);
   claim(code);
@@ -94,6 +94,6 @@ test('the code stands nowhere in the log', () => {
   expect(told).not.toContain(code);
 });
 
-test.each(['ABCD234', 'ABCD23450', 'ABCD234O', 'abcd 234', 'ABCDI345'])('%j is no code', (text) => {
+test.each(['ABCD234', 'ABCD23450', 'ABCD234O', 'abcd 234', 'ABCDI345'])('%j is not a valid code', (text) => {
   expect(looksLikeCode(text)).toBe(false);
 });

@@ -63,7 +63,7 @@ function open() {
 const ada = { userId: '42', chatId: '42', waitedMs: 0 };
 const notYours = 'This question was not asked of you.';
 
-test('every paired person is asked once, each with a unique nonce that fits a button', () => {
+test('asks every paired person once, with a unique nonce that fits into a button', () => {
   const { questions, queued, pair, store } = open();
   pair('43', 'Bob');
   questions.askOpen();
@@ -76,7 +76,7 @@ test('every paired person is asked once, each with a unique nonce that fits a bu
   expect(new Set(store.questionsOf('apr_1').map(({ nonce }) => nonce)).size).toBe(2);
 });
 
-test('one that may not have arrived is asked again, and only its new button counts', async () => {
+test('asks again after an uncertain delivery, and only the new button counts', async () => {
   const { questions, queued, log, data, decided } = open();
   log.append('system', [{ type: 'outbound.uncertain', body: { outboundId: 'out_1', part: 0, reason: 'the program ended' } }]);
   questions.askOpen();
@@ -103,7 +103,7 @@ test('only the person who was asked can answer, in the chat where it was asked',
   expect(decided).toEqual([]);
 });
 
-test('who is no longer paired decides nothing', async () => {
+test('a person who is no longer paired decides nothing', async () => {
   const { questions, decided, data, log } = open();
   log.append('system', [{ type: 'channel.revoked', body: { channel: 'telegram', userId: '42', by: 'cli' } }]);
   expect(await questions.press({ ...ada, data: data(0) })).toBe(notYours);
@@ -111,7 +111,7 @@ test('who is no longer paired decides nothing', async () => {
 });
 
 test.each(['ap:nonce-number-99999999:y', 'ap:apr_1:y', 'ap::y', 'apr_1', '', 'ap:nonce-number-00000001:x'])(
-  'the data %j belongs to nothing that is asked',
+  'button data %j matches no open question',
   async (data) => {
     const { questions, decided } = open();
     expect(await questions.press({ ...ada, data })).toBe('This button belongs to nothing that is asked.');
@@ -119,7 +119,7 @@ test.each(['ap:nonce-number-99999999:y', 'ap:apr_1:y', 'ap::y', 'apr_1', '', 'ap
   },
 );
 
-test('a button answers its own question and no other', async () => {
+test('a button answers only its own question', async () => {
   const { questions, approvals, data, decided, queued } = open();
   approvals.set('apr_2', approvalOf('apr_2'));
   questions.askOpen();
@@ -129,7 +129,7 @@ test('a button answers its own question and no other', async () => {
   expect(approvals.get('apr_1')?.state).toBe('pending');
 });
 
-test('a question is answered once, from whichever door', async () => {
+test('a question is answered only once, from any door', async () => {
   const { questions, data, decided, approvals } = open();
   await questions.press({ ...ada, data: data(0) });
   expect(await questions.press({ ...ada, data: data(0, 1) })).toBe('Answered here: approved.');
@@ -139,7 +139,7 @@ test('a question is answered once, from whichever door', async () => {
   expect(decided).toHaveLength(1);
 });
 
-test('a question that was closed in the chat cannot be answered there any more', async () => {
+test('a question closed in the chat can no longer be answered there', async () => {
   const { questions, data, decided, store } = open();
   const [question] = store.questionsOf('apr_1');
   if (question !== undefined) questions.close(question);
@@ -147,7 +147,7 @@ test('a question that was closed in the chat cannot be answered there any more',
   expect(decided).toEqual([]);
 });
 
-test('what may have been pressed long ago decides nothing; a press is never older than its question', async () => {
+test('an old press decides nothing; a press is never older than its question', async () => {
   const { questions, data, decided, clock } = open();
   clock.advance(freshMs + 1);
   expect(await questions.press({ ...ada, waitedMs: freshMs + 1, data: data(0) })).toMatch(/Press again/);
@@ -157,14 +157,14 @@ test('what may have been pressed long ago decides nothing; a press is never olde
   expect(await fresh.questions.press({ ...ada, waitedMs: Number.MAX_SAFE_INTEGER, data: fresh.data(0) })).toBe('Answered here: approved.');
 });
 
-test('a clock that was set back makes a press old', async () => {
+test('treats a press as old if the clock was set back', async () => {
   const { questions, data, decided, clock } = open();
   clock.advance(-3_600_000);
   expect(await questions.press({ ...ada, waitedMs: Number.MAX_SAFE_INTEGER, data: data(0) })).toMatch(/Press again/);
   expect(decided).toEqual([]);
 });
 
-test('fifteen minutes are offered only where they would cover something, and given only then', async () => {
+test('offers and grants fifteen minutes only if the grant would cover something', async () => {
   const { questions, approvals, queued, decided, data } = open();
   expect(queued[0]?.buttons?.flat()).toHaveLength(2);
   expect(await questions.press({ ...ada, data: data(0).replace(/:y$/, ':m') })).toBe('This button belongs to nothing that is asked.');
@@ -190,7 +190,7 @@ const asked = (properties: object, more: Partial<McpQuestion> = {}): McpQuestion
   ...more,
 });
 
-test('a question of a server: its choices are buttons, words fill its fields, and who else presses answers nothing', async () => {
+test('an MCP question: buttons for choices, text for fields, only the asked person answers', async () => {
   const { questions, servers, queued, decided, data, pair } = open();
   const labels = (at: number): string[][] => (queued[at]?.buttons ?? []).map((row) => row.map(({ label }) => label));
   servers.open = [asked({ size: { type: 'string', enum: ['s', 'm', 'l'] } })];
@@ -213,7 +213,7 @@ test('a question of a server: its choices are buttons, words fill its fields, an
   ]);
 });
 
-test('how a question was answered', () => {
+test('describes how a question was answered', () => {
   const told = (change: Partial<Approval>): string => answeredWords(approvalOf('a', change), 'telegram:');
   expect([
     told({ state: 'approved', decidedBy: 'cli' }),

@@ -67,14 +67,14 @@ const message = (id: number, text: string, more: Partial<ChannelInbound> = {}): 
 const eve = { senderId: '13', senderName: 'eve', chatId: '13' };
 const file = { ref: 'f', name: 'a.txt', mediaType: null, sizeBytes: 1 };
 
-test('a message of an unpaired person reaches no agent and is counted', async () => {
+test('a message of an unpaired person is counted and reaches no agent', async () => {
   const { reception, received, met, said, told, log } = open();
   const before = log.lastSeq;
   await reception.take(message(1, 'let me in', eve));
   expect([received, met, said, told, log.lastSeq]).toEqual([[], ['13'], ['This is a private bot.'], [], before]);
 });
 
-test('a wrong code is answered and counted, and where nothing can be said at once the answer is queued', async () => {
+test('answers and counts a wrong code; queues the answer if it cannot be said at once', async () => {
   const { reception, deps, told, said } = open();
   await reception.take(message(1, '23456789', eve));
   expect([deps.strangers.count, said, told]).toEqual([1, [expect.stringContaining('does not hold')], []]);
@@ -86,7 +86,7 @@ test('a wrong code is answered and counted, and where nothing can be said at onc
   expect([mute.said, mute.told]).toEqual([[], []]);
 });
 
-test('a panic stop among waiting messages is done first, once, and again in its turn', async () => {
+test('performs a panic stop among waiting messages first, and again in its turn', async () => {
   const { reception, commands, received } = open();
   const waiting = [message(1, 'hello'), message(2, '/panic'), message(3, '/panic', { forwardedFrom: 'Eve' }), message(4, '/panic', eve)];
   expect([reception.stopFirst(waiting), commands, received]).toEqual([true, ['panic'], []]);
@@ -99,7 +99,7 @@ test('a panic stop among waiting messages is done first, once, and again in its 
   expect(reception.stopFirst(waiting)).toBe(false);
 });
 
-test('a message with a file is recorded, what comes behind it waits, and the chat of another person does not', async () => {
+test('holds a message with a file and those behind it, but not other chats', async () => {
   const { reception, received, store, pair } = open();
   pair('43', 'Bob');
   await reception.take(message(1, 'look', { files: [file] }));

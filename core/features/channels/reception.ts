@@ -1,5 +1,5 @@
-// The messages of a chat service: each is handled once and committed before its service acknowledges it. A stranger leaves nothing but a
-// count and, with a valid code, a pairing to confirm.
+// Receives the messages of a chat service. Each message is handled once and committed before the service acknowledges it. A message of a
+// stranger leaves only a count and, with a valid code, a pairing to confirm.
 
 import type { ChannelInbound, ChannelLink, ChatService, OutboundItem } from '../../contracts/channels.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -32,22 +32,22 @@ export interface ReceptionDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   readonly command: (call: CommandCall) => Promise<CommandAnswer>;
   readonly me: () => string;
-  /** A person who may write wrote. */
+  /** Called when a paired person has written. */
   readonly heard: () => void;
-  /** A message became a turn. */
+  /** Called when a message has started a turn. */
   readonly began: (turnId: string, message: ChannelInbound) => void;
-  /** A message with files was recorded: they can be fetched. */
+  /** Called when a message with files was recorded, so that they can be fetched. */
   readonly wakeHeld: () => void;
-  /** Says something once, if it can be said; null where the service has no way but the outbox. */
+  /** Sends a text once, best effort. Null if the service can send only through the outbox. */
   readonly say: () => ((chatId: string, text: string) => void) | null;
 }
 
-/** A message from the future is of a clock that cannot be trusted. */
+/** A message dated further in the future comes from an unreliable clock. */
 const FUTURE_MS_MAX = 60_000;
 
 export class Reception {
   readonly #deps: ReceptionDeps;
-  /** Panic stops that were done ahead of their turn. */
+  /** Keys of messages whose panic stop was performed ahead of their turn. */
   readonly #stopped = new Set<string>();
 
   constructor(deps: ReceptionDeps) {
@@ -59,7 +59,7 @@ export class Reception {
     return rows.person(senderId) !== null || service.rules.allowFrom.includes(senderId);
   }
 
-  /** Resolves once it is committed. Rejects with a store error or `shutting_down`. */
+  /** Resolves once the message is committed. Rejects with a store error or `shutting_down`. */
   async take(message: ChannelInbound): Promise<void> {
     const { service, rows, wakeHeld } = this.#deps;
     if (message.edited === true || rows.isTaken(message.dedupeKey)) return;
@@ -98,12 +98,12 @@ export class Reception {
     return false;
   }
 
-  /** Only one message of an album in a group names the agent, and it comes first. */
+  /** True if the message is meant for the agent. In a group only the first message of an album mentions the agent. */
   #isMeant(message: ChannelInbound): boolean {
     return message.mentioned || (message.albumId !== undefined && albumOf(message, this.#deps.rows.held()).length > 0);
   }
 
-  /** Only the owner's own words in their own chat answer an approval or are a command. */
+  /** Only the owner's own text in a private chat answers an approval or is a command. */
   #isOwn(message: ChannelInbound): boolean {
     const isOwner = this.#deps.rows.person(message.senderId) !== null;
     return isOwner && message.kind === 'private' && message.forwardedFrom === undefined;
@@ -149,7 +149,7 @@ export class Reception {
     } else strangers.meet(userId, (words) => this.#tellStranger(message, words));
   }
 
-  /** Where it can be said, nothing of a stranger is recorded but the code of a pairing. */
+  /** Answers a stranger without a record if the service can send directly, except for the code of a pairing. */
   #tellStranger(message: ChannelInbound, text: string, drafts: readonly AnyDraft[] = []): void {
     if (!this.#deps.service.answersStrangers && drafts.length === 0) return;
     const say = this.#deps.say();
@@ -161,7 +161,7 @@ export class Reception {
     say(message.chatId, text);
   }
 
-  /** The words for its sender if it was not accepted. */
+  /** Returns the reply for the sender if the message was not accepted. */
   hand(message: ChannelInbound): string | null {
     try {
       const receipt = this.#deps.link.receive(message);
@@ -173,8 +173,8 @@ export class Reception {
   }
 
   /**
-   * A command is taken before it has its effect: nothing is done twice. The panic stop the other way round: it must be done. Either way it is
-   * held until its answer is queued.
+   * Records a command before it performs it, so that nothing runs twice. The panic stop runs first, because it must not be missed. Either
+   * way the record is kept until the answer is queued.
    */
   #takeCommand(message: ChannelInbound, said: { name: string; rest: string }): void {
     const { command, logger } = this.#deps;
@@ -196,7 +196,7 @@ export class Reception {
       .catch((cause: unknown) => logger.log('error', 'the answer to a command could not be queued', { cause: String(cause) }));
   }
 
-  /** Commands the last run took and did not answer. What may have been done is not done again. */
+  /** Answers the commands that the last run took and did not answer. Does not repeat their effects. */
   async answerLeft(): Promise<void> {
     const { rows, command, me } = this.#deps;
     for (const { key, command: held } of rows.leftCommands()) {
@@ -210,7 +210,7 @@ export class Reception {
     }
   }
 
-  /** The answer and the end of the command, together or not at all. */
+  /** Queues the answer and ends the command in one transaction. */
   #answer(key: string, to: TakenCommand, { text, aboutPanic }: CommandAnswer): void {
     const { log, service } = this.#deps;
     log.transact(() => {
@@ -241,7 +241,7 @@ export class Reception {
     });
   }
 
-  /** The effect and the message it came from, together or not at all. */
+  /** Commits the effect and the message that caused it in one transaction. */
   #commit(
     key: string,
     { command, drafts = [], effect }: { command?: TakenCommand; drafts?: readonly AnyDraft[]; effect?: () => void },

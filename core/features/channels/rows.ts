@@ -1,5 +1,5 @@
-// The rows of all chat services, kept in step with their events in the transaction of the append: paired people, codes, messages that were
-// taken or wait for their files, questions, notes. Each service sees its own alone. Decides nothing.
+// The rows of all chat services, updated from their events in the transaction of the append: paired people, codes, messages that were taken
+// or wait for their files, questions, notes. Each service sees only its own rows. Makes no decision.
 
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -55,7 +55,7 @@ export const channelMigrations: readonly Migration[] = [
   },
 ];
 
-/** A service does not offer a message again after this long. */
+/** Messages are remembered for this long. A service does not deliver a message again later. */
 const TAKEN_KEPT_MS = 60 * 86_400_000;
 
 const personColumns = 'user_id AS userId, chat_id AS chatId, name, paired_at_ms AS pairedAtMs';
@@ -104,7 +104,7 @@ export class ChannelRows {
     this.#sql = new Statements(db);
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event within its transaction. */
   apply(event: AnyEvent): void {
     applyByType(changes, event, this.#sql);
   }
@@ -135,18 +135,18 @@ export class ServiceRows implements PeopleRows, QuestionRows {
     return this.#sql.rows<PairingRow>(statements.pairings, this.#channel);
   }
 
-  /** It was handled and became no turn, or is held. */
+  /** True if the message was handled without starting a turn, or is held. */
   isTaken(key: string): boolean {
     return this.#sql.row('SELECT 1 FROM channel_taken WHERE channel = ? AND key = ?', this.#channel, key) !== undefined;
   }
 
-  /** Commands whose answers are not queued. */
+  /** Commands whose answers are not queued yet. */
   leftCommands(): { readonly key: string; readonly command: TakenCommand }[] {
     const rows = this.#sql.rows<{ key: string; command: string }>(statements.left, this.#channel);
     return rows.map(({ key, command }) => ({ key, command: takenCommandSchema.parse(JSON.parse(command)) }));
   }
 
-  /** In the order they came. */
+  /** Held messages in order of arrival. */
   held(): HeldMessage[] {
     const rows = this.#sql.rows<{ key: string; body: string }>(statements.held, this.#channel);
     return rows.map(({ key, body }) => ({ key, message: heldInboundSchema.parse(JSON.parse(body)) }));

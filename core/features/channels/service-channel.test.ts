@@ -125,7 +125,7 @@ const partOf = (part: number, parts: number): OutboundPart => ({
   }),
 });
 
-test('a question that was answered on its way says so under its last text, and has no buttons', async () => {
+test('sends a question answered in the meantime with its outcome and without buttons', async () => {
   const { rig, line, ports, sent, approvals } = await open();
   rig.desk?.online(line);
   const send = (part: number) => ports[0]?.send(partOf(part, 3), new AbortController().signal);
@@ -140,7 +140,7 @@ test('a question that was answered on its way says so under its last text, and h
   ]);
 });
 
-test('while another program receives, messages still leave; while it cannot be reached they wait', async () => {
+test('sends while another program receives, and queues while offline', async () => {
   const { rig, line, ports, channel } = await open();
   rig.desk?.online(line, 'Another program polls this bot.');
   expect([ports.length, channel.state]).toEqual([1, 'conflict']);
@@ -154,7 +154,7 @@ test('while another program receives, messages still leave; while it cannot be r
   expect([ports.length, channel.state]).toEqual([1, 'running']);
 });
 
-test('an answered question is closed in the chat, and a failure is tried again before it is given up', async () => {
+test('closes an answered question in the chat and retries a failure', async () => {
   const { rig, line, log, store, closed, approvals } = await open();
   rig.desk?.online(line);
   rig.failClosing = 2;
@@ -164,7 +164,7 @@ test('an answered question is closed in the chat, and a failure is tried again b
   expect(closed).toMatchObject([{ chatId: '42', messageId: '55', text: 'Answered in the window: denied.' }]);
 });
 
-test('after a refusal a new secret is tried soon, and the same one late', async () => {
+test('after a refusal, retries a new secret soon and the same one late', async () => {
   const tried: [secret: string, rests: number][] = [];
   const waits: number[] = [];
   const secretNow = (): string => (waits.length < 5 ? 'old' : 'new');
@@ -188,13 +188,13 @@ test('after a refusal a new secret is tried soon, and the same one late', async 
   ]);
 });
 
-test('a service without an account never runs, and its people are known', async () => {
+test('a service without an account never runs, but knows its people', async () => {
   const { rig, channel, store } = await open({ isOff: true });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect([rig.runs, channel.state, store.people().length]).toEqual([0, 'off', 1]);
 });
 
-test('a file that was being fetched when the connection ended comes with the next one', async () => {
+test('fetches a file again after the connection ended during the fetch', async () => {
   const chat = { channel: 'telegram', chatId: '42', kind: 'private', senderId: '42', senderName: 'Ada' } as const;
   const files = [{ ref: 'f', name: 'a.txt', mediaType: null, sizeBytes: 1 }];
   const message: ChannelInbound = { ...chat, dedupeKey: 'm1', text: 'Look', atMs: 1, attachments: [], mentioned: false, files };

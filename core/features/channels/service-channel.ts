@@ -1,5 +1,5 @@
-// One chat service as a channel: starts, pauses and stops it, reports its state, and connects it with people, approvals and the outbox. It
-// acts on the agent only through operations, like every other door.
+// One chat service as a channel: starts, pauses and stops the service, reports its state, and connects it with people, approvals and the
+// outbox. Acts on the agent only through operations, like every other door.
 
 import { stillRedacted } from '../../base/redacted.ts';
 import type {
@@ -51,17 +51,17 @@ export interface ServiceChannelDeps extends Pick<Spine, 'log' | 'clock' | 'ids' 
   readonly fileBytesMax: number;
 }
 
-/** After these something may have to be asked, or a question may be over. */
+/** Event types after which a question may have to be asked, or may be over. */
 const asking: ReadonlySet<string> = new Set(['approval.requested', 'mcp.asked', 'channel.paired', 'outbound.uncertain']);
 const answering: ReadonlySet<string> = new Set(['approval.decided', 'mcp.answered', 'outbound.part_sent']);
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 60_000;
 const REFUSED_MS = 60_000;
 const REFUSED_MS_MAX = 300_000;
-/** How often to look for a new secret after the old one was refused. */
+/** How often to check for a new secret after the old one was refused. */
 const SECRET_LOOK_MS = 15_000;
 
-/** While it has joined. */
+/** State while the channel has joined the runtime. */
 interface Joined {
   readonly link: ChannelLink;
   readonly claw: Pick<Claw, 'op' | 'onDelta'>;
@@ -69,7 +69,7 @@ interface Joined {
   hasAnsweredLeft: boolean;
 }
 
-/** One connection, from its attempt to its end. */
+/** One connection, from the attempt to its end. */
 interface Run {
   readonly reception: Reception;
   readonly held: HeldMessages;
@@ -77,13 +77,13 @@ interface Run {
   isConnected: boolean;
 }
 
-/** From when it is connected to the end of the run. */
+/** State of a run from the moment it is connected until it ends. */
 interface Online {
   readonly line: ChatLine;
   readonly live: LiveReplies | null;
   readonly signal: AbortSignal;
   stopHearing(): void;
-  /** Null while it cannot be reached. */
+  /** Null while the service cannot be reached. */
   closePort: (() => void) | null;
 }
 
@@ -144,7 +144,7 @@ export class ServiceChannel {
     };
   }
 
-  /** The chat of the person can receive messages from now on. */
+  /** Confirms a pairing. From now on messages can be sent to the person's chat. */
   confirm(pairingId: string, caller: Caller): void {
     const { userId, chatId, name } = this.pairing.confirm(pairingId, caller);
     this.#life.joined?.link.introduce({ chatId }, { kind: 'private', title: name, senderId: userId });
@@ -172,7 +172,7 @@ export class ServiceChannel {
   #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
     const { service, rows, log } = this.#deps;
     const questions = new Questions({ ...this.#deps, claw, store: rows, names: this.#names, answers: service.answers });
-    // Without an account nothing can be asked or shown.
+    // A service without an account cannot ask or show anything.
     const stopFollowing = service.isOff === true ? () => undefined : log.onCommitted((events) => this.#follow(events));
     const leave = this.#life.join({ link, claw, questions, hasAnsweredLeft: false });
     return {
@@ -209,7 +209,7 @@ export class ServiceChannel {
         logger.log('warn', 'a chat service could not be used', { channel: service.name, code, cause: message });
         this.#life.set(code === 'unauthorized' ? 'refused' : 'offline', error.told());
       } finally {
-        // Files it still fetches and questions it still closes are left to the next connection.
+        // Files still being fetched and questions still being closed are left to the next connection.
         over.abort();
         await this.#leave();
         await run.held.idle();
@@ -219,7 +219,7 @@ export class ServiceChannel {
     }
   }
 
-  /** Longer after a refusal, unless the secret is replaced. */
+  /** Waits before the next attempt: longer after a refusal, unless the secret is replaced. */
   async #rest(growingMs: number, secret: string | null, signal: AbortSignal): Promise<void> {
     const { wait } = this.#deps;
     if (this.state !== 'refused') {
@@ -236,7 +236,7 @@ export class ServiceChannel {
     try {
       return (await this.#deps.service.secret?.()) ?? null;
     } catch {
-      // The run says what is wrong with it.
+      // The next run reports the problem with the secret.
       return null;
     }
   }
@@ -289,12 +289,12 @@ export class ServiceChannel {
         this.#goOnline(joined, line, signal);
         this.#life.set(conflict === undefined ? 'running' : 'conflict', conflict ?? null);
         run.held.wake();
-        // Of the last run of the program: those of this one are being answered.
+        // Only for commands of the program's last run. Commands of this run are already being answered.
         if (!joined.hasAnsweredLeft) void reception.answerLeft().catch((cause: unknown) => this.#note(cause));
         joined.hasAnsweredLeft = true;
       },
       offline: (problem) => {
-        // A service that is ended says that its connection is gone; the state is already that of the pause.
+        // A service that is stopped reports a lost connection. The state is already that of the pause.
         if (signal.aborted) return;
         this.#closePort();
         this.#life.set('offline', problem);
@@ -341,7 +341,7 @@ export class ServiceChannel {
     await online?.live?.dispose();
   }
 
-  /** The answer takes the place of its preview, and a question that was answered meanwhile says so and has no buttons. */
+  /** Wraps the port: an answer replaces its preview, and a question answered in the meantime shows its outcome and has no buttons. */
   #portOver(port: ChannelPort, live: LiveReplies | null): ChannelPort {
     const { rows } = this.#deps;
     return {
@@ -366,7 +366,7 @@ export class ServiceChannel {
     if (answer === null) return part;
     const { buttons: _gone, ...rest } = part.item;
     const item = stillRedacted<OutboundItem>(rest);
-    // The files of an item are in the same part as its text, or in parts after it.
+    // An item's files are in the same part as its text, or in parts after it.
     const isLast = part.text !== '' && part.part === part.parts - 1 - (part.files.length > 0 ? 0 : item.files.length);
     return { ...part, item, text: isLast ? `${part.text}\n\n${port.escape?.(answer) ?? answer}` : part.text };
   }

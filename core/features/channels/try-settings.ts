@@ -1,4 +1,4 @@
-// The test of settings that are not saved: the problems of single fields first, then one connection. Writes nothing.
+// Tests settings that are not saved: first the problems of single fields, then one connection. Writes nothing.
 
 import type * as z from 'zod';
 import type { ChannelTrial, ResolveSecret } from '../../contracts/channels.ts';
@@ -32,7 +32,7 @@ export async function trySettings(
     return { ...nothing, me: await trial.connect(settings, resolve, AbortSignal.any(signals)) };
   } catch (cause) {
     const error = toAppError(cause);
-    // A server that is away needs nothing of the person; every other failure comes with its remedy.
+    // An unreachable server requires nothing from the person. Every other failure comes with a hint.
     const problem = error.code === 'fetch_failed' ? error.message : error.told();
     const { field } = error.data;
     return { ...nothing, problem, fields: typeof field === 'string' ? [{ path: field, problem }] : [] };
