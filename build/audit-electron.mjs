@@ -1,6 +1,7 @@
-// Runs Electronegativity over the desktop app and compares its findings with the explained list in build/electronegativity.json. It has
-// some four hundred packages, so it is no dependency of the project: build/audit has a separate lock file, and nothing is fetched from
-// here. Exits with 0 when every finding is explained and every explanation still needed, 1 when not, 3 when the tool is not installed.
+// Runs Electronegativity over the desktop app and compares its findings with the explained list in build/electronegativity.json. The tool
+// has some four hundred packages, so it is not a dependency of the project: build/audit has a separate lock file, and this script downloads
+// nothing. Exits with 0 if every finding is explained and every explanation is still needed, with 1 if not, with 3 if the tool is not
+// installed.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +32,11 @@ async function audit() {
   }
 }
 
-/** Sources of the shell and the built app; the tool does not know private fields, so the built files are put in older words first. @param {string} input */
+/**
+ * Copies the sources of the shell and the built app. The tool does not support
+ * private fields, so the built files are first compiled to older syntax.
+ * @param {string} input
+ */
 async function gather(input) {
   for (const folder of ['main', 'preload']) {
     cpSync(join(projectRoot, folder), join(input, folder), {
@@ -59,14 +64,14 @@ function rendererFiles() {
 }
 
 /**
- * In a separate process: it requests translations from the network and fails loudly, after its work, without one.
+ * Runs the tool in a separate process: it requests translations from the network, and without a network it fails after its work is done.
  * @param {string} input
  * @returns {{ findings: Finding[], unread: string[] }}
  */
 function run(input) {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'node_modules/electron/package.json'), 'utf8'));
   const outFile = join(input, 'findings.out');
-  // The check of security releases asks GitHub; the version of Electron is pinned and watched in package.json.
+  // The check for security releases asks GitHub; the Electron version is pinned and monitored in package.json instead.
   const options = {
     input,
     isRelative: true,

@@ -1,5 +1,5 @@
-// Runs once before all tests: builds dist/ where it is older than its sources, so that tests never start an old program.
-// Vitest calls `setup`.
+// Runs once before all tests: builds dist/ if it is older than its sources, so that tests never start an outdated program. Vitest calls
+// `setup`.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// One build at a time: several commands started at once over changed sources wait for the one that builds.
+// Allows one build at a time: commands started together after a change of the sources wait for the one that builds.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -45,7 +45,7 @@ function ownerIsGone(file) {
   try {
     pid = Number(readFileSync(file, 'utf8'));
   } catch {
-    return false; // released in this very moment
+    return false; // The lock was released at this very moment.
   }
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {

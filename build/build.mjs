@@ -31,7 +31,7 @@ const say = (/** @type {string} */ line) => quiet || process.stdout.write(`${lin
 await withLock(join(dist, '.building'), async () => {
   if (process.argv.includes('--if-stale') && isFresh(root)) return;
   const startMs = performance.now();
-  // Taken first: a source that changes while the build runs leaves it stale, never wrongly fresh.
+  // Taken before the build: if a source changes during the build, dist/ counts as stale, never wrongly as fresh.
   const stamp = fingerprint(root);
   const previous = readStamp(root)?.files ?? [];
   const vite = await import('vite');
@@ -62,7 +62,7 @@ async function bundle(vite, entries, format) {
 }
 
 /**
- * The chunks and their source maps with what is changed after the bundling, by file name.
+ * The chunks and their source maps by file name, with the changes made after bundling.
  * @param {import('vite').Rolldown.OutputBundle[string][]} output
  */
 function contentsOf(output) {
@@ -78,8 +78,8 @@ function contentsOf(output) {
 }
 
 /**
- * Entries are written last and put in place by renaming, so that a process that starts meanwhile sees the old program or
- * the new one, never half of each.
+ * Writes entry files last and puts them in place by renaming, so that a process that starts meanwhile sees the old program or the new one,
+ * never a mixture.
  * @param {import('vite').Rolldown.OutputBundle[string][]} output
  */
 function writeBundle(output) {
@@ -125,7 +125,7 @@ async function buildRenderer(vite) {
 }
 
 /**
- * The chunks of the build before stay, because a program that still runs may yet load one; older ones go.
+ * Keeps the chunks of the previous build, because a running program may still load them; removes older ones.
  * @param {string[]} written
  * @param {string[]} previous
  */

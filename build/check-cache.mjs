@@ -1,5 +1,5 @@
-// Remembers which checks held over which files, so that a second run looks only at what changed. Keys are made of contents, never of
-// times: the file, all it imports, and everything that decides how a check works (settings, versions, these scripts).
+// Remembers which checks passed for which files, so that a second run only checks changed files. Keys are derived from contents, never from
+// times: the file, all its imports, and everything that affects a check (settings, versions, these scripts).
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,21 @@ import { listProjectFiles } from './files.mjs';
 
 const CACHE = 'node_modules/.cache/trayclaw-checks';
 const CODE = /\.(?:[cm]?[jt]sx?|svelte)$/;
-/** Settings of a tool, wherever they are: dot files, configurations, manifests; and the scripts of the checks. */
+/** Settings of a tool, wherever they are (dot files, configurations, manifests), and the scripts of the checks. */
 const DECIDES =
   /(?:^|\/)(?:\.[^/]+|tsconfig[^/]*\.json|package(?:-lock)?\.json|knip\.json|[^/]+\.config\.[cm]?[jt]s)$|^build\/check[\w-]*\.mjs$/;
-/** Types that a file can see without importing them. */
+/** Marks files that declare types which other files see without importing them. */
 const AMBIENT = /^\s*declare (?:module|global)\b/m;
 const IMPORTED = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])(?<path>[^'"\n]+)\1|\bpath="(?<reference>\.[^"\n]+)"/g;
 
 /**
  * @typedef {object} Held
- * @property {(paths: readonly string[]) => string} keyOf of the contents of these files and of all that they import
- * @property {(path: string) => string} keyOfOne of the content of this file alone
+ * @property {(paths: readonly string[]) => string} keyOf the key of the contents of these files and of all their imports
+ * @property {(path: string) => string} keyOfOne the key of this file's content alone
  * @property {(check: string) => Set<string>} read
  * @property {(check: string, keys: readonly string[]) => void} write
  * @property {readonly string[]} paths every file of the project
- * @property {string} folder where a check can keep what it knows; another one after a change of settings or versions
+ * @property {string} folder where a check can cache data; it changes with settings or versions
  */
 
 /**
@@ -67,7 +67,7 @@ function sha(value) {
  * @param {ReadonlyMap<string, string>} contents
  */
 function keyOfSettings(root, texts, contents) {
-  // The packages npm last installed, which may differ from the lock file.
+  // The packages npm installed last, which may differ from the lock file.
   const installed = join(root, 'node_modules/.package-lock.json');
   const lines = [process.version, process.platform, process.arch, existsSync(installed) ? sha(readFileSync(installed)) : ''];
   for (const [path, bytes] of texts) {
@@ -88,7 +88,8 @@ function readImports(texts) {
 }
 
 /**
- * A path that leads to no file of the project may be found by rules that are not repeated here: then every file counts.
+ * A relative path that matches no project file may be resolved by rules that are not implemented here, so it counts as importing every
+ * file.
  * @param {string} path
  * @param {string} text
  * @param {ReadonlyMap<string, Buffer>} texts

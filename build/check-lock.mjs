@@ -1,5 +1,5 @@
-// `check-lock.mjs [--fix] [ROOT]`: makes the lock file install everywhere. npm leaves two gaps in it, depending on the machine: it omits
-// platform packages that it could not see, and then `npm ci` fails elsewhere; and it drops `gypfile: false`, and then npm 10 runs a
+// `check-lock.mjs [--fix] [ROOT]`: checks that the lock file works on every machine. npm leaves two gaps in it, depending on the machine.
+// It omits packages of other platforms that it could not see, so `npm ci` fails there. And it drops `gypfile: false`, so npm 10 runs a
 // compiler for packages that ship their binaries.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ function shipsItsBinaries(place) {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).gypfile === false;
 }
 
-/** The versions are exact, so that an older npm does not quietly choose older releases. */
+/** Finds versions that are not exact: an older npm could silently choose older releases for them. */
 function findLooseVersions() {
   const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
   return Object.entries(wanted)
@@ -62,7 +62,7 @@ function findLooseVersions() {
 }
 
 /**
- * The entry that npm itself would have written, derived from the name: `@oxlint/binding-linux-arm64-musl`.
+ * The entry that npm itself would have written, derived from the package's name: `@oxlint/binding-linux-arm64-musl`.
  * @param {string} name
  * @param {string} version
  * @param {boolean} dev

@@ -10,7 +10,7 @@ import { KERNEL, modularFloors } from './layers.mjs';
 const LINES_MAX = 400;
 const LINES_MEDIAN_AIM = 120;
 const MODULE_MOCKING = /\b(?:vi|vitest|jest)\s*\.\s*(?:do)?mock\s*\(/i;
-/** `test.skipIf(…)` and what else keeps a test from running without telling why. */
+/** `test.skipIf(…)` and other ways to skip a test without stating a reason. */
 const BARE_SKIP = /\.(?:skipIf|runIf|skip|todo)\s*\(/;
 const TEXT = /\.(?:ts|mjs|cjs|js|svelte|css|html|md|json|ya?ml|sh)$|(?:^|\/)(?:run|\.[^/.]+)$/;
 
@@ -36,7 +36,7 @@ function read(path) {
 }
 
 /**
- * On the floors with modules every file belongs to one, and every module has the file it is entered through.
+ * In modular layers every file must belong to a module, and every module must have its entry file.
  * @param {string} path
  */
 function findMisplaced(path) {

@@ -1,4 +1,4 @@
-// `npm run check [-- NAME…]`: every rule that a machine can check, one line each. Nothing here changes a file.
+// `npm run check [-- NAME…]`: runs every rule that a machine can check and prints one line each. Changes no files.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,31 +9,32 @@ import { listFiles, projectRoot } from './files.mjs';
 import { runsOnPinnedNode } from './node24.mjs';
 
 const OUTPUT_CHARS_MAX = 40_000;
-/** They use more than one core themselves. */
+/** Each check already uses more than one core. */
 const AT_ONCE_MAX = 2;
 const GIB = 2 ** 30;
-/** The linter's part in Go holds close to 3 GiB: with no more than that it spent half of its time on looking for memory it could free. */
+/** The linter's Go part uses close to 3 GiB: with a limit at that size it spent half its time collecting garbage. */
 const GO = { GOGC: '200', GOMEMLIMIT: `${Math.min(8, Math.max(3, Math.floor(totalmem() / GIB / 3)))}GiB` };
-/** A command line takes no more paths; above this, the whole folder is checked. */
+/** The maximum number of paths for one command line; above it, the whole folder is checked. */
 const PATHS_MAX = 400;
 
 /**
  * @typedef {object} Check
  * @property {string} name
- * @property {string} [also] another name it is asked for by
+ * @property {string} [also] a second name that selects it
  * @property {() => string[]} command a script to run under Node, and its arguments
  * @property {string} [needs] a file without which there is nothing to check yet
- * @property {boolean} [tellsFigures] its last line is worth showing when all is well
- * @property {RegExp} [inputs] the files it looks at; what it says depends on them and on all they import. Without them it always runs
- * @property {'file' | 'imports'} [each] it judges each file alone: by its own text, or by that and all it imports. The command takes paths
+ * @property {boolean} [tellsFigures] whether its last line is shown when it passes
+ * @property {RegExp} [inputs] the files it reads; its result depends on them and on all their imports. Without `inputs` it always runs
+ * @property {'file' | 'imports'} [each] judges each file separately, by its text alone or with its imports; its command takes paths
  */
 
 const SOURCES = /^(?:core|main|preload|renderer|tests|build)\/.*\.(?:[cm]?[jt]s|svelte)$|^package\.json$/;
 
-/** The slow ones first. @type {Check[]} */
+/** Slow checks come first. @type {Check[]} */
 const CHECKS = [
   {
-    // One program for the compiler's errors and the rules that need types: reading and typing all files is most of the work of each.
+    // One program for the compiler's errors and the rules that need types, because reading and typing all files is most of the work of
+    // both.
     name: 'types',
     also: 'lint',
     inputs: /^(?!tests\/fixtures\/).*\.[cm]?[jt]sx?$|\.svelte$/,
@@ -67,7 +68,7 @@ const CHECKS = [
     each: 'file',
     command: () => ['node_modules/eslint/bin/eslint.js', '--config', 'build/eslint.config.mjs', '--max-warnings', '0'],
   },
-  // Everything but components, which it does not read; the other formatter took forty times as long.
+  // Covers everything but Svelte components, which oxfmt does not read; the previous formatter took forty times as long.
   { name: 'format', inputs: /^/, command: () => ['node_modules/oxfmt/bin/oxfmt', '--check'] },
   { name: 'layers', inputs: SOURCES, command: () => ['build/check-layers.mjs'], tellsFigures: true },
   { name: 'unused', needs: 'main/cli.ts', inputs: /^/, command: () => ['node_modules/knip/bin/knip.js', '--no-progress'] },
@@ -131,7 +132,7 @@ async function run(check, cache) {
 }
 
 /**
- * The files to look at, and the keys to remember when the check holds over them.
+ * The files that still have to be checked, and the keys to store if the check passes.
  * @param {Check} check
  * @param {import('./check-cache.mjs').Held} cache
  * @returns {{ paths?: string[], keys?: string[], all?: string[] }}

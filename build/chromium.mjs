@@ -1,9 +1,9 @@
-// Finds the Chromium that end-to-end tests drive. Looks only; downloads nothing.
+// Finds the Chromium that end-to-end tests drive. Downloads nothing.
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The shell without a browser around it first: a page in it costs a third of the work. */
+/** The headless shell comes first: a page in it takes a third of the work. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const PLACES = {
   darwin: ['/Applications/Chromium.app/Contents/MacOS/Chromium', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
@@ -11,7 +11,7 @@ const PLACES = {
 };
 
 /**
- * TRAYCLAW_CHROMIUM first, then the usual names and places of this system.
+ * Tries TRAYCLAW_CHROMIUM first, then the usual names and places of this system.
  * @param {Readonly<Record<string, string | undefined>>} env
  * @param {NodeJS.Platform} platform
  * @returns {string | null}
@@ -39,6 +39,6 @@ function isExecutable(file) {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // absent or not ours to run: the next place may have one
+    return false; // Missing or not executable: try the next place.
   }
 }

@@ -1,6 +1,6 @@
-// Writes the library's types to one file, dist/index.d.ts, from core/index.ts and everything it names. zod is the only import left, because
-// the argument types of tools and operations are derived from its schemas. It compiles the whole core, so it runs when the package is made
-// and not at each build.
+// Writes the library's types to one file, dist/index.d.ts: core/index.ts and everything it refers to. zod is the only remaining import,
+// because the argument types of tools and operations are derived from its schemas. Compiles the whole core, so it runs when the package is
+// made, not at each build.
 
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { generateDtsBundle } from 'dts-bundle-generator';
 import { openCheckCache } from './check-cache.mjs';
 
-/** In dist/. */
+/** Path relative to dist/. */
 export const declarationsFile = 'index.d.ts';
 const ZOD = "import type * as z from 'zod';\n";
 
 /**
- * Does nothing where the file is the one that was made of these sources.
+ * Does nothing if the file already matches the current sources.
  * @param {string} root
  */
 export function writeDeclarations(root) {
@@ -22,10 +22,10 @@ export function writeDeclarations(root) {
   const key = cache.keyOf(['build/declarations.mjs', 'core/index.ts']);
   const made = () => `${key} ${hash('sha256', readFileSync(file))}`;
   if (existsSync(file) && cache.read('declarations').has(made())) return;
-  // Without a check of the sources, which are checked elsewhere: it took half of the time. And without what is marked `@internal`: the types
-  // of the composition are inferred, and the library names none of them.
+  // Type checking is off, because the sources are checked elsewhere and it took half the time. `@internal` declarations are left out: the
+  // types of the composition are inferred, and the library refers to none of them.
   const [text = ''] = generateDtsBundle(
-    // Only the exports of core/index.ts are exported: a type that merely occurs in it may change without notice.
+    // Only the exports of core/index.ts are exported: a type that is merely used by them may change without notice.
     [
       {
         filePath: join(root, 'core/index.ts'),
@@ -40,7 +40,8 @@ export function writeDeclarations(root) {
 }
 
 /**
- * The generator inlines each file after its own imports and drops namespace imports, which is the only form used here.
+ * Adds the import of zod: the generator inlines each file after its own imports, and drops namespace imports, which is the only form used
+ * here.
  * @param {string} text
  */
 function withZod(text) {

@@ -1,5 +1,5 @@
-// The packaging of the app. Signing, notarization and an update feed are on if the environment provides what they need; nothing is
-// published from here.
+// Configures the packaging of the app. Signing, notarization and an update feed are enabled if the environment provides what they need.
+// Publishes nothing.
 
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,7 +14,7 @@ import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } fro
 export const productName = 'TrayClaw';
 /** Not `trayclaw`, which is the command line. */
 export const linuxExecutable = 'trayclaw-desktop';
-/** Package formats require an address; .invalid marks that there is none (RFC 2606). */
+/** Package formats require an address; `.invalid` marks that none exists (RFC 2606). */
 const HOMEPAGE = 'https://trayclaw.invalid/';
 const AUTHORS = 'The TrayClaw authors';
 
@@ -30,14 +30,14 @@ export function packagingConfig(root, env) {
     productName,
     copyright: `Copyright (c) ${AUTHORS}`,
     directories: { buildResources: 'build', output: 'release' },
-    // Electron begins with `main`, which in the npm package is the library.
+    // Electron starts with `main`, which in the npm package is the library.
     extraMetadata: { homepage: HOMEPAGE, author: AUTHORS, main: 'dist/desktop.js' },
     electronVersion: electronVersion(root),
     asar: true,
     asarUnpack: unpackedPatterns,
-    // All native code is built against Node-API, which is the same in Node and in Electron.
+    // All native code uses Node-API, which is the same in Node and in Electron, so nothing is rebuilt.
     npmRebuild: false,
-    // Each platform lists the node_modules it needs; the packer's own collection would include everything that is bundled.
+    // Each platform lists the node_modules it needs; the packer's own collection would also include everything that is bundled.
     files: [
       'package.json',
       'LICENSE',
@@ -52,7 +52,7 @@ export function packagingConfig(root, env) {
     artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
     compression: 'normal',
     publish: feed === '' ? null : { provider: 'generic', url: feed },
-    // The updater looks here for the folder to keep downloads in, even when the feed comes from a person's settings.
+    // The updater reads its download folder from this file, even if the feed is configured in a person's settings.
     extraResources: feed === '' ? [{ from: 'build/app-update.yml', to: 'app-update.yml' }] : [],
     beforePack: ({ electronPlatformName, arch }) => requireNativeFiles(root, electronPlatformName, Arch[arch]),
     afterExtract: ({ appOutDir, electronPlatformName }) => removeElectronsOwn(appOutDir, electronPlatformName),
@@ -63,7 +63,7 @@ export function packagingConfig(root, env) {
 }
 
 /**
- * The app Electron shows when it has none, and a note of its version: the packer leaves them in an Electron that it has not fetched itself.
+ * Removes Electron's default app and its version note: the packer leaves them in an Electron that it did not download itself.
  * @param {string} folder
  * @param {string} platform
  */
@@ -73,7 +73,7 @@ function removeElectronsOwn(folder, platform) {
 }
 
 /**
- * The command line of the installed app, as a file in its folder.
+ * Adds the command line of the installed app to its folder.
  * @param {string} name
  */
 function command(name) {
@@ -81,7 +81,7 @@ function command(name) {
 }
 
 /**
- * The same file where a shell looks for it, for package managers of Linux, which remove it with the package.
+ * Adds the same file to /usr/bin, for Linux packages; the package manager removes it with the package.
  * @param {string} root
  */
 function inPath(root) {
@@ -104,7 +104,7 @@ function platforms(root, env) {
       icon: 'build/icons/icon.icns',
       category: 'public.app-category.productivity',
       darkModeSupport: true,
-      // macOS lets no hardened program load libraries that carry no team's signature, so without a certificate there is no hardening.
+      // A hardened program on macOS may not load libraries without a team's signature, so hardening needs a certificate.
       hardenedRuntime: isSigned,
       ...(isSigned ? {} : { identity: '-' }),
       entitlements: 'build/entitlements.mac.plist',
@@ -132,7 +132,7 @@ function platforms(root, env) {
       files: moduleFiles('linux'),
       icon: 'build/icons',
       executableName: linuxExecutable,
-      // With desktopName of package.json: the entry's name and window class are those the running window reports.
+      // With desktopName of package.json, the entry's name and window class match those of the running window.
       syncDesktopName: true,
       category: 'Utility',
       synopsis: 'A local-first agent in your desktop tray',

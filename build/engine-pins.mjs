@@ -1,5 +1,5 @@
-// Writes the list of packages that `trayclaw model install-engine` downloads: names, versions, sizes and SHA-512, from the registry. Run it by
-// hand after changing the version in core/mind/llm/embedded/engine-place.ts; the list is read and committed like code.
+// Writes the list of packages that `trayclaw model install-engine` downloads: names, versions, sizes and SHA-512, from the registry. Run it
+// manually after changing the version in core/mind/llm/embedded/engine-place.ts; review and commit the list like code.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,9 @@ import { projectRoot } from './files.mjs';
 const source = readFileSync(join(projectRoot, 'core/mind/llm/embedded/engine-place.ts'), 'utf8');
 const engineVersion = /engineVersion = '([^']+)'/.exec(source)?.[1] ?? '';
 const targets = ['linux-x64', 'linux-arm64', 'mac-arm64-metal', 'mac-x64', 'win-x64', 'win-arm64'];
-/** The modules of the engine that are loaded import these; what only its command line and its compiler need stays out. */
+/**
+ * The packages imported by the modules of the engine that are loaded; those that only its command line and its compiler need are left out.
+ */
 const imported =
   `@huggingface/jinja async-retry bytes chalk chmodrp cross-spawn env-var filenamify fs-extra is-unicode-supported lifecycle-utils
   log-symbols nanoid ora pretty-ms proper-lockfile semver simple-git slice-ansi stdout-update strip-ansi which`.split(/\s+/);
@@ -83,7 +85,7 @@ function closure(packages) {
 /**
  * @param {string} path
  * @param {string} version
- * @param {string | null} integrity that the lock file states; null where the archive itself is measured
+ * @param {string | null} integrity as the lock file states it; null to compute it from the archive
  */
 async function pin(path, version, integrity) {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -107,7 +109,7 @@ async function statedIntegrity(name, version) {
 }
 
 /**
- * The size of the files that are unpacked.
+ * The total size of the files in the archive when unpacked.
  * @param {Buffer} tar
  */
 function diskBytes(tar) {

@@ -1,4 +1,4 @@
-// ESLint reads the .svelte files only; everything else is oxlint's. `{@html}` is an error here because it is a security gate.
+// ESLint checks the .svelte files only; oxlint checks everything else. `{@html}` is an error here because it is a security gate.
 
 import svelte from 'eslint-plugin-svelte';
 import typescript from 'typescript-eslint';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
-/** The folders whose sources end up in the product. */
+/** The folders whose sources are part of the product. */
 export const sourceFolders = ['core', 'main', 'preload', 'renderer'];
 
 const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'release', 'coverage', '.bench', 'test-results']);
@@ -17,7 +17,7 @@ const AUDIT_PACKAGES = 'build/audit/node_modules/';
 export const isTestFile = (path) => /\.(test|spec|e2e)\.ts$/.test(path) || path.startsWith('tests/');
 
 /**
- * Every file below the given folders; folders that do not exist count as empty. Links are not followed.
+ * Lists every file below the given folders. Missing folders count as empty; links are not followed.
  * @param {string} root
  * @param {readonly string[]} folders
  * @returns {string[]}
@@ -30,7 +30,7 @@ export function listFiles(root, folders) {
 }
 
 /**
- * By hand, because this is asked at every start: the recursive form of readdir takes three times as long.
+ * A hand-written walk, because this runs at every start: recursive readdir takes three times as long.
  * @param {string} root
  * @param {string} folder
  * @param {string[]} found
@@ -44,7 +44,7 @@ function walk(root, folder, found) {
 }
 
 /**
- * Every file of the project, in any folder.
+ * Lists every file of the project, in any folder.
  * @param {string} root
  */
 export function listProjectFiles(root) {

@@ -1,11 +1,14 @@
-// The pages that draw diagrams and PDF files: each is one HTML file, because it may load nothing. The libraries are inserted unchanged;
-// bundling breaks the one of the diagrams.
+// Builds the pages that draw diagrams and PDF files. Each is one HTML file, because it may load nothing. The libraries are inserted
+// unchanged, because bundling breaks the diagram library.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const diagramPageFile = 'diagram.html';
-/** Read by Node as well (vite.node.mjs), so the host inserts it into the page only when that is asked for (core/doors/http/framed-page.ts). */
+/**
+ * A separate file because Node reads it as well (vite.node.mjs); the host inserts it into the page when the page is requested
+ * (core/doors/http/framed-page.ts).
+ */
 export const pdfLibraryFile = 'pdfjs.js';
 const LIBRARY = 'node_modules/@mermaid-js/tiny';
 
@@ -43,11 +46,12 @@ export async function diagramPage(vite, root) {
 /** @param {string} root */
 export const pdfLibrary = (root) => inPage(readFileSync(join(root, 'node_modules/unpdf/dist/pdfjs.mjs'), 'utf8'));
 
-/** The folder of the package inside the page, for the notices of its licence. @param {string} root */
+/** The folder of the package inside the page, for its licence notice. @param {string} root */
 export const diagramLibrary = (root) => join(root, LIBRARY);
 
 /**
- * Inside strings and patterns, where alone these occur, the same text; else it would end the script or change how it is read.
+ * Escapes `<!--` and script tags, which would end the script or change how it is parsed. They occur only inside strings and patterns, where
+ * the escape means the same.
  * @param {string} code
  */
 function inPage(code) {

@@ -1,5 +1,5 @@
-// Tells whether dist/ was built from the current sources, cheaply enough for every start. Compares names, sizes and times of the files,
-// never their content.
+// Determines whether dist/ was built from the current sources, cheaply enough for every start. Compares names, sizes and times of the
+// files, never their content.
 
 import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -22,8 +22,8 @@ export const stampFile = 'dist/.stamp';
 
 /**
  * @typedef {object} Stamp
- * @property {string} fingerprint what the sources looked like when the build began
- * @property {string[]} files what the build wrote, relative to dist/
+ * @property {string} fingerprint the fingerprint of the sources when the build began
+ * @property {string[]} files the files the build wrote, relative to dist/
  */
 
 /** @param {string} root */
@@ -39,13 +39,13 @@ export function fingerprint(root) {
 
 /**
  * @param {string} root
- * @returns {Stamp | null} null when there is no build to speak of
+ * @returns {Stamp | null} null if there is no complete build
  */
 export function readStamp(root) {
   try {
     return JSON.parse(readFileSync(join(root, stampFile), 'utf8'));
   } catch {
-    return null; // no stamp, or a torn one: either way the answer is to build
+    return null; // The stamp is missing or incomplete: build again.
   }
 }
 

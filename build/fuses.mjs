@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** As electron-builder names them. @type {Required<NonNullable<import('electron-builder').Configuration['electronFuses']>>} */
+/** The names that electron-builder uses. @type {Required<NonNullable<import('electron-builder').Configuration['electronFuses']>>} */
 export const fuses = {
   runAsNode: false,
   enableCookieEncryption: true,
@@ -13,24 +13,24 @@ export const fuses = {
   onlyLoadAppFromAsar: true,
   loadBrowserProcessSpecificV8Snapshot: false,
   grantFileProtocolExtraPrivileges: false,
-  // A signature is made after the fuses are set, of a certificate or of none.
+  // The app is signed after the fuses are set, with or without a certificate.
   resetAdHocDarwinSignature: false,
 };
 
-/** Not known to electron-builder: WebAssembly checks bounds by the processor's traps, as in Chromium. */
+/** A fuse unknown to electron-builder: WebAssembly checks bounds through processor traps, as in Chromium. */
 const WASM_TRAP_HANDLERS = 8;
 const FUSE_COUNT = 9;
-/** The marker before the fuses in the binary, followed by the version of their layout, their count, and a character for each. */
+/** The marker before the fuses in the binary. It is followed by the version of their layout, their count, and one character per fuse. */
 const SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
 const ON = '1'.charCodeAt(0);
 
 /**
- * Sets the fuse that electron-builder leaves alone, and refuses a binary with an unknown fuse.
+ * Sets the fuse that electron-builder does not know, and throws if the binary has an unknown number of fuses.
  * @param {string} binary
  */
 export function setLastFuse(binary) {
   const bytes = readFileSync(binary);
-  // A program for two processors has them twice.
+  // A universal binary contains the fuses twice.
   const starts = [...new Set([bytes.indexOf(SENTINEL), bytes.lastIndexOf(SENTINEL)])];
   for (const start of starts) {
     const at = start + SENTINEL.length;
@@ -43,7 +43,7 @@ export function setLastFuse(binary) {
 }
 
 /**
- * The file that carries the fuses.
+ * The file that contains the fuses.
  * @param {string} folder of the unpacked app
  * @param {string} platform as Electron names it
  * @param {{ product: string, executable: string }} names

@@ -1,5 +1,5 @@
-// Runs the program from a checkout: `launch.mjs start|cli|bench ARGS…`. Builds first when dist/ is out of date, then becomes the program:
-// same process, same streams. Prints nothing on stdout itself.
+// Runs the program from a checkout: `launch.mjs start|cli|bench ARGS…`. Builds first if dist/ is out of date, then loads the program into
+// this process. Prints nothing on stdout itself.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function launch(name, args) {
   if (!buildIfStale()) return fail('trayclaw: the build failed, see above', 1);
   const script = join(projectRoot, mode.script);
   if (!existsSync(script)) return fail(`trayclaw: there is no ${mode.script}`, 1);
-  // Inside dist/, not the shared temporary folder: the cache contains code that will run.
+  // Inside dist/, not the shared temporary folder, because the cache contains code that will run.
   module.enableCompileCache?.(join(projectRoot, 'dist/.compile-cache'));
   process.argv = [process.execPath, script, ...mode.first, ...args];
   await import(pathToFileURL(script).href);

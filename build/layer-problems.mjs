@@ -1,5 +1,5 @@
-// Checks the import graph of a tree against the rules of layers.mjs. A file on disk that is not in the graph is a problem as well: an empty
-// graph would satisfy all rules.
+// Checks the import graph of a source tree against the rules in layers.mjs. A file on disk that is missing in the graph is also a problem:
+// an empty graph would satisfy all rules.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

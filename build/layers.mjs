@@ -1,10 +1,10 @@
 // The architecture rules as dependency rules: one-way layers, modules entered through their entry file, no cycles. ARCHITECTURE.md gives
 // the reasons.
 
-/** Low to high. Floors that share a row are siblings and never import each other. */
+/** From low to high. Layers in the same row are siblings and never import each other. */
 const FLOORS = [['base'], ['contracts'], ['store'], ['guard'], ['mind', 'hands'], ['agent'], ['runtime'], ['features'], ['doors']];
 
-/** Floors without modules: their files may import each other. */
+/** Layers without modules: their files may import each other. */
 const FLAT = ['base', 'contracts'];
 
 export const modularFloors = FLOORS.flat().filter((floor) => !FLAT.includes(floor));
@@ -14,7 +14,7 @@ const TEST = '\\.(test|e2e)\\.ts$|^tests/';
 export const KERNEL = /^core\/features\/[^/]+$/;
 /** Any file of a module except its entry file. */
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
-// A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
+// Declared as a development package because of how packaging works: an installed app is Electron, which provides this module itself.
 const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';
 const TOP = '^core/(compose|compose-[a-z]+|runtime-options|index)\\.ts$';
 
@@ -49,7 +49,7 @@ export const forbidden = [
     comment: 'modules of one floor do not import each other; what needs both belongs on a higher floor or in compose.ts',
     severity: 'error',
     from: { path: `^core/(${MODULAR})/([^/]+)/`, pathNot: TEST },
-    // The database is the base of its layer, the kernel that of the features.
+    // The database is the base of its layer, the kernel the base of the features.
     to: { path: '^core/$1/', pathNot: '^core/$1/$2/|^core/store/storage/|^core/features/[^/]+\\.ts$' },
   },
   {

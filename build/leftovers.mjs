@@ -1,5 +1,5 @@
-// Finds processes that a test run left behind: those whose command line or working folder is in the run's own scratch folder. Linux only,
-// by /proc; elsewhere it finds none. Ends nothing.
+// Finds processes that a test run left behind: those whose command line or working folder is inside the run's scratch folder. Reads /proc,
+// so it works on Linux only and finds none elsewhere. Kills nothing.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function pidsOf(proc) {
   try {
     return readdirSync(proc).map(Number).filter(Number.isInteger);
   } catch {
-    return []; // no /proc: macOS, Windows
+    return []; // no /proc on macOS and Windows
   }
 }
 
@@ -40,6 +40,6 @@ function read(look) {
   try {
     return look();
   } catch {
-    return ''; // the process ended meanwhile, or belongs to another user
+    return ''; // The process ended meanwhile, or belongs to another user.
   }
 }

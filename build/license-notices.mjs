@@ -1,15 +1,15 @@
-// The licences of the packages inside the bundles, as their terms require from anyone who distributes them: name, version and text, in one
-// file.
+// Collects the licences of the bundled packages in one file (name, version and text), as their terms require from anyone who distributes
+// them.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** In dist/. */
+/** Path relative to dist/. */
 export const noticesFile = 'licenses.txt';
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
 /**
- * The folders of the packages that modules of these bundles came from.
+ * The folders of the packages whose modules are in these bundles.
  * @param {readonly { type: string, moduleIds?: string[] }[]} output
  */
 export function bundledPackages(output) {
@@ -36,14 +36,14 @@ export function licenseNotices(folders) {
   return sorted.map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${withoutRepeat(title, text, known)}\n`).join('\n\n');
 }
 
-/** The lines that name the owners of a package. */
+/** Matches the lines that name a package's copyright holders. */
 const OWNERS = /^(?:.*\n){0,7}?.*copyright .*\n(?:.*(?:copyright|all rights reserved).*\n|\s*\n)*/i;
 
 /**
- * Terms that stand above under another package are not repeated.
+ * Leaves out terms that were already printed for an earlier package.
  * @param {string} title
  * @param {string} text
- * @param {Map<string, string>} known the terms so far, each with the package it stands under
+ * @param {Map<string, string>} known the terms so far, each with the package it was printed for
  */
 function withoutRepeat(title, text, known) {
   const [owners = ''] = OWNERS.exec(text) ?? [];

@@ -1,12 +1,12 @@
-// `node build/merge-feeds.mjs FEED FEED`: prints one update feed for macOS that names the files of both processors, because each
-// processor's feed is written on a separate runner. The updater picks the file of its processor by name.
+// `node build/merge-feeds.mjs FEED FEED`: prints one update feed for macOS that lists the files of both processors, because each
+// processor's feed is written on a separate runner. The updater chooses the file of its processor by name.
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parse, stringify } from 'yaml';
 
 /**
- * The first feed decides what older updaters read (`path`, `sha512`); the feeds have to be of one version.
+ * The first feed provides the fields that older updaters read (`path`, `sha512`). Both feeds must be of the same version.
  * @param {string} first
  * @param {string} second
  */

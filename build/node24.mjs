@@ -1,4 +1,4 @@
-// Runs everything here under the Node that is pinned as a dependency, whichever Node started the script.
+// Runs every script here under the Node that is pinned as a dependency, whichever Node started the script.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,8 +10,8 @@ const MAJOR_MIN = 24;
 const FORWARDED = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Returns true when this process is new enough. Otherwise starts the same command under the pinned Node, passes signals
- * on, ends as the child ends, and returns false: the caller has nothing more to do.
+ * Returns true if this process is new enough. Otherwise starts the same command under the pinned Node, forwards signals, exits as the child
+ * exits, and returns false: the caller has nothing more to do.
  */
 export function runsOnPinnedNode() {
   if (Number.parseInt(process.versions.node, 10) >= MAJOR_MIN) return true;
@@ -24,7 +24,7 @@ export function runsOnPinnedNode() {
     return false;
   }
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to the child as well; passing it on would count twice.
+  // A terminal also sends Ctrl-C to the child; forwarding it would deliver it twice.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   for (const signal of FORWARDED) {
     process.on(signal, () => (signal === 'SIGINT' && hasTerminal ? undefined : child.kill(signal)));
@@ -45,6 +45,6 @@ function endAs(code, signal) {
   if (signal === null) process.exit(code ?? 1);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-  // If the signal does not end this process (it may be ignored), the shell's exit code convention reports it.
+  // If the signal does not end this process (it may be ignored), the exit code reports it by the shell's convention.
   process.exitCode = 128 + (constants.signals[signal] ?? 0);
 }

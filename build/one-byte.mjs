@@ -1,17 +1,17 @@
-// Node keeps a source text in one byte a character if it is ASCII. A single character above U+00FF doubles it, and so does any above U+007F in
-// a file of more than a megabyte: a paragraph sign in a comparison doubled the memory of the largest chunk, 1.8 MB, and reading it took longer.
-// Such characters are written as escapes.
+// Rewrites non-ASCII characters in source text as escapes. Node stores a source with one byte per character if it is ASCII. A single
+// character above U+00FF doubles that, and so does one above U+007F in a file of more than a megabyte: a section sign in a comparison
+// doubled the memory of the largest chunk, 1.8 MB, and slowed its loading.
 
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 
-/** UTF-16 units, as escapes have them. */
+/** UTF-16 code units, which escapes represent. */
 const WIDE = /[\u0080-\uffff]/g;
 const ESCAPE_CHARS = '\\u2026'.length;
-/** Texts mostly of other scripts, such as tables of tokens, would become larger. */
+/** A text mostly in another script, such as a table of tokens, would become larger and is left alone. */
 const WIDE_SHARE_MAX = 1 / 20;
 
 /**
- * The same program; a template that reads its text raw would not be, so none may hold such a character.
+ * Returns an equivalent program. Throws if a raw template contains such a character, because an escape would change its value.
  * @param {string} code
  * @param {string} mappings of its source map
  * @returns {{ code: string, mappings: string }}
@@ -28,7 +28,7 @@ export function inOneByte(code, mappings) {
 const escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
- * Places behind an escape in its line move to the right.
+ * Shifts source map columns after an escape to the right.
  * @param {string} code
  * @param {import('@jridgewell/sourcemap-codec').SourceMapMappings} lines
  */

@@ -1,10 +1,10 @@
-// Runs in every test file: a handle that keeps the process alive after the file's last test, and was not there before the first, fails the
-// file. It costs nothing while tests run. `npm test -- --detectAsyncLeaks FILE` shows where a handle came from.
+// Runs in every test file. Fails the file if a handle that was not open before its first test keeps the process alive after the last one.
+// Costs nothing while tests run. `npm test -- --detectAsyncLeaks FILE` shows where a handle came from.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 
-/** Sockets, processes, watchers, timers. Pending requests end without help. */
+/** Sockets, processes, watchers, timers. Pending requests end on their own. */
 const HANDLES =
   /^(?:TCPServerWrap|TCPSocketWrap|PipeServerWrap|PipeWrap|UDPWrap|ProcessWrap|FSEventWrap|StatWatcher|Worker|Timeout|Immediate)$/;
 
@@ -14,12 +14,12 @@ const CLOSING_TAKES_MS = 2_000;
 let before = new Map();
 
 beforeAll(() => {
-  // Open from their first use on.
+  // These stay open once they were used, so open them before counting.
   void [process.stdin, process.stdout, process.stderr];
   before = countHandles();
 });
 
-// Registered first, so that it runs last: after the file's own cleanup.
+// Registered first, so that it runs last, after the file's own clean-up.
 afterAll(async () => {
   const deadline = performance.now() + CLOSING_TAKES_MS;
   for (;;) {

@@ -1,5 +1,5 @@
-// The exact content of the packaged app and of the npm package: the built files that their programs reach; and for the app, the runtime
-// files of modules that could not be bundled, with the native code of one platform and processor.
+// Lists the exact content of the packaged app and of the npm package: the built files that their programs load and, for the app, the
+// runtime files of modules that cannot be bundled, with the native code of one platform and processor.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -8,18 +8,19 @@ import { noticesFile } from './license-notices.mjs';
 
 /** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
 
-/** The threads that read pages and documents, and the process that runs GGUF files. */
+/** The worker threads that read pages and documents, and the process that runs GGUF files. */
 const workers = ['page-worker.js', 'document-worker.js', 'engine-child.js'];
-/** The app's entry points: its program, and the scripts the window loads before its page. */
+/** The app's entry points: its program, and the scripts that load before the window's page. */
 const appEntries = ['desktop.js', 'preload.cjs', ...workers];
 /**
- * The npm package's entry points: the command line, its daemon and the library. It includes the window, for a browser, but not the desktop.
+ * The npm package's entry points: the command line, its daemon and the library. The package includes the window, for use in a browser, but
+ * not the desktop.
  */
 export const packageEntries = ['cli.js', 'daemon.js', 'index.js', ...workers];
 const LOCAL_IMPORT = /["'`](\.{1,2}\/[\w./-]+\.c?js)["'`]/g;
 
 /**
- * Paths below the root. Files of earlier builds, what these programs do not reach and source maps stay out.
+ * Paths relative to the root. Leaves out files of earlier builds, files these programs do not load, and source maps.
  * @param {string} root
  * @param {readonly string[]} entries
  * @returns {string[]}
@@ -36,13 +37,13 @@ export function packedOutput(root, entries = appEntries) {
       if (built.has(path)) reached.add(path);
     }
   }
-  // The packed forms are for a browser at the end of a line, which the app's own window is not.
+  // Compressed files are for browsers that use a network connection, which the app's own window does not.
   const window = [...built].filter((path) => path.startsWith('renderer/') && !/\.(?:map|br)$/.test(path));
   return [...new Set([...reached, ...window, noticesFile])].sort().map((path) => `dist/${path}`);
 }
 
 /**
- * Folders below node_modules, each with the patterns of what is needed of it. `${arch}` is put in by the packer.
+ * Folders below node_modules, each with patterns of the needed files. The packer replaces `${arch}`.
  * @param {PackedPlatform} platform
  * @returns {Record<string, string[]>}
  */
@@ -57,7 +58,7 @@ export function packedModules(platform) {
     '@anthropic-ai/sandbox-runtime': ['package.json', 'LICENSE', 'dist/**/*.js', '!dist/cli.js', 'vendor/java-proxy-agent/*.jar'],
     '@anthropic-ai/sandbox-runtime/node_modules/zod': ['package.json', 'LICENSE', 'v3/**/*.js'],
     '@pondwader/socks5-server': ['package.json', 'LICENSE', 'dist/*.js'],
-    // Without its HTTP client for browsers, which nothing here requires.
+    // Omits the HTTP client for browsers, which nothing here requires.
     'node-forge': [
       'package.json',
       'LICENSE',
@@ -77,7 +78,7 @@ export const unpackedPatterns = [
 ];
 
 /**
- * Lists files without which the app would start and then fail; npm installs only those of the machine it runs on.
+ * Lists missing files without which the app would start and then fail: npm installs only those of the machine it runs on.
  * @param {string} root
  * @param {PackedPlatform} platform
  * @param {string} arch

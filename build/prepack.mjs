@@ -1,5 +1,6 @@
 // Runs before `npm pack` and `npm publish`: builds dist/ from the current sources, the declarations, and the list of packaged files. The
-// list is an .npmignore inside dist/, so that chunks of earlier builds and the desktop stay out while running programs use them.
+// list is an .npmignore in dist/. It excludes the desktop and chunks of earlier builds, which stay in dist/ because running programs use
+// them.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ if (built.status === 0) {
 }
 
 /**
- * Folders are named too: npm never looks inside an ignored folder.
+ * Also lists folders, because npm never looks inside an ignored folder.
  * @param {readonly string[]} files
  */
 function ignoreAllBut(files) {

@@ -1,8 +1,8 @@
-// Lists in one line which tests were skipped, and for lack of what. Each test states its needs through tests/needs.ts.
+// Describes in one line which tests were skipped and what they lacked. Each test states its needs through tests/needs.ts.
 
 /**
- * @param {Readonly<Record<string, number>>} lacking how many tests were skipped, by what they need; those that name nothing under ''
- * @param {number} withoutChromium how many files of end-to-end tests were left out
+ * @param {Readonly<Record<string, number>>} lacking how many tests were skipped, by what they need; tests that name no need are under ''
+ * @param {number} withoutChromium how many end-to-end test files were left out
  * @returns {string} empty if everything ran
  */
 export function describeSkipped(lacking, withoutChromium) {

@@ -1,4 +1,4 @@
-// A Vitest reporter that counts: tests by outcome, files that did not load, uncaught errors. Writes the counts to the file named by
+// A Vitest reporter that counts tests by outcome, files that failed to load, and uncaught errors. Writes the counts to the file named by
 // TRAYCLAW_TEST_TALLY. Prints a line for each failure as it happens, so that an interrupted run still reports its failures.
 
 import { writeFileSync } from 'node:fs';
@@ -84,7 +84,7 @@ function countModule(module, tally) {
     else if (state === 'skipped') countSkipped(/** @type {{ needs?: string }} */ (test.meta()).needs ?? '', tally);
     else tally.failed += 1;
   }
-  // A file that does not load, or a hook that throws, fails without a failing test.
+  // A file that fails to load, or a hook that throws, fails without a failing test.
   if (!module.ok() && tally.failed === before) tally.failed += 1;
 }
 
@@ -97,5 +97,5 @@ function countSkipped(need, tally) {
   tally.lacking[need] = (tally.lacking[need] ?? 0) + 1;
 }
 
-// Vitest takes a reporter given by its path from the default export.
+// Vitest loads a reporter given by path from its default export.
 export default TestTally;

@@ -1,6 +1,6 @@
-// `npm test [-- FILTER…]`: builds what is stale, runs every suite, and ends with the line "N passed, N failed". `npm run soak [-- FILTER…]`
-// runs the long tests at their full length: those that take their length from tests/soak.ts. End-to-end tests run when there is a Chromium.
-// The line before lists skipped tests and what they lacked.
+// `npm test [-- FILTER…]`: builds if dist/ is stale, runs every suite, and ends with the line "N passed, N failed". The line before lists
+// skipped tests and what they lacked. End-to-end tests run only if there is a Chromium. `npm run soak [-- FILTER…]` runs the long tests
+// (those that take their length from tests/soak.ts) at full length.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ if (runsOnPinnedNode()) {
 
 function longTests() {
   const paths = listFiles(projectRoot, ['tests', 'core']).filter((path) => /\.(?:test|e2e)\.ts$/.test(path));
-  // The looks of the window are taken in full as well.
+  // The visual tests of the window run in full as well.
   return paths.filter((path) => /\/(?:soak|looks)\.ts';/.test(readFileSync(join(projectRoot, path), 'utf8')));
 }
 
@@ -40,7 +40,7 @@ function runTests(filters) {
     process.stdout.write('the build failed, so no test ran\n');
     return finish({ passed: 0, failed: 1, skipped: 0, lacking: {}, files: 0, slowest: [] }, false);
   }
-  // Short: the socket of a data folder below it has to fit into the 108 bytes the system allows.
+  // A short path: the socket of a data folder below it must fit into the system's limit of 108 bytes.
   const scratch = mkdtempSync(join(tmpdir(), 'tc-'));
   try {
     const tallyFile = join(scratch, 'tally.json');
@@ -71,7 +71,7 @@ function runVitest(filters, tallyFile, scratch) {
 }
 
 /**
- * Which of the end-to-end files were asked for.
+ * Counts the end-to-end files that the filters select.
  * @param {string[]} filters
  */
 function countEndToEnd(filters) {
@@ -82,8 +82,8 @@ function countEndToEnd(filters) {
 }
 
 /**
- * A process that outlives the run is a failure: it keeps memory and ports in use.
- * The virtual display received its signal a moment ago, so remaining processes are checked again.
+ * Reports processes that outlive the run, which is a failure because they keep memory and ports in use. The virtual display
+ * received its signal only a moment ago, so the check is repeated until a deadline.
  * @param {string} scratch
  * @returns {number} the number of processes
  */
@@ -98,7 +98,7 @@ function reportLeftovers(scratch) {
   return left.length;
 }
 
-/** On Linux without a display, windows need a virtual one; without it the browser still runs headless. */
+/** On Linux without a display, windows need a virtual one; without that, the browser still runs headless. */
 function displayWrapper() {
   const hasDisplay = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   if (process.platform !== 'linux' || hasDisplay) return [];
@@ -118,7 +118,7 @@ function node(args, env, wrapper = []) {
 
 /**
  * @param {string} file
- * @returns {Tally} one failure when the run ended before it could count
+ * @returns {Tally} a single failure if the run ended before it could count
  */
 function readTally(file) {
   try {

@@ -1,10 +1,13 @@
-// The bundling of everything that runs under Node: ES modules, lazy chunks; only native addons and Electron stay external.
+// Bundles everything that runs under Node: ES modules with lazily loaded chunks; only native addons and Electron stay external.
 
 import http from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Native addons and what starts other programs cannot be bundled: these are the dependencies of package.json, everything else is bundled. */
+/**
+ * Native addons and packages that start other programs cannot be bundled. These are the dependencies in package.json; everything else is
+ * bundled.
+ */
 export const externalPackages = ['better-sqlite3', 'keytar', '@lydell/node-pty', '@anthropic-ai/sandbox-runtime', 'sqlite-vec'];
 
 /**
@@ -25,8 +28,8 @@ export function nodeBundle(root, input, format) {
       ssr: true,
       write: false,
       target: 'node24',
-      // Measured: with a compile cache, minified code starts no sooner. It is smaller by a third: white space goes, and local names become
-      // short (below). Functions and classes keep their names, for stack traces.
+      // Measured: with a compile cache, minified code does not start faster. The code below still shrinks by a third: white space is
+      // removed and local names are shortened. Functions and classes keep their names for stack traces.
       minify: false,
       sourcemap: true,
       rolldownOptions: {
@@ -45,13 +48,13 @@ export function nodeBundle(root, input, format) {
 }
 
 /**
- * As the bundler writes paths, on Windows too.
+ * Converts a path to the form the bundler uses, on Windows too.
  * @param {string} path
  */
 const slashed = (path) => path.replaceAll('\\', '/');
 
 /**
- * The words and commands of the operations without their schemas: help and completion start without loading those.
+ * Bundles the words and commands of the operations as data without their schemas, so that help and completion need not load schemas.
  * @param {string} root
  * @returns {{ name: string, load: (id: string) => Promise<string | null> }}
  */
@@ -68,8 +71,8 @@ export function formsAsData(root) {
 }
 
 /**
- * Equal parts of schemas are made once: 4,000 objects at the start of a server instead of 10,000. Only in what is bundled: it changes no
- * meaning, and the declarations name zod itself.
+ * Shares equal parts of schemas: 4,000 objects at the start of a server instead of 10,000. Applied only in the bundle: the meaning is
+ * unchanged, and the declarations refer to zod itself.
  * @param {string} root
  * @returns {import('vite').Plugin}
  */
@@ -88,7 +91,7 @@ function sharedZod(root) {
 }
 
 /**
- * Packages that are left out, by name.
+ * Replaces or leaves out packages, by name.
  * @type {Record<string, string | undefined>}
  */
 const instead = {
@@ -99,7 +102,7 @@ const instead = {
   '@vladfrangu/async_event_emitter': '\0emitter',
 };
 
-/** Reads the character sets of East Asia with Node's own decoder; the tables of iconv-lite are large. Nothing is written in them. */
+/** Reads East Asian character sets with Node's own decoder, because the tables of iconv-lite are large. Encoding is not supported. */
 export const nodeCharsets = `
 const labels = { shiftjis: 'shift_jis', eucjp: 'euc-jp', cp936: 'gbk', cp949: 'euc-kr', cp950: 'big5', big5hkscs: 'big5' };
 exports._dbcs = class {
@@ -114,7 +117,7 @@ exports._dbcs = class {
   }
 };`;
 
-/** Of undici the client and the pool alone: the whole loads its fetch, caches and proxies. */
+/** Only the client and the pool of undici: the whole package loads its fetch, caches and proxies. */
 const undiciClient = `
 const Dispatcher = require('./lib/dispatcher/dispatcher');
 Dispatcher.prototype.request = require('./lib/api/api-request');
@@ -122,15 +125,15 @@ exports.Client = require('./lib/dispatcher/client');
 exports.Pool = require('./lib/dispatcher/pool');`;
 
 /**
- * Parts of packages that a bundler cannot see are unused. The validator of the MCP client is half of that package, makes code of what a server
- * sends, and is never created: the client is given another (core/features/mcp/connection.ts).
+ * Unused parts of packages that a bundler cannot recognise as unused. The validator of the MCP client is half of that package, generates
+ * code from data a server sends, and is never created: the client uses another one (core/features/mcp/connection.ts).
  */
 const leftOut = [
   {
     of: /\/@modelcontextprotocol\/(?:client|server)\/dist\/ajvProvider-[^/]+\.mjs$/,
     code: "export class n { constructor() { throw new Error('MCP needs a validator.'); } }",
   },
-  // The window draws PDF files with the same file, so it is no chunk.
+  // The window draws PDF files with the same file, so it is not bundled into a chunk.
   {
     of: /^\0pdfjs$/,
     code: "const file = '../renderer/pdfjs.js';\nexport const { getDocument } = await import(new URL(file, import.meta.url).href);",
@@ -148,18 +151,19 @@ const leftOut = [
   { of: /\/iconv-lite\/encodings\/dbcs-codec\.js$/, code: nodeCharsets },
   { of: /\/nodemailer\/lib\/well-known\/services\.json$/, code: '{}' },
   { of: /\/discord-api-types\/(?:rpc\/[\w/]+|rest\/common|payloads\/v10\/(?!index)\w+)\.js$/, code: 'module.exports = {};' },
-  // Of this emitter only what Node's does is used.
+  // Only the parts of this emitter that Node's has as well are used.
   { of: /^\0emitter$/, code: "export { EventEmitter as AsyncEventEmitter } from 'node:events';" },
-  // Faster ciphers for ssh by native code, which is not built: nothing here moves that many bytes.
+  // Faster ssh ciphers in native code, which is not built: nothing here transfers that much data.
   { of: /\/cpu-features\/lib\/index\.js$/, code: "throw new Error('not built');" },
   { of: /\/undici\/index\.js$/, code: undiciClient },
-  // HTTP/2 and another parser of HTTP, which both users switch off.
+  // HTTP/2 and a second HTTP parser, both disabled by the users of undici.
   { of: /\/undici\/lib\/dispatcher\/client-h2\.js$/, code: "module.exports = () => { throw new Error('not built'); };" },
   { of: /\/undici\/lib\/milo\/(?:no-)?simd\.js$/, code: "throw new Error('not built');" },
 ];
 
 /**
- * Discord's REST client brings its own HTTP client for Node, unless it is taken as for a browser: then it uses fetch.
+ * Removes unused code. Discord's REST client includes a separate HTTP client for Node unless it is resolved as for a browser, where it uses
+ * fetch.
  * @param {string} root
  * @returns {import('vite').Plugin}
  */
@@ -170,7 +174,7 @@ function withoutUnused(root) {
     load: (id) => leftOut.find(({ of }) => of.test(slashed(id)))?.code ?? null,
     resolveId: (id) => {
       if (id === '@discordjs/rest') return join(root, 'node_modules/@discordjs/rest/dist/web.mjs');
-      // Mail programs ask for it in two forms.
+      // The mail packages import it in two forms.
       if (id === 'libmime') return join(root, 'node_modules/libmime/dist/cjs/libmime.js');
       return id.endsWith('sshcrypto.node') ? '\0not-built' : (instead[id] ?? null);
     },
@@ -180,8 +184,8 @@ function withoutUnused(root) {
 const HTTP = '\0node-http';
 
 /**
- * An import of node:http reads each of its names, and some of them load Node's fetch and WebSocket: 50 ms and 13 MB for a program that uses
- * neither. A module that is asked for by call loads none of that. (`require` reads no names, and stays as it is.)
+ * Replaces imports of node:http. A normal import reads each exported name, and some of these load Node's fetch and WebSocket: 50 ms and 13
+ * MB for a program that uses neither. getBuiltinModule loads none of that. `require` reads no names, so it is left unchanged.
  * @type {import('vite').Plugin}
  */
 const httpWithoutFetch = {
@@ -195,7 +199,7 @@ const httpWithoutFetch = {
 };
 
 /**
- * Names without those whose reading loads something.
+ * Exports the names of a module except those whose getters load something.
  * @param {object} module
  */
 function exportsOf(module) {
@@ -204,7 +208,7 @@ function exportsOf(module) {
 }
 
 /**
- * A chunk made of one package is named after it, so that a stack trace says where it was.
+ * Names a chunk that consists of one package after the package, so that stack traces are readable.
  * @param {{ name: string, moduleIds: string[] }} chunk
  */
 function chunkName(chunk) {

@@ -14,7 +14,10 @@ const firstVisit = ['first', windowPart, turnsPart];
 
 const root = fileURLToPath(new URL('../renderer', import.meta.url));
 
-/** The schema library generates functions from text, which the content policy forbids, and is a third of the code of a first paint. */
+/**
+ * Leaves out schema compilation: the schema library generates functions from text, which the content policy forbids, and it is a third of
+ * the code of the first paint.
+ */
 const withoutSchemas: Plugin = {
   name: 'window-without-schemas',
   generateBundle(_options, bundle) {
@@ -26,7 +29,7 @@ const withoutSchemas: Plugin = {
   },
 };
 
-/** The grammars embedded in a Ruby here-document are eleven more, a megabyte in all: it stays plain. */
+/** Leaves out grammars embedded in Ruby here-documents, eleven files and a megabyte in all: here-documents are not highlighted. */
 const rubyAlone: Plugin = {
   name: 'ruby-alone',
   enforce: 'pre',
@@ -34,7 +37,7 @@ const rubyAlone: Plugin = {
   load: (id) => (id === '\0no-grammar' ? 'export default [];' : null),
 };
 
-/** The grammar of TSX covers JavaScript as well, and is generated from the same source: it is there once. */
+/** Uses the TSX grammar for JavaScript as well: it covers both and is generated from the same source. */
 const javascriptAsTsx: Plugin = {
   name: 'javascript-as-tsx',
   enforce: 'pre',
@@ -44,7 +47,10 @@ const javascriptAsTsx: Plugin = {
       : null,
 };
 
-/** The window's own script is imported by the first one; the page names it and its styles, so that a browser loads all of it at once. */
+/**
+ * The first script imports the window's own script. The page also lists that script and its styles, so that a browser loads everything at
+ * once.
+ */
 const wholePage: Plugin = {
   name: 'whole-page',
   transformIndexHtml: {
@@ -64,7 +70,7 @@ const wholePage: Plugin = {
   },
 };
 
-/** Packs the files of a first visit once, a tenth smaller than the server can in passing. */
+/** Compresses the files of a first visit once; the result is a tenth smaller than what the server can produce on the fly. */
 const packed: Plugin = {
   name: 'packed',
   async writeBundle({ dir = '' }, bundle) {
@@ -82,7 +88,7 @@ export default defineConfig({
   base: './',
   publicDir: 'public',
   plugins: [withoutSchemas, wholePage, packed, svelte({ configFile: false, compilerOptions: { runes: true } })],
-  // As modules, so that each grammar of the code worker is a separate file.
+  // ES modules, so that each grammar of the code worker is a separate file.
   worker: { format: 'es', plugins: () => [rubyAlone, javascriptAsTsx] },
   build: {
     outDir: fileURLToPath(new URL('../dist/renderer', import.meta.url)),
@@ -94,7 +100,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // Each with all it needs: many small files cost a slow line more than a few bytes too many.
+          // Few larger chunks: on a slow connection, many small files cost more than a few unneeded bytes.
           groups: [
             { name: 'first', test: /renderer\/lib\/(?:first-client|bridge)\.ts$|preload-helper|rolldown\/runtime/, priority: 3 },
             { name: windowPart, test: /renderer\/open-window\.ts$/, priority: 2 },

@@ -1,5 +1,5 @@
-// The test projects. Unit tests are next to their sources; tests/ holds tests that cross modules. End-to-end tests (tests/e2e) drive the
-// built program and a real Chromium; those with time limits run alone.
+// The test projects. Unit tests are next to their sources; tests/ contains tests that cross modules. End-to-end tests (tests/e2e) drive the
+// built program and a real Chromium; tests with time limits run alone.
 
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const startBrowser = [`${root}tests/e2e/driver/start-browser.ts`];
 
-/** The slowest files start first, so that no long one runs alone at the end. `npm test` names them. */
+/** The slowest files start first, so that no long one runs alone at the end. `npm test` lists the slow files. */
 const slow = [
   'e2e/sessions',
   'e2e/views',
@@ -39,7 +39,10 @@ const slow = [
   'browser/browser.test',
 ];
 
-/** The longest first. Files of one project stay together: a worker ends at the border between two, and loads everything again. */
+/**
+ * Projects, the longest first. Files of one project stay together, because a worker ends when the project changes and the next one loads
+ * everything again.
+ */
 const projectOrder = ['e2e', 'system', 'unit', 'window'];
 
 class SlowFirst extends BaseSequencer {
@@ -56,28 +59,29 @@ export default defineConfig({
   test: {
     reporters: [`${root}build/test-tally.mjs`, 'dot'],
     pool: 'forks',
-    // One more than there are cores, since many tests wait for a process or a page; with another, each took a fifth more of the processor.
+    // One more than there are cores, since many tests wait for a process or a page; with two more, each test took a fifth more processor
+    // time.
     maxWorkers: availableParallelism() + 1,
-    // Files share their imports: no module keeps state, and importing it again took half of the time.
+    // Files share their imports: no module keeps state, and importing everything again took half the time.
     isolate: false,
-    // A worker keeps its modules: with the usual first size of a megabyte they are copied again and again before they count as old.
+    // A worker keeps its modules: with the default initial size of a megabyte they would be copied several times before they are promoted.
     execArgv: ['--min-semi-space-size=16', '--max-semi-space-size=32'],
     sequence: { sequencer: SlowFirst },
     globals: false,
     allowOnly: false,
     globalSetup: [`${root}build/build-first.mjs`],
-    // A file that leaves a socket, a process or a timer behind fails.
+    // Fails a file that leaves a socket, a process or a timer open.
     setupFiles: [`${root}build/open-handles.mjs`],
-    // Tests never use the real keychain: on a display the bus would start one, and wait for a person.
+    // Tests never use the real keychain: with a display, the bus would start one and wait for a person.
     env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' },
     teardownTimeout: 5_000,
-    // A limit for tests that hang, generous enough for a machine that does other work as well.
+    // A limit for hanging tests, generous enough for a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // The limit of a wait is no bound of speed.
+    // Only a limit for hanging polls, not a speed requirement.
     expect: { poll: { timeout: 30_000 } },
     cache: false,
-    // By content, in node_modules/.vitest-cache: the projects share most sources, and the next run has those that did not change.
+    // Cached by content in node_modules/.vitest-cache: the projects share most sources, and the next run reuses unchanged ones.
     fsModuleCache: true,
     projects: [
       {
@@ -86,7 +90,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // The compiled form that browsers get, so that runes react.
+        // The compiled form that browsers get, so that runes are reactive.
         resolve: { conditions: ['browser'] },
         plugins: [svelte({ configFile: false, compilerOptions: { runes: true } })],
         test: { name: 'window', include: ['renderer/**/*.test.ts'] },

@@ -1,4 +1,4 @@
-// The command line as a process: real streams, signals and exit codes, and the wiring of its parts. The only place that ends the process.
+// Runs the command line as a process: real streams, signals and exit codes, and the wiring of its parts. Only this file ends the process.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, fstatSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface ProcessOptions {
   readonly packageRoot: URL;
   /** The command line of an installed app; by default Node with the built file. */
   readonly command?: readonly string[];
-  /** Starts the engine's child where this program is no Node. */
+  /** Starts the engine's child process if this program is not Node. */
   readonly startChild?: StartChild;
 }
 
@@ -58,13 +58,13 @@ function processIo({ onInterrupt, gone }: Ending): CliIo {
 }
 
 interface Ending extends Pick<CliIo, 'onInterrupt' | 'gone'> {
-  /** Output could not be written, and not because its reader left. */
+  /** True if writing to standard output failed for a reason other than a closed reader. */
   failed(): boolean;
 }
 
 /**
- * Signals, and streams that take no more. The first signal asks, the third ends the process in any case; without a listener the first one
- * ends it. A stream only asks: work ends in order, with the commands it started, before the process does.
+ * Listens for signals and for lost streams. The first signal requests an interrupt; the third ends the process in any case, and so does the
+ * first if nothing listens. A lost stream only requests an interrupt, so that running work, and the commands it started, end in order.
  */
 function listenForEnd(): Ending {
   const listeners = new Set<() => void>();
@@ -93,12 +93,12 @@ function listenForEnd(): Ending {
     if (isStdoutLost) return;
     isStdoutLost = true;
     if (cause.code === 'EIO') return closeOnce();
-    // A reader that left early (a pager, head) is no failure of ours.
+    // A reader that closed early (a pager, head) is not an error.
     isFailed = cause.code !== 'EPIPE';
     if (isFailed) process.stderr.write(`The output cannot be written: ${whyFileFailed(cause)}.\n`);
     tellAll();
   });
-  // Nothing can be asked there any more, and there is nowhere to say so.
+  // A lost stdin or stderr leaves no way to ask or report anything.
   for (const stream of [process.stdin, process.stderr])
     stream.on('error', (cause: NodeJS.ErrnoException) => {
       if (cause.code === 'EIO') closeOnce();
@@ -194,7 +194,7 @@ async function serveMcp(streams: McpStreams, own: { readonly version: string; re
   await serveOnStdio({ ...streams, ...own, newId: () => randomBytes(9).toString('hex') });
 }
 
-/** The runtime keeps its own log; from the doors only messages for a person are printed. */
+/** Prints messages only where they are meant for a person: the runtime keeps a separate log. */
 function createStderrLogger(redaction: Redaction): Logger {
   return {
     log: (level, message, data) => {
@@ -205,18 +205,18 @@ function createStderrLogger(redaction: Redaction): Logger {
   };
 }
 
-/** A bug ends the process as usual; its message is redacted first, without the snapshot of the source. */
+/** Ends the process after an unexpected error, as usual, but redacts the message first and leaves out Node's excerpt of the source. */
 function reportCrashes(redaction: Redaction): void {
   const report = (cause: unknown): void => {
     const text = `TrayClaw ended because of an internal error.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
-    // Before there is a runtime no secret is known, and no data folder was read.
+    // Before the runtime exists, no secret is known and no data folder has been read.
     process.stderr.write(redaction.redact?.(text) ?? text, () => process.exit(1));
   };
   process.on('uncaughtException', report);
   process.on('unhandledRejection', report);
 }
 
-/** Also after the error of a write, which a stream reports only later. */
+/** Waits until everything is written, including the error event of a failed write, which a stream emits later. */
 function flushed(stream: Writable): Promise<void> {
   return new Promise((written) => {
     if (stream.writableLength === 0) setImmediate(written);

@@ -1,4 +1,4 @@
-// Entry of the command line. The version is answered before anything else is loaded; all other work is in cli-process.ts.
+// Entry point of the command line. Prints the version before anything else is loaded; cli-process.ts does all other work.
 
 import { readFileSync } from 'node:fs';
 import nodeModule from 'node:module';
@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { describeOldNode } from '../core/base/node-floor.ts';
 import { settleHome } from './settled-home.ts';
 
-// The same place from the checkout (main/) and from the build (dist/).
+// The parent folder is the package root both in a checkout (main/) and in a build (dist/).
 const packageRoot = new URL('../', import.meta.url);
 const argv = process.argv.slice(2);
 settleHome(process.env, homedir);
@@ -15,7 +15,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot)
 
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
-    // A reader that left early is no failure of ours.
+    // A reader that closed early is not an error.
     if (cause.code === 'EPIPE') return;
     process.exitCode = 1;
     void import('../core/contracts/unreadable-file.ts').then(({ whyFileFailed }) => {

@@ -1,5 +1,5 @@
-// The cache of compiled code between starts: the person's own cache folder. Node's default is below the shared temporary folder, where
-// another user could plant code for us to run.
+// Locates the cache of compiled code that is kept between starts: in the user's own cache folder. Node's default is below the shared
+// temporary folder, where another user could plant code that we would run.
 
 import { isAbsolute, join } from 'node:path';
 

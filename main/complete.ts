@@ -1,5 +1,5 @@
-// Answers a shell's completion when a person presses Tab: ids and names of one kind, a line each, with a tab before the description. Asks a
-// running instance and starts none; on any error or delay, it prints nothing. Loads as little as possible, because a person waits.
+// Answers a shell's completion request: ids and names of one kind, one per line, with a tab before the description. Asks a running instance
+// and never starts one; prints nothing on an error or a delay. Loads as little as possible, because a person is waiting.
 
 import { request } from 'node:http';
 import { homedir } from 'node:os';
@@ -7,9 +7,9 @@ import { isPlainObject, parseJson } from '../core/base/json.ts';
 import type { OpName } from '../core/contracts/ops.ts';
 import { isOwnSocket, readInstanceFile, resolveHome } from '../core/store/home/home.ts';
 
-/** For the whole process, including its own start. */
+/** Time limit for the whole process, including its start-up. */
 const WITHIN_MS = 200;
-/** The minimum time for an instance to answer, even if the machine was slow to start this process. */
+/** Minimum time an instance gets to answer, even if this process started slowly. */
 const ANSWER_MS_MIN = 80;
 const REPLY_BYTES_MAX = 4_000_000;
 const ABOUT_CHARS_MAX = 60;
@@ -17,7 +17,7 @@ const ABOUT_CHARS_MAX = 60;
 interface Kind {
   readonly op: OpName;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The list in the result, and the fields of an entry. */
+  /** The name of the list in the result, and the names of the fields in each entry. */
   readonly list: string;
   readonly id: string;
   readonly about: string;
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** `__complete KIND [--home FOLDER]`. Ends the process in time, even with work pending. */
 export async function complete([kind, option, folder]: readonly string[]): Promise<void> {
-  // Whole: a signal refuses a fraction of a millisecond.
+  // AbortSignal.timeout rejects fractions of a millisecond.
   const leftMs = Math.max(ANSWER_MS_MIN, Math.ceil(WITHIN_MS - performance.now()));
   setTimeout(() => process.exit(0), leftMs);
   const sources = { env: process.env, cwd: process.cwd(), platform: process.platform, userFolder: homedir() };
@@ -44,7 +44,7 @@ export async function complete([kind, option, folder]: readonly string[]): Promi
   process.stdout.write(lines, () => process.exit(0));
 }
 
-/** Resolves to the lines; to none where there is no instance, no such kind or no answer in time. */
+/** Resolves to the lines; to an empty string if no instance runs, the kind is unknown, or no answer arrives in time. */
 async function findLines(kind: string | undefined, home: string, signal: AbortSignal): Promise<string> {
   const wanted = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   const record = readInstanceFile(home);
@@ -53,7 +53,7 @@ async function findLines(kind: string | undefined, home: string, signal: AbortSi
     const reply = parseJson(await askInstance(wanted, record, signal));
     return reply.ok ? linesIn(reply.value, wanted) : '';
   } catch {
-    // Missing, hung or too slow: a shell shows nothing then.
+    // The instance is gone, hangs or is too slow: the shell then offers nothing.
     return '';
   }
 }
@@ -94,7 +94,10 @@ function linesIn(reply: unknown, { list, id, about }: Kind): string {
     .join('');
 }
 
-/** Only ids that every shell takes as one word; the description loses everything that could move a cursor or end the line. */
+/**
+ * Returns the line only if every shell reads the id as one word. Removes everything from the description that could move a cursor or end
+ * the line.
+ */
 function lineOf(id: unknown, about: unknown): string[] {
   if (typeof id !== 'string' || !/^[\w.][\w.:@-]{0,99}$/.test(id)) return [];
   const words = typeof about === 'string' ? about.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() : '';

@@ -1,4 +1,4 @@
-// Entry of the headless host: the same runtime, its window served on loopback, until the service manager ends it.
+// Entry point of the headless host: the same runtime, with its window served on loopback, until the service manager ends it.
 
 import { readFileSync } from 'node:fs';
 import nodeModule from 'node:module';

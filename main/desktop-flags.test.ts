@@ -1,4 +1,4 @@
-// When a start of the desktop app is a command line, and what its words are.
+// Tests which starts of the desktop app are a command line, and how its arguments are parsed.
 
 import { expect, test } from 'vitest';
 import { commandLineOf, packagedCommand } from './desktop-flags.ts';
@@ -25,7 +25,7 @@ test.each<[string[], string[] | null]>([
   expect(commandLineOf(['/opt/app/trayclaw-desktop', ...words], script)).toEqual(expected);
 });
 
-test('an installed app is called again by its own program, an AppImage by its file', () => {
+test('an installed app is started by its own executable, an AppImage by its file', () => {
   expect(packagedCommand('/opt/app', {}, true)).toEqual(['/opt/app', '--ozone-platform=headless', '--cli', '--']);
   expect(packagedCommand('/tmp/.mount_x/app', { APPIMAGE: '/home/me/T.AppImage' }, true)[0]).toBe('/home/me/T.AppImage');
   expect(packagedCommand('/Applications/T', {}, false)).toEqual(['/Applications/T', '--cli', '--']);

@@ -2,17 +2,17 @@
 
 import { resolve } from 'node:path';
 
-/** The running app of the same data folder ends as if asked in its menu, and so does this start. */
+/** Quits the running app of the same data folder, as its menu would; this start then ends too. */
 export const quitFlag = '--quit';
-/** The rest is a command line: the program answers in the terminal and opens no window. */
+/** Treats the remaining arguments as a command line: the program answers in the terminal and opens no window. */
 export const cliFlag = '--cli';
 
-/** Chromium's flags that the `trayclaw` command of an installed app puts before `--cli`. */
+/** The Chromium flags that the `trayclaw` command of an installed app puts before `--cli`. */
 const beforeCli = /^--(?:no-sandbox|ozone-platform=\w+)$/;
 
 /**
- * The command line of a start with `--cli`; null for any other. It has to be the first word: one further back may be part of a link or of a
- * file's name that the system handed over.
+ * The command line of a start with `--cli`; null for any other start. `--cli` must be the first argument: further back it may be part of a
+ * link or a file name that the system passed on.
  */
 export function commandLineOf(argv: readonly string[], script: string): readonly string[] | null {
   const [, ...words] = argv;
@@ -22,9 +22,9 @@ export function commandLineOf(argv: readonly string[], script: string): readonly
   return rest[0] === '--' ? rest.slice(1) : rest;
 }
 
-/** The command line of an installed app, for a service for example. */
+/** The command that runs the command line of an installed app, for use in a service definition. */
 export function packagedCommand(execPath: string, env: Readonly<Record<string, string | undefined>>, isLinux: boolean): readonly string[] {
-  // A running AppImage is mounted in a folder that disappears afterwards.
+  // A running AppImage is mounted in a folder that disappears when it ends.
   const program = env['APPIMAGE'] ?? execPath;
   return [program, ...(isLinux ? ['--ozone-platform=headless'] : []), cliFlag, '--'];
 }

@@ -1,4 +1,4 @@
-// Starting the tray app: without a program, with a downloadable one or none, with one that runs, ends, fails or is ended.
+// Starting the tray app: no program, a downloadable program, and programs that run, end, fail or are interrupted.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ function installed(script: string): Place {
   return at;
 }
 
-test('no program, no installer, no build, no display: each is said', async () => {
+test('says whether the program, the installer, the build or the display is missing', async () => {
   const at = place();
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron is not installed' });
   expect(await at.launch({ env: {} })).toEqual({ kind: 'missing', why: 'there is no display' });
@@ -70,7 +70,7 @@ test('no program, no installer, no build, no display: each is said', async () =>
   expect(at.said).toEqual([]);
 });
 
-test('half of an unpacked program is none', () => {
+test('ignores a program that was only partly unpacked', () => {
   const at = place();
   at.put(program, '');
   expect(findElectron(at.root, {}, 'linux')).toBeNull();
@@ -83,7 +83,7 @@ test('half of an unpacked program is none', () => {
   expect(findElectron(at.root, other, 'linux')).toEqual({ binary: join(at.root, 'other/electron'), folder: join(at.root, 'other') });
 });
 
-test('what cannot be fetched is tried once a day, and never by tests and build servers', async () => {
+test('retries a failed download once a day, and never in tests or on build servers', async () => {
   const at = place();
   at.put(
     installer,
@@ -99,7 +99,7 @@ test('what cannot be fetched is tried once a day, and never by tests and build s
   expect(at.read('tries')).toBe('xx');
 });
 
-test('what could be fetched is started', async () => {
+test('starts a program it has just downloaded', async () => {
   const at = place();
   const folder = join(at.root, 'node_modules/electron');
   at.put(
@@ -111,7 +111,7 @@ test('what could be fetched is started', async () => {
   expect(await at.launch()).toEqual({ kind: 'ended', code: 0 });
 });
 
-test('the program gets the app and the data folder, is never a plain Node, and its exit code is ours', async () => {
+test('passes the app and data folder, never runs as plain Node, returns the exit code', async () => {
   const at = installed('printf "%s\\n" "$@" "run-as-node:$ELECTRON_RUN_AS_NODE" > "$TOLD"; exit 7');
   const told = join(at.root, 'told');
   const env = { ...at.options.env, TOLD: told, ELECTRON_RUN_AS_NODE: '1' };
@@ -119,7 +119,7 @@ test('the program gets the app and the data folder, is never a plain Node, and i
   expect(at.read('told').trim().split('\n')).toEqual([join(at.root, 'dist/desktop.js'), `--home=${at.home}`, 'run-as-node:']);
 });
 
-test('only for the superuser is the sandbox left out, which is said where a program is started', async () => {
+test('disables the sandbox only for the superuser, and says so when a program starts', async () => {
   expect(await place().launch({ isRoot: true })).toMatchObject({ kind: 'missing' });
   const at = installed('exit 0');
   await at.launch();
@@ -134,17 +134,17 @@ test('only for the superuser is the sandbox left out, which is said where a prog
   ]);
 });
 
-test.each(['exit 127', 'kill -TRAP $$', 'kill -SEGV $$'])('a program that cannot run here (%s) is as good as none', async (script) => {
+test.each(['exit 127', 'kill -TRAP $$', 'kill -SEGV $$'])('treats a program that cannot run here (%s) as missing', async (script) => {
   expect(await installed(script).launch()).toEqual({ kind: 'missing', why: 'Electron does not run on this machine' });
 });
 
-test('a file that is no program is as good as none', async () => {
+test('treats a file that is not executable as a missing program', async () => {
   const at = installed('exit 0');
   chmodSync(join(at.root, program), 0o644);
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron does not run on this machine' });
 });
 
-test('an interrupt ends the program, and that is no fault of it', async () => {
+test('an interrupt ends the program and is not reported as a failure', async () => {
   const at = installed('trap "exit 0" TERM; : > "$READY"; while :; do sleep 0.05; done');
   const ready = join(at.root, 'ready');
   let stops = 0;
@@ -155,7 +155,7 @@ test('an interrupt ends the program, and that is no fault of it', async () => {
         try {
           readFileSync(ready);
         } catch {
-          // Not running yet.
+          // The program has not started yet.
           return;
         }
         clearInterval(look);
@@ -175,8 +175,8 @@ const untilReady = (file: string, then: () => void): void => {
   }, 5);
 };
 
-test('on Windows an interrupt reaches the program by a second start, not by a signal', async () => {
-  // Ends well only when asked: by a signal it would end with 9.
+test('on Windows an interrupt is passed on by a second start, not by a signal', async () => {
+  // The program exits with 0 only if a second start asks it to; a signal would make it exit with 9.
   const at = installed(
     'case "$*" in *--quit) echo "$*" > "$READY.asked"; exit 0;; esac; trap "exit 9" TERM; : > "$READY"; until [ -e "$READY.asked" ]; do sleep 0.05; done',
   );

@@ -1,4 +1,4 @@
-// Starts the tray app in Electron and waits for its end. Says why when it cannot be started; the caller decides what happens then.
+// Starts the tray app in Electron and waits for it to end. Returns the reason if it cannot be started; the caller decides how to continue.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,17 +12,17 @@ import { hasDisplay, noSandbox } from './window-opener.ts';
 export interface LaunchOptions extends FetchOptions {
   /** Chromium refuses to run its sandbox as the superuser. */
   readonly isRoot: boolean;
-  /** The program of an installed app, which needs neither a separate Electron nor a script name. */
+  /** The executable of an installed app, which needs neither a separate Electron nor a script name. */
   readonly packaged: string | null;
-  /** Before Chromium starts without its sandbox. */
+  /** Called before Chromium starts without its sandbox. */
   readonly onNoSandbox: () => void;
-  /** A person wants it to end. Returns the function that stops listening. */
+  /** Registers a listener for a person's interrupt. Returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
 }
 
-/** A program that dies of itself within this time never showed anything. */
+/** A program that exits with 127, or is killed by a fault such as SIGSEGV, within this time counts as unable to run on this machine. */
 const FAILS_WITHIN_MS = 5_000;
-/** Enough to close the log; what hangs for longer is ended. */
+/** Long enough to close the log; a program that takes longer is killed. */
 const ENDS_WITHIN_MS = 15_000;
 /** The exit code of a shell or the loader for a missing program or library. */
 const CODE_MISSING = 127;
@@ -47,7 +47,7 @@ export function desktopArguments(
 }
 
 function run(binary: string, script: string, options: LaunchOptions): Promise<DesktopRun> {
-  // Set, this makes a plain Node of Electron.
+  // If ELECTRON_RUN_AS_NODE is set, Electron runs as plain Node.
   const { ELECTRON_RUN_AS_NODE: _plain, ...env } = options.env;
   const startedMs = performance.now();
   if (options.isRoot) options.onNoSandbox();
@@ -79,7 +79,7 @@ interface Asked {
   readonly ended: AbortSignal;
 }
 
-/** Windows has no signal that asks: SIGTERM ends a program there as it stands. So a second start hands the wish to the first one. */
+/** Asks the program to end. Windows has no polite signal (SIGTERM kills at once), so a second start passes the request to the first one. */
 async function askToEnd(child: ChildProcess, { binary, script, env, options, ended }: Asked): Promise<void> {
   if (options.platform !== 'win32') {
     child.kill('SIGTERM');

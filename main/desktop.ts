@@ -1,5 +1,5 @@
-// Entry of the desktop app: settings Electron needs before it is ready, then the parts; or with --cli the command line. The only file that
-// imports Electron.
+// Entry point of the desktop app: applies the settings Electron needs before it is ready, then starts the parts, or with --cli the command
+// line. The only file that imports Electron.
 
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ async function startDesktop(): Promise<void> {
 
   const isFirst = app.requestSingleInstanceLock();
   if (process.argv.includes(quitFlag)) {
-    // The request notified the first instance; if there is none, there is nothing to end.
+    // The single-instance request has notified the first instance; without one there is nothing to quit.
     app.exit(0);
   } else if (isFirst) {
     // In a checkout the program is Electron itself, which needs the script as an argument.
@@ -56,10 +56,10 @@ async function startDesktop(): Promise<void> {
   }
 }
 
-/** Before anything of a window: no lock, no tray, and the program ends with the exit code of the command. */
+/** Runs before any part of the window exists: takes no lock, shows no tray icon, and ends the program with the exit code of the command. */
 async function runCommandLine(argv: readonly string[]): Promise<void> {
   if (process.platform === 'darwin') app.dock?.hide();
-  // Electron takes the signals that end a program for itself; a command wants to hear of them.
+  // Electron handles the signals that end a program; this passes them on to the command.
   app.on('before-quit', (event) => {
     event.preventDefault();
     process.emit('SIGTERM');

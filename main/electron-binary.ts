@@ -1,5 +1,5 @@
-// Finds Electron's program on this machine, or downloads it with Electron's own installer for as long as data arrives. A start of the app
-// tries that at most once a day, and never in a test run or on a build server. Starts nothing of it.
+// Finds Electron's program on this machine, or downloads it with Electron's own installer as long as data keeps arriving. A start of the
+// app tries the download at most once a day, and never in a test run or on a build server. Starts no Electron itself.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ const binaryNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   win32: 'electron.exe',
   darwin: 'Electron.app/Contents/MacOS/Electron',
 };
-/** After this long without a byte, the download counts as stopped. */
+/** A download that receives nothing for this long is abandoned. */
 const SILENT_MS_MAX = 60_000;
 const STEP_PERCENT = 10;
-/** The maximum of the installer's error text; its first line is the reason. */
+/** Maximum length of the reason, which is the first line of the installer's error text. */
 const REASON_CHARS_MAX = 200;
 const DAY_MS = 86_400_000;
 
 export interface Electron {
   readonly binary: string;
-  /** The unpacked folder with the program in it. */
+  /** The unpacked folder that contains the program. */
   readonly folder: string;
 }
 
@@ -39,14 +39,14 @@ export interface BringOptions {
   readonly root: string;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  /** How long a download may receive nothing; a minute by default. */
+  /** How long a download may receive nothing; defaults to a minute. */
   readonly silentMsMax?: number;
-  /** Receives lines about start, progress and end of a download. */
+  /** Receives progress lines: start, percentage and end of a download. */
   readonly say: (line: string) => void;
 }
 
 export interface FetchOptions extends BringOptions {
-  /** Remembers here that today's try is over. */
+  /** The data folder; stores when the last download was tried. */
   readonly home: string;
   readonly nowMs: () => number;
 }
@@ -65,7 +65,7 @@ export async function findOrFetchElectron(options: FetchOptions): Promise<Fetche
   return bringElectron(options);
 }
 
-/** Without a time limit: for a person who requested it. */
+/** Downloads without a once-a-day limit and without an overall timeout: for a person who requested it. */
 export async function bringElectron(options: BringOptions): Promise<Fetched> {
   const { root, env, platform, say } = options;
   const found = findElectron(root, env, platform);
@@ -97,7 +97,7 @@ function lastTryMs(file: string): number {
     const { atMs } = JSON.parse(readFileSync(file, 'utf8')) as { atMs?: unknown };
     return typeof atMs === 'number' ? atMs : 0;
   } catch {
-    // Never tried, or an unreadable note: trying again costs a minute at most.
+    // No earlier try, or an unreadable note: trying again costs a minute at most.
     return 0;
   }
 }
@@ -107,7 +107,7 @@ function keepTry(file: string, atMs: number): void {
     makeFolders({ mkdirSync, statSync }, join(file, '..'));
     writeFileSync(file, JSON.stringify({ atMs }), { mode: 0o600 });
   } catch {
-    // Not remembered, so the next start tries again.
+    // If the time cannot be stored, the next start simply tries again.
   }
 }
 
@@ -117,8 +117,8 @@ function sourceOf(env: Environment): string {
 }
 
 /**
- * Loaded before the installer, whose own progress bar is for terminals and appears after half a minute: reports to this process, twice a
- * second at most, how much has been downloaded.
+ * A script loaded before the installer: reports to this process, at most twice a second, how much has been downloaded. The installer's own
+ * progress bar works only in terminals and appears after half a minute.
  */
 const teller = `
   const own = globalThis.fetch;
@@ -139,7 +139,10 @@ const teller = `
     return new Response(body?.pipeThrough(new TransformStream({ transform })) ?? null, { headers, status, statusText });
   };`;
 
-/** Resolves with the reason of a failure, as the end of a sentence; only whether the program exists afterwards counts. */
+/**
+ * Resolves to the reason of a failure, phrased as the end of a sentence. Whether it succeeded is decided by whether the program exists
+ * afterwards.
+ */
 function runInstaller({ root, env, say, silentMsMax = SILENT_MS_MAX }: BringOptions, elapsed: () => string): Promise<string> {
   return new Promise((resolve) => {
     const before = `data:text/javascript,${encodeURIComponent(teller)}`;
@@ -160,7 +163,7 @@ function runInstaller({ root, env, say, silentMsMax = SILENT_MS_MAX }: BringOpti
         child.kill('SIGKILL');
       }, ms);
     };
-    // To begin takes a busy machine longer than a line takes to be silent.
+    // On a busy machine, starting takes longer than the allowed silence, so the first wait is longer.
     waitFor(SILENT_MS_MAX);
     child.on('message', (told: Progress) => {
       if (told.got !== got) waitFor(silentMsMax);

@@ -1,4 +1,4 @@
-// Electron's own installer against a mirror on this computer: what comes is said in steps and unpacked, and what falls silent is given up.
+// Runs Electron's own installer against a local mirror: progress is reported and the file unpacked; a silent mirror is given up.
 
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -74,11 +74,11 @@ async function fetchFrom(answer: RequestListener, { way = findOrFetchElectron, a
   return { fetched, said, host, asked, root };
 }
 
-test('what comes slowly is said in steps, and a wrong file is none', { timeout: 60_000 }, async () => {
+test('reports a slow download in steps, and rejects a wrong file', { timeout: 60_000 }, async () => {
   const { fetched, said, host, asked } = await fetchFrom((_request, response) => {
     response.writeHead(200, { 'content-length': 4_000_000 });
     let sent = 0;
-    // Longer in all than the silence that is allowed.
+    // The whole download takes longer than the allowed silence.
     const timer = setInterval(() => {
       response.write(Buffer.alloc(500_000));
       sent += 1;
@@ -94,7 +94,7 @@ test('what comes slowly is said in steps, and a wrong file is none', { timeout: 
   expect(said.at(-1)).toMatch(/^Electron: 100 % of 4 MB, [5-9] s$|, \d\d s$/);
 });
 
-test('a mirror that says nothing, and one that falls silent, are given up', { timeout: 60_000 }, async () => {
+test('gives up a mirror that never answers, and one that falls silent', { timeout: 60_000 }, async () => {
   const why = 'Electron could not be fetched, because nothing more came of it';
   expect((await fetchFrom(() => undefined)).fetched).toEqual({ why });
   const some: RequestListener = (_request, response) => {
@@ -105,11 +105,11 @@ test('a mirror that says nothing, and one that falls silent, are given up', { ti
   expect([half.fetched, half.said.length]).toEqual([{ why }, 2]);
 });
 
-test('who packages the app gets Electron unpacked, as often as needed, told how long it took', { timeout: 60_000 }, async () => {
+test('packaging gets an unpacked Electron, repeatedly, with the time it took', { timeout: 60_000 }, async () => {
   const names: Partial<Record<NodeJS.Platform, string>> = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' };
   const name = names[process.platform] ?? 'electron';
   const archive = zip({ [name]: 'program', version: '1.2.3' });
-  // Neither a try of today nor a build server is in its way, and what is there is not asked for again.
+  // Neither an earlier try today nor a build server prevents this, and an existing program is not downloaded again.
   const insisting: Way = async (options) => {
     const asks = { ...options, env: { ...options.env, CI: '1' } };
     expect(await findOrFetchElectron(asks)).toEqual({ why: 'Electron is not installed' });
@@ -127,7 +127,7 @@ test('who packages the app gets Electron unpacked, as often as needed, told how 
   expect(asked).toHaveLength(1);
 });
 
-test('a mirror without this Electron, and one that is not there, are named as the reason', { timeout: 60_000 }, async () => {
+test('names a mirror without this version, and an unreachable one, as the reason', { timeout: 60_000 }, async () => {
   const missing = await fetchFrom((_request, response) => response.writeHead(404).end());
   expect(missing.fetched).toEqual({ why: expect.stringMatching(/^Electron could not be fetched \(.*404.*\)$/) });
   const nowhere: Way = (options) => bringElectron({ ...options, env: { ...options.env, ELECTRON_MIRROR: 'http://127.0.0.1:1/' } });
@@ -136,7 +136,7 @@ test('a mirror without this Electron, and one that is not there, are named as th
   });
 });
 
-/** An archive that keeps its files as they are. */
+/** A zip archive that stores its files uncompressed. */
 function zip(files: Readonly<Record<string, string>>): Buffer {
   const bodies: Buffer[] = [];
   const entries: Buffer[] = [];

@@ -1,5 +1,5 @@
-// The program's own log: one JSON line an entry in logs/trayclaw.log, rotated. For debugging; permanent records are in the event log. Never
-// throws: a full disk must not stop the work.
+// The program's own log: one JSON line per entry in logs/trayclaw.log, rotated. For debugging only; permanent records are in the event log.
+// Never throws: a full disk must not stop the work.
 
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,13 +25,13 @@ export function createFileLogger(home: string, least: LogLevel): Logger {
         );
         appendFileSync(path, line.slice(0, ENTRY_LENGTH_MAX) + '\n', { mode: 0o600 });
       } catch {
-        // There is nowhere left to say it.
+        // The failure cannot be reported anywhere.
       }
     },
   };
 }
 
-/** Errors have no enumerable fields. */
+/** JSON omits errors, because they have no enumerable fields. */
 function describeErrors(_key: string, value: unknown): unknown {
   return value instanceof Error ? (value.stack ?? value.message) : value;
 }

@@ -1,4 +1,4 @@
-// When a service manager keeps what is printed, and when its variables were only handed down.
+// Detects whether a service manager stores the output, or its variables were only inherited.
 
 import { expect, test } from 'vitest';
 import { isServiceLog, type OwnOutput } from './service-log.ts';

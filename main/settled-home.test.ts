@@ -6,13 +6,13 @@ test.each([
   ['', undefined],
   ['somewhere', undefined],
   [undefined, undefined],
-])('HOME of %j is %j', (given, left) => {
+])('a HOME of %j becomes %j', (given, left) => {
   const env = given === undefined ? {} : { HOME: given };
   settleHome(env, () => '/home/ann');
   expect(env).toEqual(left === undefined ? {} : { HOME: left });
 });
 
-test('a user without an entry gets a folder that does not exist', () => {
+test('a user without a passwd entry gets a folder that does not exist', () => {
   const env: NodeJS.ProcessEnv = {};
   settleHome(env, () => {
     throw new Error('uv_os_homedir returned ENOENT');

@@ -1,4 +1,4 @@
-// Old compiled code goes, and new code stays.
+// Old compiled code is removed, and recent code stays.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sweepCompiled } from './sweep-compiled.ts';
 
-test('code that was compiled more than a month ago is removed', async () => {
+test('removes code that was compiled more than a month ago', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tcc-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [old, kept] = [join(folder, 'v22', 'a'), join(folder, 'v24', 'b')];

@@ -1,12 +1,12 @@
-// Removes compiled code of earlier versions of the program and of Node, which nothing else ever does.
+// Removes compiled code of earlier versions of the program and of Node, which nothing else removes.
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A file is written once. One that is still in use is written again with the next start. */
+/** A file is never updated, so files still in use are removed too; the next start writes them again. */
 const KEPT_MS = 30 * 86_400_000;
 
-/** Never rejects: whatever cannot be read or removed stays. */
+/** Never rejects: files that cannot be read or removed stay. */
 export async function sweepCompiled(folder: string, nowMs: number): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) {

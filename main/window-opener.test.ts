@@ -1,4 +1,4 @@
-// How the window is opened: the token in a private file and never in an argument, and what happens with no display.
+// Opening the window: the token is in a private file, never in an argument; nothing is opened without a display.
 
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { needs } from '../tests/needs.ts';
 import { candidates, noSandbox, openerFilePath, openWindow, writeOpenerFile } from './window-opener.ts';
 
-test('the token is in a private file only', () => {
+test('puts the token only into a private file', () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
   const file = writeOpenerFile({ home, url: 'http://127.0.0.1:5', token: 'the-token' });
   writeOpenerFile({ home, url: 'http://127.0.0.1:5', token: 'the-token' });
@@ -18,7 +18,7 @@ test('the token is in a private file only', () => {
   rmSync(home, { recursive: true });
 });
 
-test('with no display nothing is tried', async () => {
+test('tries nothing if there is no display', async () => {
   const nowhere = { home: '/nowhere', url: 'http://127.0.0.1:5', token: 't', onNoSandbox: () => expect.unreachable() };
   expect(await openWindow(nowhere, { env: {}, platform: 'linux', isRoot: true })).toBeNull();
 });
@@ -27,7 +27,7 @@ test('the superuser sees a note if Chromium starts without its sandbox', needs('
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-opener-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const env = { PATH: folder, DISPLAY: ':1' };
-  // Not started: the default browser of this computer would open.
+  // Only lists the candidates: starting one would open the default browser of this computer.
   const without = candidates('file:///page', folder, { env, platform: 'linux', isRoot: true });
   expect(without.map(({ command, args }) => [command, args.includes(noSandbox)])).toEqual([['xdg-open', false]]);
   let told = 0;

@@ -1,5 +1,5 @@
-// Opens the window in a browser: an installed Chromium as an app window, else the default browser. Every user of the machine can read
-// command lines, so the token is never in one: the browser gets a private file that leads to the address.
+// Opens the window in a browser: an installed Chromium as an app window, otherwise the default browser. Every user of the machine can read
+// command lines, so they never contain the token: the browser gets a private file that redirects to the address.
 
 import { spawn } from 'node:child_process';
 import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { makeFolders } from '../core/base/make-folders.ts';
 import { renameOver } from '../core/base/rename-over.ts';
 
-/** A browser that ends with a failure within this time did not open anything. */
+/** A browser that fails within this time did not open anything. */
 const failsWithinMs = 1_500;
 
 export const noSandbox = '--no-sandbox';
@@ -24,7 +24,7 @@ export interface WindowAddress {
 export interface OpenerEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** The superuser of a Linux: Chromium then starts without its sandbox or not at all. */
+  /** True for the superuser on Linux, where Chromium starts only without its sandbox. */
   readonly isRoot: boolean;
 }
 
@@ -38,7 +38,7 @@ export function openerFilePath(home: string): string {
   return join(home, 'run', 'open.html');
 }
 
-/** Resolves to what opened the window, or null when there is no display or no browser. */
+/** Resolves to what opened the window; null if there is no display or no browser. */
 export async function openWindow(
   { onNoSandbox, ...address }: WindowAddress & { readonly onNoSandbox: () => void },
   place: OpenerEnvironment,
@@ -57,7 +57,7 @@ export function hasDisplay(env: OpenerEnvironment['env']): boolean {
   return (env['DISPLAY'] ?? '') !== '' || (env['WAYLAND_DISPLAY'] ?? '') !== '';
 }
 
-/** Readable by this person only, replaced atomically, removed when the instance ends. */
+/** Writes a file readable by this person only; replaces it atomically. It is removed when the instance ends. */
 export function writeOpenerFile({ home, url, token }: WindowAddress): string {
   const folder = join(home, 'run');
   makeFolders({ mkdirSync, statSync }, folder);
@@ -99,7 +99,7 @@ function chromiums(env: OpenerEnvironment['env'], platform: NodeJS.Platform): st
       accessSync(file, constants.X_OK);
       return true;
     } catch {
-      // Not installed there.
+      // This browser is not installed.
       return false;
     }
   });

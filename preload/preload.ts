@@ -1,5 +1,5 @@
-// The bridge between the page and the shell: six functions, values only. Bundled to one CommonJS file, because a sandboxed preload script
-// cannot load modules. It decides nothing; the shell checks every message again.
+// The bridge between the page and the shell: six functions that exchange plain values. Bundled into one CommonJS file, because a sandboxed
+// preload script cannot load modules. It decides nothing; the shell checks every message again.
 
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
 import {
@@ -14,14 +14,14 @@ import {
 } from '../core/contracts/desktop-channels.ts';
 import type { OpReply } from '../core/contracts/ops.ts';
 
-/** The page's own; the types of Node know another one. */
+/** The page's navigator; Node's types declare a different one. */
 declare const navigator: { readonly userActivation: { readonly isActive: boolean } };
 
 const streams = new Map<number, (notice: StreamNotice) => void>();
 const commandListeners = new Set<(command: ShellCommand) => void>();
 let lastFollowId = 0;
 
-// The event object of Electron stays here: it leads back to the whole of IPC.
+// Electron's event object is not passed on: it gives access to all of IPC.
 ipcRenderer.on(tellChannels.notice, (_event: IpcRendererEvent, message: StreamMessage) => {
   streams.get(message.followId)?.(message.notice);
 });
@@ -34,11 +34,11 @@ const bridge: DesktopBridge = {
   follow: (after, onNotice) => {
     const followId = (lastFollowId += 1);
     streams.set(followId, onNotice);
-    // A stream that the shell did not take is over before it began; the window asks again.
+    // If the shell rejects the stream, report it as closed; the window opens another one.
     ipcRenderer.invoke(askChannels.follow, { followId, after }).catch(() => streams.get(followId)?.({ kind: 'closed' }));
     return () => {
       streams.delete(followId);
-      // Of a stream that is over nothing is left to end.
+      // The stream may already be closed; then there is nothing to end.
       ipcRenderer.invoke(askChannels.unfollow, { followId }).catch(() => undefined);
     };
   },
@@ -50,7 +50,7 @@ const bridge: DesktopBridge = {
   },
   ready: () => ipcRenderer.invoke(askChannels.ready, {}) as Promise<ShellFacts>,
   setLoginStart: (isOn) => ipcRenderer.invoke(askChannels.loginStart, { isOn }) as Promise<ShellFacts>,
-  // A script of the page has no click to show: the browser alone sets this mark, for a few seconds.
+  // A script cannot fake a click: only the browser sets this flag, for a few seconds.
   openLink: async (url) => navigator.userActivation.isActive && ((await ipcRenderer.invoke(askChannels.openLink, { url })) as boolean),
 };
 

@@ -1,4 +1,4 @@
-// docs/reference/commands.md: the tree of commands as the command line itself knows it.
+// docs/reference/commands.md: the tree of commands, read from the command line itself.
 
 import type { Argument, Command, Option } from 'commander';
 import { exitCodes } from '../../core/doors/cli/exit-code.ts';
@@ -49,13 +49,13 @@ function visibleCommands(command: Command): Command[] {
     .sort((one, other) => rank(command, one) - rank(command, other));
 }
 
-/** The top of the tree is listed in the order of its help. */
+/** The top level is listed in the order of its help. */
 function rank(parent: Command, command: Command): number {
   const help = Object.assign(parent.createHelp(), parent.configureHelp());
   return help.visibleCommands(parent).indexOf(command);
 }
 
-/** A family is shown by the commands it holds. */
+/** A command group is listed through its subcommands. */
 function entries(command: Command, path: readonly string[]): string[] {
   const own = [...path, command.name()];
   const subs = visibleCommands(command);
@@ -77,7 +77,7 @@ function entry(command: Command, path: readonly string[]): string[] {
   ];
 }
 
-/** The example of every command, as one types it. */
+/** The example of every command, as a person types it. */
 export function commandExamples(): { readonly path: string; readonly line: string | null }[] {
   return allEntries().map((one) => ({ path: one.path.join(' '), line: one.form.example === undefined ? null : exampleOf(one) }));
 }

@@ -1,4 +1,4 @@
-// docs/reference/errors.md: every error code with its meaning, the next step, and how the doors show it.
+// docs/reference/errors.md: every error code with its meaning, the next step, and how each door reports it.
 
 import { AppError, errorCodes, type ErrorCode } from '../../core/contracts/errors.ts';
 import { exitCodeOfError } from '../../core/doors/cli/exit-code.ts';

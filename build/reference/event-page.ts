@@ -1,4 +1,4 @@
-// docs/reference/events.md: the events of the log, by family.
+// docs/reference/events.md: the events of the log, grouped by family.
 
 import * as z from 'zod';
 import { eventBodySchemas, eventTypes } from '../../core/contracts/events.ts';

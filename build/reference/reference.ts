@@ -1,4 +1,4 @@
-// The pages of docs/reference, generated from the tables in the code. Owns the list of pages; each page has a separate file.
+// Generates the pages of docs/reference from the tables in the code. Holds the list of pages; each page has a separate file.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** Writes the pages that are stale, removes files that are no page, and resolves to the names of both. */
+/** Writes stale pages, removes files that are not pages, and resolves to the names of both. */
 export async function writeReference(): Promise<readonly string[]> {
   mkdirSync(referenceFolder, { recursive: true });
   const pages = await referencePages();

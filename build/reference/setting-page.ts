@@ -42,14 +42,14 @@ function row(setting: Setting): string[] {
   return [code(path), type, shown, text.means];
 }
 
-/** As the window says it, or else the schema. */
+/** The window's text for the setting, or else the schema's. */
 function wordsOf({ path, title, about }: Setting): SettingText | null {
   const named: Readonly<Record<string, { readonly title: string; readonly help: string }>> = settingNames.settings;
   const words = [named[path]?.title ?? title, named[path]?.help ?? about].filter((word) => typeof word === 'string');
   return words.length === 0 ? null : { means: words.map(sentence).join(' '), fallback: 'none' };
 }
 
-/** The leaves of the schema by their dotted paths; keys of a person's own choice are NAME, and MODEL under prices. */
+/** The leaves of the schema by their dotted paths. A key that a person chooses is shown as NAME, and as MODEL under prices. */
 export function settingsOf(schema: unknown, path = ''): Setting[] {
   if (!isPlainObject(schema)) return [];
   const below = (key: string): string => (path === '' ? key : `${path}.${key}`);
@@ -62,7 +62,7 @@ export function settingsOf(schema: unknown, path = ''): Setting[] {
   return [{ path, fallback: schema['default'], type: typeWords(schema), about: schema['description'], title: schema['title'] }];
 }
 
-/** One row for a key with several forms, with the types of all. */
+/** Merges a key with several forms into one row with all their types. */
 function unique(settings: readonly Setting[]): Setting[] {
   const rows = new Map<string, Setting>();
   for (const setting of settings) {

@@ -1,5 +1,5 @@
-// The meaning of settings, by their dotted path, where the window's words on them do not say enough or there are none; and the default in
-// words, if the schema has no fixed one.
+// The meaning of settings by dotted path, where the window's text is missing or insufficient, and the default in words if the schema has no
+// fixed one.
 
 export interface SettingText {
   readonly means: string;

@@ -16,11 +16,13 @@ const config: ConfigInput = {
   knowledge: { sources: { notes: { kind: 'inline', text: 'A note.' } } },
   web: { search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:9' } },
   agents: { scout: { description: 'an example' } },
-  // Any program that exists: the page is the same on a machine without a browser.
+  // Any existing program works here: the page must be the same on a machine without a browser.
   browser: { executable: process.execPath },
 };
 
-/** Tools that are listed only on a machine with what they use; left out everywhere, so that the page does not depend on the machine. */
+/**
+ * Tools that exist only on machines with certain programs. They are left out everywhere, so that the page does not depend on the machine.
+ */
 export const machineTools = createMachineTools(() => Promise.reject(new Error('No machine is touched here.')), {
   platform: 'linux',
   environment: {},
@@ -59,7 +61,7 @@ export async function toolPage(): Promise<string> {
   return page({ title: 'Tools', source: 'the list of tools (`tool.list`)', body });
 }
 
-/** The tools of a program that meets all their conditions. */
+/** Every tool, with all conditions for them met. */
 export async function everyTool(): Promise<{ tools: Listed['tools']; shows: NonNullable<Listed['shows']> }> {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-docs-'));
   const claw = await createTrayClaw({ home, config, channels: [quietChannel] });

@@ -1,9 +1,9 @@
-// The application menu: the system's own entries on macOS, none elsewhere.
+// The application menu: the system's own entries on macOS, no menu elsewhere.
 
 import { expect, test } from 'vitest';
 import { appMenu } from './app-menu.ts';
 
-test('macOS: copying, pasting and undoing by the roles of the system; quitting by ours, which asks first', () => {
+test("macOS: editing uses the system's roles; quitting uses ours, which asks first", () => {
   let quits = 0;
   const [own, ...rest] = appMenu('darwin', () => (quits += 1)) ?? [];
   expect(rest).toEqual([{ role: 'editMenu' }, { role: 'windowMenu' }]);

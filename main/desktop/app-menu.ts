@@ -1,5 +1,5 @@
-// The application menu: on macOS it provides copying, pasting, hiding and quitting, so it consists of the system's own entries. Windows and
-// Linux have none: there the keys work without a menu.
+// The application menu. On macOS it provides copying, pasting, hiding and quitting, so it contains the system's own entries. Windows and
+// Linux have no menu: the keys work without one.
 
 import type { MenuItemConstructorOptions } from 'electron';
 
@@ -18,7 +18,7 @@ export function appMenu(platform: NodeJS.Platform, quit: () => void): MenuItemCo
         { role: 'hideOthers' },
         { role: 'unhide' },
         { type: 'separator' },
-        // Not the role: running work asks for confirmation first.
+        // Not the `quit` role: the app asks for confirmation while work is running.
         { id: 'quit', label: 'Quit TrayClaw', accelerator: 'Command+Q', click: () => quit() },
       ],
     },

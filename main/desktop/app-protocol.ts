@@ -7,13 +7,13 @@ import { contentPolicy, FramedPages, framedPaths } from '../../core/doors/http/h
 export const appOrigin = 'app://trayclaw';
 export const appPage = `${appOrigin}/`;
 
-/** To be registered before the app is ready. */
+/** Must be registered before the app is ready. */
 export const appScheme: CustomScheme = {
   scheme: 'app',
   privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true },
 };
 
-/** No request ever leaves the window: the runtime is reached over IPC alone. */
+/** The content policy forbids all requests: the window reaches the runtime only over IPC. */
 export const appHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': contentPolicy('none'),
   'cross-origin-opener-policy': 'same-origin',
@@ -37,7 +37,7 @@ async function answer(request: Request, assetsFolder: string, framed: FramedPage
     if (asset === null) return refuse(404);
     return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, ...asset.headers, 'content-type': asset.mediaType } });
   } catch {
-    // The page shows that a part is missing; why is of no use to it.
+    // The page shows that a part is missing; the reason would not help it.
     return refuse(500);
   }
 }

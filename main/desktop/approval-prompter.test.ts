@@ -1,4 +1,4 @@
-// Questions outside the window: queued, answered anywhere and gone everywhere, held back by a stop, safe in races.
+// Approvals shown outside the window: queued, answerable anywhere, removed everywhere, hidden during a panic stop, safe in races.
 
 import { EventEmitter } from 'node:events';
 import type { MessageBoxOptions, Notification, NotificationConstructorOptions } from 'electron';
@@ -73,7 +73,7 @@ function rig(changes: Partial<ApprovalPrompterOptions> = {}) {
 const one = approvalOf({ approvalId: 'apr_1', summary: 'one' });
 const two = approvalOf({ approvalId: 'apr_2', summary: 'two' });
 
-test('one dialog at a time, a notification each; neither Return nor Escape approves', async () => {
+test('shows one dialog at a time and one notification each; no key approves by default', async () => {
   const { prompter, boxes, shown, decided, settle } = rig();
   prompter.follow(statusOf({ approvals: [one, two] }));
   expect(shown()).toEqual([['one'], 2]);
@@ -90,7 +90,7 @@ test('one dialog at a time, a notification each; neither Return nor Escape appro
   expect(shown()).toEqual([[], 0]);
 });
 
-test('what is answered elsewhere goes, without an answer from here, and the next one comes', async () => {
+test('an approval answered elsewhere is removed, and the next one is shown', async () => {
   const { prompter, shown, decided, settle } = rig();
   prompter.follow(statusOf({ approvals: [one, two] }));
   prompter.follow(statusOf({ approvals: [two] }));
@@ -101,7 +101,7 @@ test('what is answered elsewhere goes, without an answer from here, and the next
   expect([shown(), decided]).toEqual([[[], 0], []]);
 });
 
-test('a panic stop takes all questions away, its release brings them back', async () => {
+test('a panic stop hides all approvals, and its release shows them again', async () => {
   const { prompter, shown, decided, settle } = rig();
   prompter.follow(statusOf({ approvals: [one, two] }));
   prompter.follow({ ...stopped, approvals: [one, two] });
@@ -114,7 +114,7 @@ test('a panic stop takes all questions away, its release brings them back', asyn
   expect(shown()).toEqual([['one'], 2]);
 });
 
-test('a notification approves once what it shows whole, and otherwise leads to the dialog', async () => {
+test('a notification approves a call it shows in full, and else opens the dialog', async () => {
   const { prompter, notices, decided, shown, settle } = rig({ attention: () => 'visible' });
   const long = approvalOf({ approvalId: 'apr_3', summary: 'long', args: 'x'.repeat(400) });
   prompter.follow(statusOf({ approvals: [one, long] }));
@@ -129,7 +129,7 @@ test('a notification approves once what it shows whole, and otherwise leads to t
   expect([shown()[0], decided.length]).toEqual([['long'], 1]);
 });
 
-test('a notification that the system does not show becomes a dialog; so does every question where there are none', () => {
+test('a dialog replaces notifications that fail or are unsupported', () => {
   const visible = rig({ attention: () => 'visible' });
   visible.prompter.follow(statusOf({ approvals: [one] }));
   visible.notices[0]?.emit('failed', {}, 'no server');
@@ -139,7 +139,7 @@ test('a notification that the system does not show becomes a dialog; so does eve
   expect(none.shown()).toEqual([['one'], 0]);
 });
 
-test('a person who has the window in front is asked only there', () => {
+test('asks only in the window while the window is focused', () => {
   const { prompter, shown } = rig({ attention: () => 'focused' });
   prompter.follow(statusOf({ approvals: [one] }));
   expect(shown()).toEqual([[], 0]);
@@ -148,7 +148,7 @@ test('a person who has the window in front is asked only there', () => {
   expect(shown()).toEqual([['one'], 0]);
 });
 
-test('a question asked in front of the person is put again when the window is left, and once', async () => {
+test('shows an approval once more when the window loses focus', async () => {
   let attention: 'focused' | 'visible' | 'hidden' = 'focused';
   const { prompter, shown, boxes, details, settle } = rig({ attention: () => attention });
   const turnTo = (next: typeof attention): unknown[] => {
@@ -162,7 +162,7 @@ test('a question asked in front of the person is put again when the window is le
   expect(turnTo('visible')).toEqual([[], 2]);
   expect(turnTo('hidden')).toEqual([['one'], 2]);
   expect(turnTo('hidden')).toEqual([['one'], 2]);
-  // The details bring the window to the front; closed again without an answer, it is asked again.
+  // "Open details" focuses the window; if the person leaves it without answering, the approval is shown again.
   boxes[0]?.press('Open details');
   attention = 'focused';
   await settle();
@@ -181,7 +181,7 @@ test('a question asked in front of the person is put again when the window is le
   ]);
 });
 
-test('while an answer is on its way the question is not put once more', async () => {
+test('does not show an approval again while its answer is being sent', async () => {
   let finish = (): void => undefined;
   const op = (): Promise<unknown> => new Promise<void>((resolve) => (finish = resolve));
   let isFront = true;
@@ -199,7 +199,7 @@ test('while an answer is on its way the question is not put once more', async ()
   await front.settle();
 });
 
-test('details are opened, and answer nothing', async () => {
+test('opening the details does not answer the approval', async () => {
   const { prompter, boxes, details, decided, settle } = rig();
   prompter.follow(statusOf({ approvals: [one] }));
   boxes[0]?.press('Open details');
@@ -207,7 +207,7 @@ test('details are opened, and answer nothing', async () => {
   expect([details, decided]).toEqual([['apr_1'], []]);
 });
 
-test('two answers at one moment: the second is no fault; another failure is written down', async () => {
+test('ignores the second of two answers, and logs other failures', async () => {
   const { prompter, boxes, notices, logger, settle, fail } = rig();
   fail(new AppError('approval_not_pending', 'It was answered.'));
   prompter.follow(statusOf({ approvals: [one] }));
@@ -222,7 +222,7 @@ test('two answers at one moment: the second is no fault; another failure is writ
   expect(logger.lines).toEqual(['warn: an answer was not taken']);
 });
 
-test('a dialog that cannot be shown does not hold up the next, and the end closes everything', async () => {
+test('a failing dialog does not block the next, and disposing closes everything', async () => {
   let asked = 0;
   const broken = rig({ ask: () => ((asked += 1), Promise.reject(new Error('no display'))) });
   broken.prompter.follow(statusOf({ approvals: [one, two] }));

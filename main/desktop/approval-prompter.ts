@@ -1,5 +1,5 @@
-// Shows approvals outside the window: a notification each, and one dialog at a time. An answer from any door removes the notification and
-// the dialog. Stores no approvals: the log does.
+// Shows approvals outside the window: one notification each, and one dialog at a time. An answer from any door removes the notification and
+// the dialog. Stores no approvals; the log does.
 
 import type { MessageBoxOptions, MessageBoxReturnValue, Notification, NotificationConstructorOptions } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -15,7 +15,7 @@ export interface ApprovalPrompterOptions {
   readonly logger: Logger;
   /** Null if this desktop shows no notifications. */
   notify: ((options: NotificationConstructorOptions) => Notification) | null;
-  /** Belongs to no window, so it blocks none; the signal closes it. */
+  /** Shows a dialog without a parent window, so that it blocks none; the signal closes it. */
   readonly ask: (options: MessageBoxOptions & { readonly signal: AbortSignal }) => Promise<MessageBoxReturnValue>;
   /** How visible the window is right now. */
   readonly attention: () => 'focused' | 'visible' | 'hidden';
@@ -27,18 +27,18 @@ const caller: Caller = { channel: 'tray', actor: 'the desktop' };
 export class ApprovalPrompter {
   readonly #options: ApprovalPrompterOptions;
   readonly #notices = new Map<string, Notification>();
-  /** Questions a dialog is to be shown for, oldest first. */
+  /** Approvals waiting for a dialog, oldest first. */
   #queue: Approval[] = [];
   #shown: { readonly approvalId: string; readonly closing: AbortController } | null = null;
   #known = new Map<string, Approval>();
-  /** An answer is being sent: the approval is not shown again meanwhile. */
+  /** Approvals whose answer is being sent; they are not shown again meanwhile. */
   readonly #deciding = new Set<string>();
 
   constructor(options: ApprovalPrompterOptions) {
     this.#options = options;
   }
 
-  /** Call after every change. Shows new approvals, removes answered ones; while everything is stopped none is shown. */
+  /** Must be called after every change. Shows new approvals and removes answered ones; shows none during a panic stop. */
   follow(status: DesktopStatus): void {
     const open = new Map(status.panic.engaged ? [] : status.approvals.map((approval) => [approval.approvalId, approval]));
     const before = this.#known;
@@ -47,12 +47,12 @@ export class ApprovalPrompter {
     for (const [approvalId, approval] of open) if (!before.has(approvalId)) this.#put(approval);
   }
 
-  /** The window came or went: a question that was only there is put again while it is open. */
+  /** The window's visibility changed: approvals that were shown only in the window, and are still open, are shown again. */
   attentionChanged(): void {
     for (const approval of this.#known.values()) this.#put(approval);
   }
 
-  /** A person chose the question in the tray or clicked its notification. */
+  /** A person chose the approval in the tray or clicked its notification. */
   show(approvalId: string): void {
     const approval = this.#known.get(approvalId);
     if (approval === undefined) return;
@@ -70,7 +70,7 @@ export class ApprovalPrompter {
 
   #put(approval: Approval): void {
     const attention = this.#options.attention();
-    // The card in front of the person is enough.
+    // The card in the focused window is enough.
     if (attention === 'focused' || this.#isAsked(approval.approvalId)) return;
     const isNotified = this.#notices.has(approval.approvalId) || this.#notify(approval);
     if (attention === 'hidden' || !isNotified) {
@@ -154,7 +154,7 @@ export class ApprovalPrompter {
       noLink: true,
       signal,
     });
-    // Answered somewhere else while it was open.
+    // The approval was answered elsewhere while the dialog was open.
     if (signal.aborted || !this.#known.has(approval.approvalId)) return;
     const choice = choices[response];
     if (choice !== undefined) await this.#decide(approval.approvalId, choice.answer);
@@ -171,7 +171,7 @@ export class ApprovalPrompter {
       await claw.op('approval.decide', { approvalId, ...answer }, caller);
     } catch (cause) {
       const error = toAppError(cause);
-      // Two doors answered at the same moment; the first one counts.
+      // Two doors answered at the same moment; the first answer counts.
       if (error.code !== 'approval_not_pending') logger.log('warn', 'an answer was not taken', { approvalId, error: error.message });
     } finally {
       this.#deciding.delete(approvalId);

@@ -1,11 +1,11 @@
-// The texts of a native dialog and a notification: exact, nothing hidden, short enough to read there.
+// The texts of a native dialog and a notification: exact, short enough to read there, with nothing hidden.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dialogChoices, dialogText, fitsNotice, noticeText } from './approval-text.ts';
 import { approvalOf } from '../../tests/rigs/desktop-bench.ts';
 
-test('a short question is shown whole', () => {
+test('a short approval is shown in full', () => {
   expect(dialogText(approvalOf())).toEqual({
     message: 'Wants to write notes.md (3 bytes)',
     detail: 'No rule allows it.\n\nIt changes a file.\n\nwrite {"path":"notes.md","content":"abc"}',
@@ -17,7 +17,7 @@ test('a short question is shown whole', () => {
   });
 });
 
-test('possible untrusted sources are named, and a long list of them is counted', () => {
+test('names possible untrusted sources, and counts those of a long list', () => {
   const taint = Array.from({ length: 9 }, (_, index) => ({ kind: 'web' as const, where: `${index}.example` }));
   const { detail } = dialogText(approvalOf({ origin: { channel: 'cli', agentId: 'main', taint } }));
   expect(detail).toContain('What was read from 0.example, 1.example, 2.example, 3.example, 4.example, 4 more may have led to this.');
@@ -25,7 +25,7 @@ test('possible untrusted sources are named, and a long list of them is counted',
 
 const hidden = ['\u202E', '\u2066', '\u200B', '\u00AD', '\u0000', '\u001B', '\u0085', '\uFEFF', '\u2028', '\u{E0041}', '\u3164', '\u2800'];
 
-test.each(hidden)('nothing invisible reaches the person (%j)', (char) => {
+test.each(hidden)('writes out invisible characters (%j)', (char) => {
   const spoofed = approvalOf({
     summary: `Wants to run ls${char}x`,
     reason: `be${char}cause`,
@@ -37,11 +37,11 @@ test.each(hidden)('nothing invisible reaches the person (%j)', (char) => {
   expect([message, detail, body].map((text) => text.includes(char))).toEqual([false, false, false]);
 });
 
-test('a letter of another alphabet in a Latin word is written out', () => {
+test('writes out a letter of another alphabet within a Latin word', () => {
   expect(dialogText(approvalOf({ summary: 'Wants to run p\u0430ypal' })).message).toBe('Wants to run p\\u{430}ypal');
 });
 
-test('a call that does not fit can be denied or opened, never approved there', () => {
+test('a call that does not fit can be denied or opened, but not approved', () => {
   const long = [approvalOf({ args: 'x'.repeat(1_300) }), approvalOf({ args: 'x\n'.repeat(20) }), approvalOf({ summary: 's'.repeat(500) })];
   for (const approval of long) {
     const { detail, message, showsAll } = dialogText(approval);
@@ -52,7 +52,7 @@ test('a call that does not fit can be denied or opened, never approved there', (
   expect(dialogText(approvalOf({ args: 'x'.repeat(1_300) })).detail).toContain('more characters do not fit here');
 });
 
-test('refusal comes first, and wider scopes only where they may be given', () => {
+test('denial comes first, and wider scopes only where they are allowed', () => {
   const labels = (changes: Parameters<typeof approvalOf>[0]): string[] =>
     dialogChoices(approvalOf(changes), true).map(({ label }) => label);
   expect(labels({})).toEqual([
@@ -66,7 +66,7 @@ test('refusal comes first, and wider scopes only where they may be given', () =>
   expect(labels({ widerScope: null })).toEqual(['Deny', 'Approve once', 'Open details']);
 });
 
-test('what is grave says what is lost, and is approved neither in a dialog nor in a notification', () => {
+test('a grave call names the loss and cannot be approved outside the window', () => {
   const command = { line: 'rm -rf build', cwd: '/ws' };
   const grave = approvalOf({
     widerScope: null,
@@ -78,7 +78,7 @@ test('what is grave says what is lost, and is approved neither in a dialog nor i
   expect(fitsNotice(grave)).toBe(false);
 });
 
-test('whatever a model writes, the text is bounded, and what can be approved is all there', () => {
+test('bounds any text of a model, and shows in full what can be approved', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), fc.string({ unit: 'binary', maxLength: 3_000 }), (summary, args) => {
       const approval = approvalOf({ summary, args, reason: args });

@@ -1,5 +1,5 @@
-// The text of an approval in a native dialog or a notification: short, exact, with everything invisible written out. If it does not fit,
-// the dialog says so and offers no approval. Pure.
+// The text of an approval in a native dialog or a notification: short and exact, with invisible characters written out. If the call does
+// not fit, the dialog says so and offers no approval. Pure.
 
 import { revealed } from '../../core/base/visible-text.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
@@ -8,7 +8,7 @@ import { graveKind } from '../../core/contracts/grave-calls.ts';
 export interface DialogText {
   readonly message: string;
   readonly detail: string;
-  /** False where the exact call does not fit: then only details or a refusal are offered. */
+  /** False if the exact call does not fit; the dialog then offers only details and denial. */
   readonly showsAll: boolean;
 }
 
@@ -38,17 +38,20 @@ export function dialogText(approval: Approval): DialogText {
 
 export function noticeText(approval: Approval): { title: string; body: string } {
   const summary = cut(revealed(headlineOf(approval)).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
-  // A call that can be approved there is shown there word for word.
+  // A call that can be approved in the notification is shown there verbatim.
   const lines = fitsNotice(approval) ? [summary, revealed(exactCall(approval)), approval.risk] : [summary, approval.risk];
   return { title: 'TrayClaw asks', body: lines.join('\n') };
 }
 
-/** The loss or transfer, if known; else the request. */
+/** The loss or transfer that the call causes, if known; otherwise the request. */
 function headlineOf({ summary, facts }: Approval): string {
   return facts.does ?? summary;
 }
 
-/** A notification has room for one line: longer and grave calls are answered where they can be read. */
+/**
+ * True if the call can be approved in a notification, which has room for one line. Longer and grave calls are answered where they can be
+ * read.
+ */
 export function fitsNotice(approval: Approval): boolean {
   if (graveKind(approval.facts) !== null) return false;
   const exact = revealed(exactCall(approval));
@@ -86,7 +89,7 @@ export interface DialogChoice {
   readonly answer: { readonly decision: 'approve'; readonly scope: GrantScope } | { readonly decision: 'deny' } | 'details';
 }
 
-/** Denial first: Return and Escape choose it. A grave call is approved only in the window, where an approval takes a second action. */
+/** Lists denial first: Return and Escape choose it. A grave call can be approved only in the window, where that takes a second action. */
 export function dialogChoices(approval: Approval, showsAll: boolean): readonly DialogChoice[] {
   const deny: DialogChoice = { label: 'Deny', answer: { decision: 'deny' } };
   const details: DialogChoice = { label: 'Open details', answer: 'details' };

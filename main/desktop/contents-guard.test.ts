@@ -1,4 +1,4 @@
-// Refusals are logged, for every page of the app and not only the first. tests/program tests the refusals.
+// Refusals are logged, for every page of the app and not only the first. tests/program tests the refusals themselves.
 
 import { EventEmitter } from 'node:events';
 import type { App } from 'electron';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { guardContents } from './contents-guard.ts';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 
-test('each page that is ever made is guarded, and every try is written down', () => {
+test('guards every page that is created, and logs every refusal', () => {
   const app = new EventEmitter();
   const logger = new RecordingLogger();
   const nothing = (): undefined => undefined;

@@ -1,5 +1,5 @@
-// The restrictions of every page of the app: no leaving its address, no new windows, no embedded pages except the one that draws diagrams,
-// no permissions. Attached to the app, so that every window has them.
+// The restrictions of every page of the app: it cannot leave its address, open windows, embed pages (except the one that draws diagrams),
+// or get permissions. Attached to the app, so that every window has them.
 
 import type { App, Session, WebContents } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -11,7 +11,7 @@ export interface ContentsGuardOptions {
   readonly logger: Logger;
 }
 
-/** Copying from the conversation is the one permission a page of ours has a use for. */
+/** The only permission our page needs is copying from the conversation. */
 const allowedPermissions: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
 
 export function guardContents({ app, session, logger }: ContentsGuardOptions): void {
@@ -47,7 +47,7 @@ function guardOne(contents: WebContents, logger: Logger): void {
     event.preventDefault();
     refuse('an embedded page', '');
   });
-  // External links are requested over the bridge, which requires a click.
+  // The page opens external links through the bridge, which requires a click.
   contents.setWindowOpenHandler(({ url }) => {
     refuse('a new window', url);
     return { action: 'deny' };

@@ -1,4 +1,4 @@
-// The shell's own failures: written down without secrets, told once, and the process ends.
+// Failures of the shell itself: logged without secrets, shown once, and the process ends.
 
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
@@ -20,14 +20,14 @@ function rig() {
   return { process, did, remove, know: (text: string) => (secret = text) };
 }
 
-test('an unexpected error: the log first, then the person, then the end', () => {
+test('an unexpected error is logged, then shown, then ends the process', () => {
   const { process, did, know } = rig();
   know('sk-12345');
   process.emit('uncaughtException', new Error('the key sk-12345 broke'));
   expect(did).toEqual(['error: an unexpected error: Error: the key ••• broke', 'told: TrayClaw has to stop', 'exit 1']);
 });
 
-test('what comes after it is written down and nothing else', () => {
+test('a later error is only logged', () => {
   const { process, did, know } = rig();
   know('hunter2');
   process.emit('unhandledRejection', 'hunter2 was not caught');
@@ -42,7 +42,7 @@ test('what comes after it is written down and nothing else', () => {
   ]);
 });
 
-test('taken away, it leaves nothing behind', () => {
+test('removing the guard removes its listeners', () => {
   const { process, remove } = rig();
   expect(process.eventNames()).toEqual(['uncaughtException', 'unhandledRejection']);
   remove();

@@ -1,5 +1,5 @@
-// Handles a failure of the shell itself: logs the fault without secrets, keeps the log's state, and ends the process instead of continuing
-// in an unknown state. The next start resumes the work.
+// Handles an unexpected error of the shell: logs it without secrets, keeps the log's state, and ends the process instead of continuing in
+// an unknown state. The next start resumes the work.
 
 import type { Logger } from '../../core/base/logger.ts';
 
@@ -7,12 +7,12 @@ export interface CrashGuardOptions {
   readonly process: Pick<NodeJS.Process, 'on' | 'off'>;
   readonly logger: Logger;
   readonly redact: (text: string) => string;
-  /** Tells the person, in a box that needs no window. */
+  /** Shows the error to the person, in a box that needs no window. */
   readonly tell: (title: string, text: string) => void;
   readonly exit: (code: number) => void;
 }
 
-/** Returns the function that takes the guard away. */
+/** Returns the function that removes the guard. */
 export function guardAgainstCrashes({ process, logger, redact, tell, exit }: CrashGuardOptions): () => void {
   let isEnding = false;
   const end = (what: string, cause: unknown): void => {

@@ -1,5 +1,5 @@
-// trayclaw:// links: they only open a place in the window. Anyone can write one, so none carries an answer, and only one for an MCP server
-// carries text: it fills a form that the person reads and sends.
+// Parses trayclaw:// links, which only open a place in the window. Anyone can write one, so no link carries an answer, and only the link
+// for an MCP server carries text: it fills a form that the person reads and submits.
 
 import type { ShellCommand } from '../../core/contracts/desktop-channels.ts';
 import { viewNames } from '../../core/contracts/views.ts';
@@ -29,14 +29,14 @@ export function placeOfLink(text: string): ShellCommand | null {
   return null;
 }
 
-/** Plain links only: no person, port, query or fragment has a meaning here. */
+/** Accepts plain links only: user name, port, query and fragment have no meaning here. */
 function parseOwn(text: string): URL | null {
   const url = text.length <= 200 ? URL.parse(text) : null;
   if (url?.protocol !== `${linkScheme}:`) return null;
   return [url.search, url.hash, url.username, url.password, url.port].every((part) => part === '') ? url : null;
 }
 
-/** The link among the arguments of a start, as Windows and Linux hand it over. */
+/** The link among the command-line arguments, where Windows and Linux pass it. */
 export function linkAmong(argv: readonly string[]): string | null {
   return argv.find((argument) => argument.startsWith(`${linkScheme}://`)) ?? null;
 }

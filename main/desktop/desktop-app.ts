@@ -43,10 +43,10 @@ export class DesktopApp {
   readonly #logger: Logger;
   readonly #lifetimes = new Lifetimes();
   #parts: Parts | null = null;
-  /** A link that came before there was anything to show. */
+  /** A link that arrived before there was anything to show. */
   #firstLink: string | null = null;
   #quitting: 'no' | 'closing' | 'closed' = 'no';
-  /** The runtime's redactor, once it runs; before that no secret is known. */
+  /** The runtime's redactor, once the runtime is running; before that no secret is known. */
   #redact = (text: string): string => text;
 
   constructor(options: DesktopAppOptions) {
@@ -56,7 +56,7 @@ export class DesktopApp {
     this.#logger = redactedLog(this.#fileLog, (text) => this.#redact(text));
   }
 
-  /** To be called before the app is ready: these may come at any time from then on. */
+  /** Must be called before the app is ready, because these events may occur at any time from then on. */
   listen(): void {
     const { app } = this.#electron;
     this.#firstLink = linkAmong(process.argv);
@@ -74,7 +74,7 @@ export class DesktopApp {
       this.#openPlace(url);
     });
     app.on('activate', () => this.#parts?.window.show());
-    // The work continues without a window.
+    // Without this listener Electron would quit; the work continues without a window.
     app.on('window-all-closed', () => undefined);
     app.on('before-quit', (event) => {
       if (this.#quitting === 'closed') return;
@@ -149,7 +149,7 @@ export class DesktopApp {
     return process.platform === 'darwin' && this.#electron.app.getLoginItemSettings().wasOpenedAtLogin;
   }
 
-  /** Other processes of the person, such as the command line, reach the runtime through here. */
+  /** Opens the doors through which the person's other processes, such as the command line, reach the runtime. */
   async #openDoors(claw: HostedClaw): Promise<void> {
     const { home, version, temporaryFolder } = this.#options;
     const door = new InstanceDoor({
@@ -175,7 +175,10 @@ export class DesktopApp {
     };
   }
 
-  /** Stops work under way; a person decides later whether it continues. An idle app just ends: every day begins so. */
+  /**
+   * The system session ends: stops running work, and a person decides later whether it continues. An idle app just quits, since this
+   * happens every day.
+   */
   #sessionEnds(claw: HostedClaw): void {
     if ((this.#parts?.status.status.runningTurns ?? 0) > 0) void this.#panic(claw, systemCaller);
     else this.#electron.app.quit();
@@ -197,7 +200,7 @@ export class DesktopApp {
 
   async #panic(claw: HostedClaw, by: Caller): Promise<void> {
     const reason = `Pressed: ${by.actor}.`;
-    // Shown first: to write it down takes a disk, and to end what runs takes its time.
+    // Show the stop first: recording it needs the disk, and ending running work takes time.
     this.#parts?.status.showStopping(reason);
     this.#parts?.router.command({ kind: 'stopping' });
     try {
@@ -214,7 +217,7 @@ export class DesktopApp {
     }
   }
 
-  /** Holds nothing up, unlike an error box. */
+  /** Shows a message without blocking, unlike an error box. */
   #say(type: 'error' | 'warning', message: string, detail: string): void {
     this.#electron.dialog.showMessageBox({ type, title: 'TrayClaw', message, detail, noLink: true }).catch((cause: unknown) => {
       this.#logger.log('warn', 'a message could not be shown', { message, cause: String(cause) });
@@ -235,7 +238,7 @@ export class DesktopApp {
     this.#parts.router.command(place);
   }
 
-  /** From the tray or the menu: asks a person if work is running. */
+  /** Quits from the tray or the menu: asks for confirmation while work is running. */
   async #quitOnPurpose(): Promise<void> {
     const { dialog, app } = this.#electron;
     const running = this.#parts?.status.status.runningTurns ?? 0;

@@ -1,4 +1,4 @@
-// The shell's state of the runtime, followed through its events: approvals, work, the stop.
+// The shell's view of the runtime, kept current from its events: approvals, work, the panic stop.
 
 import { EventEmitter } from 'node:events';
 import type { Notification } from 'electron';
@@ -43,7 +43,7 @@ const finished = {
   toolCalls: 0,
 };
 
-test('a question comes, is answered, and the work behind it ends', async () => {
+test('follows an approval from its request to the end of its turn', async () => {
   const { claw, watch, seen, settle } = await rig();
   claw.scripts.push([{ ask: { tool: 'write', args: '{}' } }, { say: 'done' }]);
   await claw.op('message.send', { text: 'go' });
@@ -59,7 +59,7 @@ test('a question comes, is answered, and the work behind it ends', async () => {
   ]);
 });
 
-test('what waited and ran before is there from the start, oldest question first', async () => {
+test('starts with pending approvals, oldest first, and running turns', async () => {
   const before = new FakeClaw();
   before.scripts.push([{ ask: { tool: 'write', args: '{}' } }]);
   await before.op('message.send', { text: 'go' });
@@ -73,14 +73,14 @@ test('what waited and ran before is there from the start, oldest question first'
   });
   const { watch, settle } = await rig(claw);
   expect([watch.status.approvals.map((one) => one.approvalId), watch.status.runningTurns]).toEqual([['apr_older', approval.approvalId], 1]);
-  // Told of again, it is the same question; and the turn that was under way is known by its session until it ends.
+  // An approval that is announced again is not added twice; a turn that was running before is known by its session until it ends.
   claw.append(approval.sessionId, { type: 'approval.requested', turnId: 'trn_1', body: { approval } });
   claw.append('ses_a', { type: 'turn.finished', turnId: 'trn_a', body: finished });
   await settle();
   expect([watch.status.approvals.length, watch.status.runningTurns]).toEqual([2, 0]);
 });
 
-test('two turns of one session are two: a direct call runs next to the conversation', async () => {
+test('counts a direct call and a turn of the same session separately', async () => {
   const { claw, watch, settle } = await rig();
   claw.append('ses_a', { type: 'turn.started', turnId: 'trn_1', body: started });
   claw.append('ses_a', { type: 'turn.started', turnId: 'trn_2', body: { ...started, kind: 'tool' } });
@@ -95,7 +95,7 @@ test('two turns of one session are two: a direct call runs next to the conversat
   expect(watch.status.runningTurns).toBe(1);
 });
 
-test('a stop from any door: when, why, what it ended; and its release', async () => {
+test('follows a panic stop from any door, and its release', async () => {
   const { claw, watch, seen, settle } = await rig();
   claw.append(systemSessionId, { type: 'panic.engaged', body: { reason: 'Pressed.', by: 'ada' } });
   claw.append(systemSessionId, { type: 'panic.measured', body: { killed: 3, tookMs: 12 } });
@@ -106,7 +106,7 @@ test('a stop from any door: when, why, what it ended; and its release', async ()
   expect([watch.status.panic, seen]).toEqual([calm, ['idle', 'stopped', 'stopped', 'idle']]);
 });
 
-test('a stop pressed here is shown before anything else happens; what then holds is read', async () => {
+test('shows a stop from the shell at once, then reads the actual state', async () => {
   const claw = new FakeClaw();
   const { watch, seen } = await rig(claw);
   watch.showStopping('Pressed: the tray.');
@@ -125,7 +125,7 @@ test('a stop pressed here is shown before anything else happens; what then holds
   expect(watch.status.panic.engaged).toBe(true);
 });
 
-test('a part that fails to show a change does not keep it from the others', async () => {
+test('a failing listener does not keep the change from the others', async () => {
   const { watch, seen, logger } = await rig();
   watch.onChange(() => {
     throw new Error('the tray is gone');
@@ -141,7 +141,7 @@ const telegramAs = (state: 'off' | 'running' | 'paused' | 'offline') =>
     'telegram.status': () => ({ state, sinceMs: 0, problem: null, bot: null, lastUpdateMs: null, people: 1, pairings: 0, strangers: 0 }),
   });
 
-test('the bot: nothing to pause where there is none, paused from the start, and paused and resumed at any door', async () => {
+test('the Telegram bot: absent, paused from the start, paused and resumed at any door', async () => {
   expect((await rig(telegramAs('off'))).watch.pausables).toEqual([]);
   expect((await rig(telegramAs('paused'))).watch.pausables).toEqual([{ id: 'telegram', name: 'Telegram', isPaused: true }]);
   const { claw, watch, seen, settle } = await rig(telegramAs('offline'));
@@ -162,7 +162,7 @@ test('the bot: nothing to pause where there is none, paused from the start, and 
   expect([entries().includes('Pause Telegram'), seen.length]).toEqual([true, told + 2]);
 });
 
-test('a helper at work is no news for a person: only what it asks is put before them, once', async () => {
+test("shows a subagent's approval once, but not the subagent's work", async () => {
   const { claw, watch, settle } = await rig();
   const shown: string[] = [];
   const prompter = new ApprovalPrompter({

@@ -1,5 +1,5 @@
-// The shell's view of the runtime, kept current from its events: pending approvals, running work, the panic stop. Derived only; the log
-// remains the truth.
+// The shell's view of the runtime, kept current from its events: pending approvals, running work, the panic stop. This state is derived;
+// the log is authoritative.
 
 import { Emitter } from '../../core/base/emitter.ts';
 import type { Logger } from '../../core/base/logger.ts';
@@ -17,15 +17,15 @@ export interface Pausable {
 
 export interface DesktopStatus {
   readonly panic: PanicStatus;
-  /** Waiting for an answer, oldest first. */
+  /** Pending approvals, oldest first. */
   readonly approvals: readonly Approval[];
-  /** Turns under way. */
+  /** The number of running turns. */
   readonly runningTurns: number;
 }
 
 export type Activity = 'stopped' | 'waiting' | 'working' | 'idle';
 
-/** The one thing the tray says: a stop before a question, a question before work. */
+/** The single state the tray shows: a panic stop before an approval, an approval before work. */
 export function activityOf(status: DesktopStatus): Activity {
   if (status.panic.engaged) return 'stopped';
   if (status.approvals.length > 0) return 'waiting';
@@ -39,7 +39,7 @@ export class StatusWatch {
   readonly #logger: Logger;
   readonly #changed: Emitter<DesktopStatus>;
   readonly #ending = new AbortController();
-  /** Turns, and sessions of which it is only known that one is under way. */
+  /** Ids of running turns; for turns that started before this view, the id of their session. */
   readonly #running = new Set<string>();
   #approvals: readonly Approval[] = [];
   #panic: PanicStatus = calm;
@@ -61,13 +61,13 @@ export class StatusWatch {
     return this.#isTelegramPaused === null ? [] : [{ id: 'telegram', name: 'Telegram', isPaused: this.#isTelegramPaused }];
   }
 
-  /** Called after every change. Returns the function that ends it. */
+  /** The listener is called after every change. Returns the function that removes it. */
   onChange(listener: (status: DesktopStatus) => void): () => void {
     return this.#changed.on(listener);
   }
 
   async start(): Promise<void> {
-    // The place in the log first: what happens while the lists are read is applied on top of them.
+    // Take the log position first, so that events during the reads below are applied on top of them.
     const events = this.#claw.events({ after: 'latest', signal: this.#ending.signal });
     const [approvals, panic, sessions, telegram] = await Promise.all([
       this.#claw.op('approval.list', {}),
@@ -78,7 +78,7 @@ export class StatusWatch {
     this.#approvals = approvals.approvals.toSorted((a, b) => a.createdAtMs - b.createdAtMs);
     this.#panic = panic;
     this.#isTelegramPaused = telegram.state === 'off' ? null : telegram.state === 'paused';
-    // Only the session of an earlier turn is known here; its end names the session too.
+    // A turn that started earlier is known only by its session; its final event names the session too.
     for (const session of sessions.sessions) if (session.status === 'running') this.#running.add(session.sessionId);
     this.#changed.emit(this.status);
     void this.#follow(events).catch((cause: unknown) => {
@@ -86,14 +86,14 @@ export class StatusWatch {
     });
   }
 
-  /** The panic stop was pressed here: shown before it is recorded, which takes a disk. What then holds is read by `readPanic`. */
+  /** Shows a panic stop that was pressed here, before it is recorded, which needs the disk. `readPanic` then reads the actual state. */
   showStopping(reason: string): void {
     if (this.#panic.engaged) return;
     this.#panic = { ...calm, engaged: true, reason };
     this.#changed.emit(this.status);
   }
 
-  /** For a stop that could not be recorded, and so has no event. Fails with an AppError. */
+  /** Reads the state of a stop that could not be recorded and so has no event. Throws an AppError on failure. */
   async readPanic(): Promise<void> {
     this.#panic = await this.#claw.op('panic.status', {});
     this.#changed.emit(this.status);

@@ -38,7 +38,7 @@ export interface TrayNeeds {
   readonly lifetimes: Lifetimes;
 }
 
-/** Null on a desktop that takes no tray icon; the window is then the only way. */
+/** Null on a desktop without tray icons; the app is then used through its window only. */
 export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | null {
   const { electron, logger, status } = options;
   const { Menu, nativeImage, nativeTheme, Tray } = electron;
@@ -89,7 +89,7 @@ function trayActions(options: TrayOptions, { window, router, prompter, login, re
         logger.log('error', 'the panic stop could not be released', { cause: String(cause) });
       });
     },
-    // The menu names nothing else.
+    // The menu offers only Telegram here.
     setPaused: (id, isPaused) => {
       claw.op(isPaused ? 'telegram.pause' : 'telegram.resume', {}, trayCaller).catch((cause: unknown) => {
         logger.log('error', 'a part could not be paused or resumed', { id, cause: String(cause) });
@@ -97,7 +97,7 @@ function trayActions(options: TrayOptions, { window, router, prompter, login, re
     },
     setLoginStart: (isOn) => {
       trySetLoginStart(login, isOn, logger);
-      // The click has changed the mark already; what holds is shown.
+      // The click has already changed the check mark; this shows the actual state.
       refresh();
     },
     quit: options.quit,

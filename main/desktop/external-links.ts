@@ -1,21 +1,21 @@
-// Opens links outside the window. Only web pages and mail, only after a person's click; the system chooses the program. The preload script
-// verifies the click; this file limits how much a compromised page could open.
+// Opens links outside the window: web pages and mail addresses only, and only after a person's click; the system chooses the program. The
+// preload script verifies the click; this file limits how much a compromised page could open.
 
 import type { Shell } from 'electron';
 import type { Clock } from '../../core/base/clock.ts';
 import type { Logger } from '../../core/base/logger.ts';
 
-/** A link of a model may say anything; these schemes lead to a page or a letter and to no program of its choosing. */
+/** A model may write any link; these schemes open a web page or a mail draft, never a program of the link's choice. */
 const schemes: ReadonlySet<string> = new Set(['https:', 'http:', 'mailto:']);
 
-/** The allowed fields of a mail link; others attach files of this machine. */
+/** The allowed fields of a mail link; others could attach local files. */
 const mailFields: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'subject', 'body']);
-/** Windows takes no longer ones. */
+/** Windows does not accept longer addresses. */
 const LENGTH_MAX = 2_000;
 
-/** The address as the system will get it, or null when it may not be opened. */
+/** The address as it is passed to the system; null if it may not be opened. */
 export function openableLink(url: string): string | null {
-  // Whitespace and control characters mean one thing to a parser and another to a shell's command line.
+  // Parsers and shell command lines interpret whitespace and control characters differently.
   if (url.length > LENGTH_MAX || /[\s\p{C}]/u.test(url)) return null;
   const parsed = URL.parse(url);
   if (parsed === null || !schemes.has(parsed.protocol)) return null;
@@ -32,7 +32,7 @@ export interface OutsideLinksOptions {
   readonly logger: Logger;
 }
 
-/** A double click opens one page. */
+/** Makes a double click open only one page. */
 const PAUSE_MS = 500;
 
 export class OutsideLinks {
@@ -43,7 +43,7 @@ export class OutsideLinks {
     this.#options = options;
   }
 
-  /** True when the address was passed to the system. A model may have written it. */
+  /** Returns true if the address was passed to the system. A model may have written it. */
   open(url: string): boolean {
     const { shell, clock, logger } = this.#options;
     const link = openableLink(url);
@@ -52,7 +52,7 @@ export class OutsideLinks {
       return false;
     }
     const nowMs = clock.monotonicMs();
-    // The same click twice: it was opened.
+    // The second click of a double click: the page is already open.
     if (nowMs - this.#lastMs < PAUSE_MS) return true;
     this.#lastMs = nowMs;
     shell.openExternal(link).catch((cause: unknown) => {

@@ -1,4 +1,4 @@
-// IPC: who may speak, what may be said, how much may be followed.
+// IPC: which senders are accepted, which messages are valid, how many streams may be open.
 
 import type { IpcMainInvokeEvent, WebContents } from 'electron';
 import { expect, test } from 'vitest';
@@ -52,7 +52,7 @@ const good: Readonly<Record<string, unknown>> = {
   [askChannels.openLink]: { url: 'https://example.com/' },
 };
 
-test.each(channels)('%s answers its own page only', async (channel) => {
+test.each(channels)("%s answers only the app's own page", async (channel) => {
   const { contents, mainFrame, from, ask, claw, logger, login, links, router } = rig();
   const strangers: [unknown, Frame | null][] = [
     [contents, { url: mainFrame.url }],
@@ -63,7 +63,7 @@ test.each(channels)('%s answers its own page only', async (channel) => {
   ];
   for (const [sender, frame] of strangers)
     await expect(from(sender, frame, channel, good[channel])).rejects.toMatchObject({ code: 'forbidden' });
-  // Our own top frame, once it shows something else.
+  // Our own top frame, after it navigated to another page.
   Object.assign(mainFrame, { url: 'app://trayclaw.evil/' });
   await expect(ask(channel, good[channel])).rejects.toMatchObject({ code: 'forbidden' });
   expect([claw.calls, login, links, new Set(logger.lines)]).toEqual([
@@ -77,7 +77,7 @@ test.each(channels)('%s answers its own page only', async (channel) => {
   router.dispose();
 });
 
-test.each(channels)('%s refuses what does not fit', async (channel) => {
+test.each(channels)('%s rejects invalid messages', async (channel) => {
   const { ask, claw, login, links, router } = rig();
   const bad: unknown[] = [
     undefined,
@@ -98,7 +98,7 @@ test.each(channels)('%s refuses what does not fit', async (channel) => {
   router.dispose();
 });
 
-test('an operation is answered; an unknown one, wrong parameters and a prototype name are errors', async () => {
+test('returns errors for unknown operations, bad parameters and prototype names', async () => {
   const { ask, claw, router } = rig();
   const op = (name: string, params: unknown = {}): Promise<unknown> => ask(askChannels.op, { name, params });
   expect(await op('panic.status')).toMatchObject({ ok: true, result: { engaged: false } });
@@ -109,7 +109,7 @@ test('an operation is answered; an unknown one, wrong parameters and a prototype
   router.dispose();
 });
 
-test('streams: sixteen at once, each number once, and a page that goes takes them along', async () => {
+test('streams: 16 at once, unique ids, closed together with their page', async () => {
   const { ask, router, sent, claw } = rig();
   for (let followId = 1; followId <= 16; followId += 1) await ask(askChannels.follow, { followId, after: 'latest' });
   await expect(ask(askChannels.follow, { followId: 17, after: 'latest' })).rejects.toMatchObject({ code: 'conflict' });
@@ -125,7 +125,7 @@ test('streams: sixteen at once, each number once, and a page that goes takes the
   router.dispose();
 });
 
-test('a stop is sent to a listening page, and not kept for one that does not listen', async () => {
+test('sends a stop to a listening page, and does not queue it for others', async () => {
   const { ask, router, sent } = rig();
   router.command({ kind: 'stopping' });
   await ask(askChannels.ready, {});
@@ -135,14 +135,14 @@ test('a stop is sent to a listening page, and not kept for one that does not lis
   router.dispose();
 });
 
-test('a link is passed on, and the answer says whether it was opened', async () => {
+test('passes a link on and returns whether it was opened', async () => {
   const { ask, router, links } = rig();
   const url = 'https://example.com/';
   expect([await ask(askChannels.openLink, { url }), await ask(askChannels.openLink, { url }), links]).toEqual([true, false, [url, url]]);
   router.dispose();
 });
 
-test('commands wait until the window listens, a hundred of them at most', async () => {
+test('queues up to a hundred commands until the window listens', async () => {
   const { ask, router, sent, handlers, login } = rig();
   for (let i = 0; i < 150; i += 1) router.command({ kind: 'show', view: 'health' });
   expect(sent).toEqual([]);

@@ -1,5 +1,5 @@
-// The window's connection to the runtime over IPC: checks the sender and content of every message before anything else. Knows the
-// operations table and nothing of what the operations do.
+// The window's connection to the runtime over IPC. Checks the sender and the content of every message before anything else. Knows the
+// operations table but not what the operations do.
 
 import type { IpcMain, IpcMainInvokeEvent, WebContents } from 'electron';
 import type * as z from 'zod';
@@ -28,18 +28,18 @@ export interface IpcRouterOptions {
   readonly ipcMain: Pick<IpcMain, 'handle' | 'removeHandler'>;
   readonly claw: Claw;
   readonly logger?: Logger;
-  /** The contents of the one window, while there is one. */
+  /** The web contents of the only window; null if there is no window. */
   windowContents(): WebContents | null;
-  /** True for the address the window's own page has. */
+  /** True for the address of the window's own page. */
   isOwnPage(url: string): boolean;
   shellFacts(): ShellFacts;
   setLoginStart(isOn: boolean): void;
-  /** True when it was passed to the system. */
+  /** Returns true if the link was passed to the system. */
   openLink(url: string): boolean;
 }
 
 const caller: Caller = { channel: 'window', actor: 'window' };
-/** A reloaded page leaves its streams behind; more than this many at once is a fault. */
+/** A reloaded page closes its streams, so more than this many at once indicate a bug. */
 const STREAMS_MAX = 16;
 const BACKLOG_MAX = 100;
 
@@ -64,16 +64,16 @@ export class IpcRouter {
     this.#answer(askChannels.openLink, openLinkMessageSchema, ({ url }) => options.openLink(url));
   }
 
-  /** Tells the window, or as soon as it listens. */
+  /** Sends a command to the window, or queues it until the window listens. */
   command(command: ShellCommand): void {
     const contents = this.#options.windowContents();
     if (this.#isReady && contents !== null) contents.send(tellChannels.command, command);
-    // A page that is yet to come asks for itself whether everything is stopped.
+    // A page that is not listening yet reads the stop state when it loads.
     else if (command.kind === 'stopping') return;
     else if (this.#backlog.length < BACKLOG_MAX) this.#backlog.push(command);
   }
 
-  /** The page was closed or reloaded: ends everything it left running. */
+  /** The page was closed or reloaded: ends all its streams. */
   forgetPage(): void {
     this.#isReady = false;
     for (const stream of this.#streams.values()) stream.abort();
@@ -89,13 +89,13 @@ export class IpcRouter {
     this.#options.ipcMain.handle(channel, (event, message: unknown) => {
       this.#assertOwn(event, channel);
       const parsed = schema.safeParse(message);
-      // Only a modified page sends this, so details would not help.
+      // Only a modified page sends an invalid message, so details would not help.
       if (!parsed.success) throw new AppError('invalid_params', `The message on ${channel} does not fit.`);
       return work(parsed.data, event.sender);
     });
   }
 
-  /** Our window, its top frame, our page: a frame inside it, another window or a page we did not serve has no say. */
+  /** Accepts only the top frame of our window while it shows our page; rejects inner frames, other windows and pages we did not serve. */
   #assertOwn(event: IpcMainInvokeEvent, channel: string): void {
     const frame = event.senderFrame;
     const isOwn =
@@ -111,7 +111,7 @@ export class IpcRouter {
   async #op(name: string, params: unknown): Promise<OpReply> {
     try {
       if (!isOpName(name)) throw new AppError('unknown_op', `There is no operation ${JSON.stringify(name)}.`);
-      // The table checks the parameters, as for every door.
+      // The operations table checks the parameters, as for every door.
       return { ok: true, result: await this.#options.claw.op(name, params as never, caller) };
     } catch (cause) {
       const error = toAppError(cause);
@@ -134,7 +134,7 @@ export class IpcRouter {
     }
     const stream = new AbortController();
     this.#streams.set(followId, stream);
-    // A failure is the stream's end: the window opens another one.
+    // A failure ends the stream; the window opens another one.
     void this.#stream(followId, after, contents, stream.signal).catch((cause: unknown) => {
       this.#logger.log('warn', 'a stream to the window failed', { cause: String(cause) });
     });
@@ -150,7 +150,7 @@ export class IpcRouter {
       if (!signal.aborted && !contents.isDestroyed()) contents.send(tellChannels.notice, { followId, notice } satisfies StreamMessage);
     };
     const { claw } = this.#options;
-    // Subscribed before the window learns that the stream is open, so that it misses nothing after that.
+    // Subscribe before the window learns that the stream is open, so that it misses nothing after that.
     const events = claw.events({ after, signal });
     const stopDeltas = claw.onDelta((delta) => tell({ kind: 'delta', delta }));
     tell({ kind: 'open' });

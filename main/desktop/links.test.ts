@@ -10,7 +10,7 @@ import { openableLink, OutsideLinks } from './external-links.ts';
 const ses = 'ses_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const apr = 'apr_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
-test('links lead to places', () => {
+test('links open places in the window', () => {
   const all = ['trayclaw://settings', 'trayclaw://approvals/', `trayclaw://session/${ses}`, `trayclaw://approval/${apr}`];
   expect(all.map(placeOfLink)).toEqual([
     { kind: 'show', view: 'settings' },
@@ -20,7 +20,7 @@ test('links lead to places', () => {
   ]);
 });
 
-test('a link for an MCP server hands on its query and nothing else', () => {
+test('a link for an MCP server passes on its query and nothing else', () => {
   const query = 'name=files&command=npx&arg=-y';
   expect(placeOfLink(`trayclaw://mcp/add?${query}`)).toEqual({ kind: 'show-server', query });
   for (const link of [
@@ -38,7 +38,7 @@ test.each(viewNames)('the view %s has a deep link', (view) => {
   expect(placeOfLink(`trayclaw://${view}`)).toEqual({ kind: 'show', view });
 });
 
-test('the links that the guide names lead to places', () => {
+test('every link named in the guide opens a place', () => {
   const guide = readFileSync(new URL('../../docs/guide/window.md', import.meta.url), 'utf8');
   const links = [...guide.matchAll(/`(trayclaw:\/\/[^`]+)`/g)].map(([, link = '']) =>
     link.replace('session/ID', `session/${ses}`).replace('approval/ID', `approval/${apr}`),
@@ -68,18 +68,18 @@ test.each([
   'https://settings',
   'trayclaw://chat?text=rm%20-rf',
   `trayclaw://settings/${'a'.repeat(300)}`,
-])('%s leads nowhere', (link) => {
+])('%s opens no place', (link) => {
   expect(placeOfLink(link)).toBeNull();
 });
 
-test('the link is found among the arguments of a start', () => {
+test('finds the link among the command-line arguments', () => {
   expect([linkAmong(['/app', '--background', 'trayclaw://chat']), linkAmong(['/app', '--x=trayclaw://chat'])]).toEqual([
     'trayclaw://chat',
     null,
   ]);
 });
 
-test('pages and mail are opened, as the system will get them', () => {
+test('opens web pages and mail addresses exactly as the system receives them', () => {
   const all = ['https://example.com/a?b=c#d', 'http://example.com', 'mailto:a@example.com?subject=hi', 'https://bücher.example/'];
   expect(all.map(openableLink)).toEqual([
     'https://example.com/a?b=c#d',
@@ -152,11 +152,11 @@ test.each(hostile)('%j is not opened', (link) => {
   expect(openableLink(link)).toBeNull();
 });
 
-test('there are fifty of them', () => {
+test('the list above contains at least fifty links', () => {
   expect(new Set(hostile).size).toBeGreaterThanOrEqual(50);
 });
 
-test('one press opens one page; what may not be opened and what the system refuses is written down', async () => {
+test('opens one page per click, and logs refused and failed links', async () => {
   const opened: string[] = [];
   const logger = new RecordingLogger();
   let nowMs = 0;
@@ -166,7 +166,7 @@ test('one press opens one page; what may not be opened and what the system refus
   };
   const links = new OutsideLinks({ shell: { openExternal }, clock: { monotonicMs: () => nowMs }, logger });
   expect([links.open('file:///etc/passwd'), links.open('https://a.example'), links.open('https://a.example')]).toEqual([false, true, true]);
-  // A page gone bad with one fresh click behind it.
+  // A compromised page that tries many links after one fresh click.
   for (let i = 0; i < 50; i += 1) links.open(`https://a.example/${i}`);
   expect(opened).toEqual(['https://a.example/']);
   nowMs = 500;

@@ -1,4 +1,4 @@
-// Starting at login: the system's setting where there is one, the autostart file where there is none, and its Exec line as a desktop reads it.
+// Starting at login: through the system's setting where one exists, otherwise through the autostart file and its Exec line.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ function rig(changes: Partial<LoginStartOptions> = {}) {
 }
 
 /**
- * The command a desktop runs for an Exec line: the string escapes of the format, the quoting of the key, then %% (Desktop Entry
+ * The command that a desktop runs for an Exec line: undoes the string escapes of the format, the quoting of the key, then %% (Desktop Entry
  * Specification 1.5).
  */
 function readExec(value: string): string[] {
@@ -53,7 +53,7 @@ function execOf(file: string): string {
   return line?.slice('Exec='.length) ?? '';
 }
 
-test.each(['darwin', 'win32'] as const)('on %s the system keeps it, asked with what it would start', (platform) => {
+test.each(['darwin', 'win32'] as const)('on %s the system stores the setting, queried with the command it starts', (platform) => {
   const { login, said } = rig({ platform, args: ['--home=/data'] });
   const item = { path: '/opt/trayclaw/trayclaw', args: ['--home=/data', '--background'] };
   expect(login?.isOn()).toBe(false);
@@ -68,17 +68,17 @@ test.each([
   ['--home=C:\\My Data', '"--home=C:\\My Data"'],
   ['--home=C:\\My Data\\', '"--home=C:\\My Data\\\\"'],
   ['say "hi"', '"say \\"hi\\""'],
-])('on Windows a word with a space comes in quotes: %s', (word, quoted) => {
+])('on Windows an argument with a space is quoted: %s', (word, quoted) => {
   const { login, said } = rig({ platform: 'win32', args: [word] });
   login?.isOn();
   expect(said).toEqual([{ path: '/opt/trayclaw/trayclaw', args: [quoted, '--background'] }]);
 });
 
-test('elsewhere it cannot be set', () => {
+test('returns null on an unsupported system', () => {
   expect(rig({ platform: 'freebsd' }).login).toBeNull();
 });
 
-test('on Linux a file comes and goes', () => {
+test('on Linux a file is created and removed', () => {
   const { login, file } = rig();
   expect(login?.isOn()).toBe(false);
   login?.set(true);
@@ -92,7 +92,7 @@ test('on Linux a file comes and goes', () => {
   expect([login?.isOn(), existsSync(file)]).toEqual([false, false]);
 });
 
-test.each(['Hidden=true', 'X-GNOME-Autostart-enabled=false'])('%s is how a desktop switches it off', (line) => {
+test.each(['Hidden=true', 'X-GNOME-Autostart-enabled=false'])('%s is recognised as switched off by the desktop', (line) => {
   const { login, file } = rig();
   login?.set(true);
   writeFileSync(file, readFileSync(file, 'utf8').replace('Hidden=false', line));
@@ -101,7 +101,7 @@ test.each(['Hidden=true', 'X-GNOME-Autostart-enabled=false'])('%s is how a deskt
   expect(login?.isOn()).toBe(true);
 });
 
-test('the folder a person chose counts only as an absolute one', () => {
+test('ignores XDG_CONFIG_HOME unless it is absolute', () => {
   const { userHome } = rig();
   const inside = rig({ env: { XDG_CONFIG_HOME: join(userHome, 'settings') } });
   inside.login?.set(true);
@@ -111,13 +111,13 @@ test('the folder a person chose counts only as an absolute one', () => {
   expect(existsSync(relative.file)).toBe(true);
 });
 
-test('of an AppImage the file that stays is started', () => {
+test('starts an AppImage by its file, which has a stable path', () => {
   const { login, file } = rig({ env: { APPIMAGE: '/home/me/TrayClaw.AppImage' }, execPath: '/tmp/.mount_x/trayclaw' });
   login?.set(true);
   expect(readExec(execOf(file))).toEqual(['/home/me/TrayClaw.AppImage', '--background']);
 });
 
-test('spaces, percent signs and everything a shell would touch arrive as they are', () => {
+test('spaces, percent signs and shell characters survive the Exec line', () => {
   const { login, file } = rig({ execPath: '/opt/My Apps/100% "claw" $HOME `x` \\ é', args: ["--home=/data/it's mine"] });
   login?.set(true);
   expect(execOf(file)).toBe('"/opt/My Apps/100%% \\\\"claw\\\\" \\\\$HOME \\\\`x\\\\` \\\\\\\\ é" "--home=/data/it\'s mine" --background');
@@ -133,7 +133,7 @@ test('spaces, percent signs and everything a shell would touch arrive as they ar
   );
 });
 
-test('a folder that takes no file is said in the log and changes nothing', () => {
+test('a folder that cannot be written is logged and changes nothing', () => {
   const { userHome } = rig();
   writeFileSync(join(userHome, 'plain'), '');
   chmodSync(join(userHome, 'plain'), 0o600);

@@ -1,5 +1,5 @@
-// Starts the app with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
-// (freedesktop.org Desktop Application Autostart Specification 0.5). Starts in the background.
+// Starts the app in the background when the person logs in: through the system's own setting on macOS and Windows, through a file in the
+// autostart folder on Linux (freedesktop.org Desktop Application Autostart Specification 0.5).
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Logger } from '../../core/base/logger.ts';
 
 export interface LoginStart {
   isOn(): boolean;
-  /** Fails with the error of the file system where the folder takes no file. */
+  /** Throws the file system's error if the file cannot be written. */
   set(isOn: boolean): void;
 }
 
@@ -30,7 +30,7 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   if (options.platform === 'linux') return new AutostartFile(options);
   if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
   const { app, execPath } = options;
-  // Electron joins the words without quoting, so on Windows a word with a space needs quotes.
+  // Electron joins the arguments without quoting, so on Windows an argument with a space needs quotes.
   const args = [...options.args, backgroundFlag].map((word) => (options.platform === 'win32' ? quoteWindows(word) : word));
   const item = { path: execPath, args };
   return {
@@ -39,7 +39,7 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   };
 }
 
-/** After a click: the actual state is shown, and a failure is logged. */
+/** Changes the setting after a click. A failure is only logged; the caller then shows the actual state. */
 export function trySetLoginStart(login: LoginStart | null, isOn: boolean, logger: Logger): void {
   try {
     login?.set(isOn);
@@ -57,7 +57,7 @@ class AutostartFile implements LoginStart {
     const config = env['XDG_CONFIG_HOME'];
     this.#folder = join(config !== undefined && isAbsolute(config) ? config : join(userHome, '.config'), 'autostart');
     this.#file = join(this.#folder, 'io.trayclaw.TrayClaw.desktop');
-    // An AppImage is mounted elsewhere at each start; only its own file has a stable path.
+    // An AppImage is mounted in a different folder at each start; only the AppImage file itself has a stable path.
     const program = env['APPIMAGE'] ?? execPath;
     this.#command = [program, ...args, backgroundFlag].map(quoteExec).join(' ');
   }
@@ -73,7 +73,7 @@ class AutostartFile implements LoginStart {
       // Desktops disable an entry with these keys instead of removing the file.
       return value('Hidden') !== 'true' && value('X-GNOME-Autostart-enabled') !== 'false';
     } catch {
-      // No file: not started.
+      // Without the file, the app does not start at login.
       return false;
     }
   }
@@ -89,7 +89,7 @@ class AutostartFile implements LoginStart {
   }
 }
 
-/** Quoting of the Exec key (Desktop Entry Specification 1.5): double quotes, and %% for a percent sign. */
+/** Quotes a word for the Exec key (Desktop Entry Specification 1.5): double quotes, and %% for a percent sign. */
 function quoteExec(word: string): string {
   const safe = word.replaceAll('%', '%%');
   return /^[A-Za-z0-9_@+=:,./%-]+$/.test(safe)
@@ -101,7 +101,7 @@ function quoteExec(word: string): string {
         .replaceAll('\r', '\\r')}"`;
 }
 
-/** Quoting that CommandLineToArgvW undoes: backslashes count only before a quote. */
+/** Quotes a word for CommandLineToArgvW, where backslashes are special only before a quote. */
 function quoteWindows(word: string): string {
   if (word !== '' && !/[\s"]/.test(word)) return word;
   return `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;

@@ -1,4 +1,4 @@
-// The one window: made once, hidden when closed, in its place, seen or not; what its page and its system tell is passed on.
+// The one window: created once, hidden when closed, restored to its place; passes on events of its page and of the system.
 
 import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { MainWindow } from './main-window.ts';
 import { WindowPlaceFile } from './window-place.ts';
 
-/** The calls of a window that are used, and its events in the order a person would cause them. */
+/** The used parts of a BrowserWindow, with its events in the order a person would cause them. */
 class FakeWindow extends EventEmitter {
   readonly webContents = new EventEmitter();
   readonly options: BrowserWindowConstructorOptions;
@@ -104,7 +104,7 @@ function rig() {
   return { window: make(), make, made, place, take, close, quit: () => (isQuitting = true) };
 }
 
-test('made when first shown, once; until then it has no contents and is not seen', () => {
+test('is created once, when first shown; before that it counts as hidden', () => {
   const { window, made } = rig();
   window.setTitle('unseen');
   window.reload();
@@ -120,7 +120,7 @@ test('made when first shown, once; until then it has no contents and is not seen
   ]);
 });
 
-test('closing hides it and keeps its place; while the app quits it closes', () => {
+test('closing hides it and saves its place; while the app quits it closes', () => {
   const { window, made, close, place, quit } = rig();
   window.show();
   const [fake] = made;
@@ -133,7 +133,7 @@ test('closing hides it and keeps its place; while the app quits it closes', () =
   expect(close(fake)).toBe(false);
 });
 
-test('the place it was left in is where it comes back, maximised as it was', () => {
+test('returns to its last place, maximised if it was', () => {
   const { window, make, made } = rig();
   window.show();
   const [first] = made;
@@ -145,7 +145,7 @@ test('the place it was left in is where it comes back, maximised as it was', () 
   expect([{ x, y, width, height }, made[1]?.seen.maximized]).toEqual([{ x: 300, y: 200, width: 900, height: 700 }, true]);
 });
 
-test('a window given up keeps its place; the next one is new', () => {
+test('abandon() saves the place, and the next window is new', () => {
   const { window, made, place } = rig();
   window.abandon();
   window.show();
@@ -157,13 +157,13 @@ test('a window given up keeps its place; the next one is new', () => {
   expect([made.length, made[1]?.options.x, window.attention]).toEqual([2, 10, 'focused']);
 });
 
-test('minimised, its place is not taken for one, and it comes back from there', () => {
+test('does not save the place of a minimised window', () => {
   const { window, made, close, place } = rig();
   window.show();
   const [fake] = made;
   if (fake !== undefined) Object.assign(fake, { bounds: { x: -32_000, y: -32_000, width: 160, height: 28 } });
   if (fake !== undefined) fake.seen = { ...fake.seen, minimized: true, focused: false };
-  // Visible to the system, not to the person.
+  // The system reports the minimised window as visible, but the person cannot see it.
   expect([window.attention, close(fake), place.read([{ x: -40_000, y: -40_000, width: 80_000, height: 80_000 }])]).toEqual([
     'hidden',
     true,
@@ -173,7 +173,7 @@ test('minimised, its place is not taken for one, and it comes back from there', 
   expect(window.attention).toBe('focused');
 });
 
-test('every change of visibility is reported, and the end of the window too', () => {
+test('reports every change of visibility, and the end of the window', () => {
   const { window, made, take } = rig();
   window.show();
   take();
@@ -183,7 +183,7 @@ test('every change of visibility is reported, and the end of the window too', ()
   expect([take(), window.attention]).toEqual([['page gone', 'attention'], 'hidden']);
 });
 
-test('a reloaded page is over; a place within it is not; a frame does not count', () => {
+test('reports reloads and crashes, but not navigation in the page or in frames', () => {
   const { window, made, take } = rig();
   window.show();
   take();
@@ -201,7 +201,7 @@ test('a reloaded page is over; a place within it is not; a frame does not count'
   expect(take()).toEqual(['page gone', 'the page ended (oom)', 'the page could not be loaded (ERR_FILE_NOT_FOUND)']);
 });
 
-test('Windows says through the window that the session may end, and that it ends', () => {
+test('on Windows reports that the session may end and that it ends', () => {
   const { window, made, take } = rig();
   window.show();
   take();

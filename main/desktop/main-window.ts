@@ -11,16 +11,16 @@ export interface MainWindowOptions {
   readonly preloadFile: string;
   readonly page: string;
   readonly iconFile: string | null;
-  /** True once the app quits: only then does closing the window close it. */
+  /** True once the app quits: only then does closing the window really close it. */
   readonly isQuitting: () => boolean;
   /** The page was reloaded or closed: its streams end. */
   readonly onPageGone: () => void;
-  /** The page crashed or could not be loaded. */
+  /** The page crashed or failed to load. */
   readonly onPageFailed: (why: string) => void;
-  /** The window gained or lost the focus, or became hidden. */
+  /** The window gained or lost focus, or was shown or hidden. */
   readonly onAttentionChanged: () => void;
   readonly isDark: () => boolean;
-  /** Windows alone tells an app through its windows: the session may end, and it ends now. */
+  /** Windows tells an app only through its windows that the session may end, or ends now. */
   readonly onSessionMayEnd: () => void;
   readonly onSessionEnd: () => void;
 }
@@ -53,7 +53,7 @@ export class MainWindow {
     return window.isFocused() ? 'focused' : 'visible';
   }
 
-  /** Brings the window to the front, creating it when there is none. */
+  /** Brings the window to the front; creates it first if needed. */
   show(): void {
     const window = this.browserWindow ?? this.#make();
     if (window.isMinimized()) window.restore();
@@ -69,7 +69,7 @@ export class MainWindow {
     this.browserWindow?.reload();
   }
 
-  /** For a window whose page cannot be recovered. */
+  /** Destroys a window whose page cannot be recovered. */
   abandon(): void {
     this.#keepPlace();
     this.browserWindow?.destroy();
@@ -91,7 +91,7 @@ export class MainWindow {
       ...(iconFile === null ? {} : { icon: iconFile }),
       title: 'TrayClaw',
       show: false,
-      // The colour of the page, so that no white flashes up before it is there.
+      // The page's background colour, so that no white flashes before the page is drawn.
       backgroundColor: this.#options.isDark() ? '#1b1a18' : '#fbfaf8',
       autoHideMenuBar: true,
       webPreferences: {
@@ -112,7 +112,7 @@ export class MainWindow {
     if (last?.maximized === true) window.maximize();
     this.#follow(window);
     this.#window = window;
-    // A failure arrives as did-fail-load.
+    // A failure is reported through did-fail-load.
     void window.loadURL(page).catch(() => undefined);
     return window;
   }
@@ -126,7 +126,7 @@ export class MainWindow {
     window.on('close', (event) => {
       this.#keepPlace();
       if (isQuitting()) return;
-      // The work continues; the tray or another start brings the window back.
+      // The work continues; the tray or another start shows the window again.
       event.preventDefault();
       window.hide();
     });
@@ -160,7 +160,7 @@ export class MainWindow {
       if (details.reason !== 'clean-exit') onPageFailed(`the page ended (${details.reason})`);
     });
     contents.on('did-fail-load', (...[, code, description, , isMainFrame]) => {
-      // -3: given up for another load.
+      // -3 (ERR_ABORTED): replaced by another load.
       if (isMainFrame && code !== -3) onPageFailed(`the page could not be loaded (${description})`);
     });
   }

@@ -1,4 +1,4 @@
-// A page that fails: loaded again twice, then a person is asked, once; what was long ago does not count.
+// A failing page is reloaded twice; then a person is asked, once. Failures long ago do not count.
 
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
@@ -37,19 +37,19 @@ test('reloads twice automatically, then asks a person, for any number of failure
   expect([reloads(), asked, new Set(logger.lines)]).toEqual([2, ['three'], new Set(['error: the window failed'])]);
   await answer(true);
   expect(reloads()).toBe(3);
-  // From the beginning.
+  // The person chose to try again, so the count restarts.
   recovery.failed('six');
   recovery.failed('seven');
   expect([reloads(), asked]).toEqual([5, ['three']]);
   recovery.failed('eight');
   await answer(false);
   expect([reloads(), left(), asked]).toEqual([5, 1, ['three', 'eight']]);
-  // A new window is a new beginning.
+  // A new window resets the count.
   recovery.failed('nine');
   expect(reloads()).toBe(6);
 });
 
-test('failures a minute apart are each met alone', () => {
+test('failures more than a minute apart are counted separately', () => {
   const { recovery, clock, asked, reloads } = rig();
   for (let i = 0; i < 10; i += 1) {
     recovery.failed('crashed');

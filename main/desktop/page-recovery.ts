@@ -7,9 +7,9 @@ export interface PageRecoveryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly reload: () => void;
-  /** Takes the window away; the next time it is shown it is a new one. */
+  /** Discards the window, so that the next time it is shown it is created again. */
   readonly leave: () => void;
-  /** Resolves to whether to try again. */
+  /** Resolves to true if the person wants to try again. */
   readonly ask: (why: string) => Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// The panic keys: held, taken by another program, no keys at all, given back.
+// The panic hotkey: registered, taken by another program, not configured, unregistered.
 
 import { expect, test } from 'vitest';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
@@ -29,7 +29,7 @@ function rig(register: (keys: string) => boolean = () => true, keys = accelerato
   return { panicKeys, held, logger, presses: () => presses };
 }
 
-test('held keys stop everything, are named as a person reads them, and are given back', () => {
+test('registered keys stop everything, are shown in readable form, are unregistered', () => {
   const { panicKeys, held, logger, presses } = rig();
   held.set('Control+A', () => undefined);
   held.get(accelerator)?.();
@@ -43,7 +43,7 @@ test('held keys stop everything, are named as a person reads them, and are given
   expect([[...held.keys()], panicKeys.shown]).toEqual([['Control+A'], null]);
 });
 
-test('on Wayland keys are asked for, and held once they were pressed', () => {
+test('on Wayland keys are only requested until they were pressed once', () => {
   const { panicKeys, held, presses } = rig(() => true, accelerator, true);
   expect([panicKeys.state.kind, panicKeys.shown]).toEqual(['asked', null]);
   expect(panicKeysCheck(panicKeys.state)?.detail).toContain('Wayland does not say whether it was granted. Press it once to be sure');
@@ -62,7 +62,7 @@ test.each([
   expect(isWayland(platform, env)).toBe(expected);
 });
 
-test('keys another program has are said to be, and not given back', () => {
+test('reports keys that another program holds, and does not unregister them', () => {
   const { panicKeys, held, logger } = rig(() => false);
   held.set(accelerator, () => undefined);
   expect([panicKeys.shown, panicKeysCheck(panicKeys.state), logger.lines]).toEqual([
@@ -79,19 +79,19 @@ test('keys another program has are said to be, and not given back', () => {
   expect(held.has(accelerator)).toBe(true);
 });
 
-test('a text that names no keys is refused in plain words', () => {
+test('rejects a text that is not a key combination, in plain language', () => {
   const { panicKeys } = rig(() => {
     throw new TypeError('conversion failure');
   }, 'Hyper+Nothing');
   expect(panicKeys.state).toEqual({ kind: 'refused', shown: 'Hyper+Nothing', why: '"Hyper+Nothing" is not a combination of keys.' });
 });
 
-test('no keys are no fault', () => {
+test('an empty setting is no problem', () => {
   const { panicKeys, held } = rig(() => true, '');
   expect([panicKeys.state, panicKeysCheck(panicKeys.state), held.size]).toEqual([{ kind: 'none' }, null, 0]);
 });
 
-test('keys read as the platform writes them', () => {
+test('shows keys as the platform writes them', () => {
   expect([readable(accelerator, 'darwin'), readable('Command+Option+P', 'darwin'), readable('Super+Control+F12', 'win32')]).toEqual([
     '⌘⌥⇧Esc',
     '⌘⌥P',

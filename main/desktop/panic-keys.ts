@@ -1,4 +1,4 @@
-// The panic stop's global hotkey: registered while the app runs; tells the person when another program has it.
+// The panic stop's global hotkey: registered while the app runs. Tells the person if another program holds it.
 
 import type { GlobalShortcut } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -6,7 +6,7 @@ import type { Finding } from '../../core/contracts/health.ts';
 
 export interface PanicKeysOptions {
   readonly globalShortcut: Pick<GlobalShortcut, 'register' | 'unregister' | 'isRegistered'>;
-  /** In Electron's notation: "CommandOrControl+Alt+Shift+Escape". Empty for none. */
+  /** In Electron's notation: "CommandOrControl+Alt+Shift+Escape". Empty for no hotkey. */
   readonly accelerator: string;
   readonly platform: NodeJS.Platform;
   /** The portal of a Wayland desktop may refuse the keys after it accepted the request, without telling Electron. */
@@ -17,7 +17,7 @@ export interface PanicKeysOptions {
 
 export type PanicKeysState =
   | { readonly kind: 'held'; readonly shown: string }
-  /** Requested, but unconfirmed until the first press. */
+  /** Requested, but not confirmed until the first press. */
   | { readonly kind: 'asked'; readonly shown: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly shown: string; readonly why: string };
@@ -35,7 +35,7 @@ export class PanicKeys {
     return this.#state;
   }
 
-  /** The keys as a person reads them, where they are known to work. */
+  /** The keys in readable form; null unless they are known to work. */
   get shown(): string | null {
     return this.#state.kind === 'held' ? this.#state.shown : null;
   }
@@ -60,7 +60,7 @@ export class PanicKeys {
       if (!globalShortcut.register(accelerator, onPress)) return refuse(`Another program has the keys ${shown}.`);
       return { kind: onWayland ? 'asked' : 'held', shown };
     } catch {
-      // Electron throws for a text that names no keys.
+      // Electron throws if the text is not a key combination.
       return refuse(`"${accelerator}" is not a combination of keys.`);
     }
   }

@@ -1,4 +1,4 @@
-// Sleep, wake and the end of the session, passed on while they are followed.
+// Sleep, wake and the end of the session are passed on until the listener is removed.
 
 import { EventEmitter } from 'node:events';
 import type { PowerMonitor } from 'electron';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { followPower } from './power.ts';
 
-test('each event does its own work, and none after the end', () => {
+test('each event calls its handler, and none after removal', () => {
   const powerMonitor = new EventEmitter();
   const logger = new RecordingLogger();
   const did: string[] = [];

@@ -1,4 +1,4 @@
-// Sleep, wake and the end of the person's session. Before sleep everything is written to the disk; after it, clocks have moved and
+// Sleep, wake and the end of the person's session. Before sleep everything is written to the disk. After it, clocks have jumped and
 // connections are lost, which the runtime detects.
 
 import type { PowerMonitor } from 'electron';
@@ -9,7 +9,7 @@ export interface PowerOptions {
   readonly logger: Logger;
   readonly onSuspend: () => void;
   readonly onResume: () => void;
-  /** The system goes down or the person logs out: what runs is stopped. */
+  /** The system shuts down or the person logs out: running work is stopped. */
   readonly onShutdown: () => void;
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Logger } from '../../core/base/logger.ts';
 import { redactedLog } from './redacted-log.ts';
 
-test('texts, errors and nested values are redacted; numbers and missing values stay', () => {
+test('redacts texts, errors and nested values; keeps numbers and missing values', () => {
   const lines: unknown[][] = [];
   const target: Logger = { log: (...line) => void lines.push(line) };
   let secret = 'unknown';

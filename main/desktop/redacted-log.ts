@@ -1,13 +1,13 @@
-// The shell's log, passed through the runtime's redactor. Links, causes and summaries come from a model and may contain anything.
+// The shell's log, passed through the runtime's redactor, because links, causes and summaries come from a model and may contain anything.
 
 import type { Logger } from '../../core/base/logger.ts';
 
-/** `redact` may be another one with every line: before the runtime is there, no secret is known. */
+/** `redact` is called for every line and may change: before the runtime exists, no secret is known. */
 export function redactedLog(logger: Logger, redact: (text: string) => string): Logger {
   const safe = (value: unknown): unknown => {
     if (typeof value === 'string') return redact(value);
     if (value instanceof Error) return redact(value.stack ?? value.message);
-    // The shell logs no deeper data; an object is redacted as its JSON text.
+    // The shell logs no deeply nested data; an object is redacted as its JSON text.
     if (typeof value === 'object' && value !== null) return redact(JSON.stringify(value));
     return value;
   };

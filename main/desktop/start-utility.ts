@@ -1,4 +1,4 @@
-// Starts the child of the engine as a utility process of Electron: the packaged program cannot run a script as Node does.
+// Starts the engine's child as an Electron utility process, because the packaged program cannot run a script as Node does.
 
 import { fileURLToPath } from 'node:url';
 import type { utilityProcess as ElectronUtility } from 'electron';
@@ -13,7 +13,7 @@ export function startUtility(utility: UtilityPort): StartChild {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'pipe'],
       serviceName: 'TrayClaw engine',
-      // The library is not signed with the certificate of this program.
+      // The engine's library is not signed with this program's certificate.
       allowLoadingUnsignedLibraries: true,
     });
     return {
@@ -26,7 +26,7 @@ export function startUtility(utility: UtilityPort): StartChild {
       onError: (listener) => void child.stderr?.on('data', (bytes: Buffer) => listener(bytes.toString('utf8'))),
       onSpawn: (listener) => void child.once('spawn', listener),
       kill: () => {
-        // While it loads a model it does not react to a polite end.
+        // While it loads a model, the child does not react to SIGTERM.
         if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
         else child.kill();
       },

@@ -1,4 +1,4 @@
-// The tray shows the committed picture of its state, in each size of the platform, as a template on macOS alone.
+// The tray shows the committed picture of its state, in each size of the platform, as a template image on macOS only.
 
 import { fileURLToPath } from 'node:url';
 import type { NativeImage } from 'electron';
@@ -42,7 +42,7 @@ test.each([
   for (const one of made) expect(one).toEqual({ isTemplate, parts: sizes.map((px, at) => ({ scaleFactor: scales[at], width: px, px })) });
 });
 
-test('an image is made once, and again for a panel of the other colour', () => {
+test('creates each image once, and again when the panel changes colour', () => {
   const { icons, made, look } = rig('linux');
   icons.of('waiting', 12);
   expect(icons.of('waiting', 99)).toBe(icons.of('waiting', 12));

@@ -1,4 +1,4 @@
-// The pictures of the tray, in the sizes and the colours of the platform. They are files of `build/tray-icons`; nothing is drawn here.
+// The tray's pictures, in the sizes and colours of the platform. They are files in `build/tray-icons`; nothing is drawn here.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ export interface TrayIconsOptions {
   createEmpty(): NativeImage;
   readonly platform: NodeJS.Platform;
   isDark(): boolean;
-  /** The folder with the pictures. */
+  /** The folder that contains the pictures. */
   readonly folder: string;
 }
 
-/** One picture for each density of screen; Electron scales between them. */
+/** Sizes for the screen densities; Electron scales between them. */
 const pixels: Readonly<Partial<Record<NodeJS.Platform, readonly number[]>>> = { darwin: [18, 36], win32: [16, 24, 32] };
 const LINUX_PIXELS: readonly number[] = [22, 44];
 const COUNT_MAX = 9;
@@ -38,13 +38,13 @@ export class TrayIcons {
       const buffer = readFileSync(join(folder, style, `${name}-${size}.png`));
       image.addRepresentation({ scaleFactor: size / (sizes[0] ?? size), width: size, height: size, buffer });
     }
-    // Black with alpha alone, which macOS colours itself.
+    // Black with an alpha channel; macOS applies the colour.
     if (style === 'template') image.setTemplateImage(true);
     this.#made.set(`${style}/${name}`, image);
     return image;
   }
 
-  /** light and dark name the panel the picture lies on. */
+  /** `light` and `dark` name the colour of the panel, not of the picture. */
   #style(): 'template' | 'light' | 'dark' {
     if (this.#options.platform === 'darwin') return 'template';
     return this.#options.isDark() ? 'dark' : 'light';

@@ -23,7 +23,7 @@ const facts: TrayMenuFacts = { status: statusOf(), panicKeys: null, pausables: [
 const labels = (changes: Partial<TrayMenuFacts>): string[] =>
   trayMenu({ ...facts, ...changes }, actions()).map((item) => (item.type === 'separator' ? '—' : (item.label ?? '')));
 
-test('idle, waiting, stopped, with everything there is', () => {
+test('idle, waiting and stopped, with every entry present', () => {
   expect(labels({})).toEqual(['Open TrayClaw', '—', 'Nothing is waiting for you', '—', 'Panic stop', '—', 'Quit TrayClaw']);
   const two = [approvalOf(), approvalOf({ approvalId: 'apr_2', summary: 'Wants to run ls' })];
   expect(
@@ -52,7 +52,7 @@ test('idle, waiting, stopped, with everything there is', () => {
   ]);
 });
 
-test('the stop stays in its place and does nothing more; the release is elsewhere', () => {
+test('the stop entry keeps its place and is disabled; the release is elsewhere', () => {
   const calm = labels({ panicKeys: 'Ctrl+Alt+Shift+Esc' });
   const held = labels({ status: stopped, panicKeys: 'Ctrl+Alt+Shift+Esc' });
   const place = calm.indexOf('Panic stop (Ctrl+Alt+Shift+Esc)');
@@ -60,7 +60,7 @@ test('the stop stays in its place and does nothing more; the release is elsewher
   expect(trayMenu({ ...facts, status: stopped }, actions())[place]).toEqual({ id: 'panic', label: 'Stopped', enabled: false });
 });
 
-test('every entry does what it says', () => {
+test('every entry calls its action', () => {
   const does = actions();
   const pausables = [{ id: 'telegram', name: 'Telegram', isPaused: false }];
   const items = trayMenu({ ...facts, status: statusOf({ approvals: [approvalOf()] }), pausables, startsAtLogin: false }, does);
@@ -78,12 +78,12 @@ test('every entry does what it says', () => {
   ]);
 });
 
-test('while everything is stopped no question can be answered from the menu', () => {
+test('offers no approvals during a panic stop', () => {
   const status = { ...stopped, approvals: [approvalOf()] };
   expect(trayMenu({ ...facts, status }, actions()).find((item) => item.id?.startsWith('approval:'))?.enabled).toBe(false);
 });
 
-test('a name is one line of plain characters, and eight are named', () => {
+test('names are one line of plain characters, and at most eight are listed', () => {
   const label = (summary: string): string => labels({ status: statusOf({ approvals: [approvalOf({ summary })] }) })[3] ?? '';
   expect(label('a\n\tb\u202Ec\u0000d & e')).toBe('a b c d && e');
   expect(label('🙂'.repeat(80))).toBe('🙂'.repeat(63) + '…');
@@ -92,7 +92,7 @@ test('a name is one line of plain characters, and eight are named', () => {
   expect(labels({ status: statusOf({ approvals: many }) })).toContain('20 approvals are waiting for you');
 });
 
-test('tooltip and title name the gravest thing', () => {
+test('tooltip and title name the most serious state', () => {
   const waiting = statusOf({ approvals: [approvalOf()], runningTurns: 3 });
   const all = [statusOf(), statusOf({ runningTurns: 1 }), statusOf({ runningTurns: 3 }), waiting, { ...waiting, panic: stopped.panic }];
   expect(all.map((status) => [trayTooltip(status), windowTitle(status)])).toEqual([

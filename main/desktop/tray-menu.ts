@@ -1,4 +1,4 @@
-// The texts of the tray: its menu, its tooltip, the title of the window. Pure, so that tests can check every state.
+// The texts of the tray: its menu, its tooltip, and the title of the window. Pure, so that tests can check every state.
 
 import type { MenuItemConstructorOptions } from 'electron';
 import { activityOf, type DesktopStatus, type Pausable } from './desktop-status.ts';
@@ -18,11 +18,11 @@ export interface TrayMenuFacts {
   readonly status: DesktopStatus;
   readonly panicKeys: string | null;
   readonly pausables: readonly Pausable[];
-  /** Null if starting at login cannot be set here. */
+  /** Null if starting at login is not supported on this system. */
   readonly startsAtLogin: boolean | null;
 }
 
-/** More than this many questions are counted, not listed. */
+/** Approvals beyond this number are counted, not listed. */
 const NAMED_MAX = 8;
 const LABEL_LENGTH_MAX = 64;
 
@@ -79,7 +79,7 @@ function panicItem({ panic }: DesktopStatus, panicKeys: string | null, actions: 
   return { id: 'panic', label: panicKeys === null ? 'Panic stop' : `Panic stop (${panicKeys})`, click: () => actions.panic() };
 }
 
-/** In a separate group: never in the place of the stop, so that a second press there releases nothing. */
+/** A separate group, never at the position of the stop entry, so that a second click there does not release the stop. */
 function releaseItems(actions: TrayActions): MenuItemConstructorOptions[] {
   return [{ id: 'release-panic', label: 'Release panic stop', click: () => actions.releasePanic() }, { type: 'separator' }];
 }
@@ -105,7 +105,7 @@ export function windowTitle(status: DesktopStatus): string {
   return status.approvals.length === 0 ? 'TrayClaw' : `(${status.approvals.length}) TrayClaw`;
 }
 
-/** One line of ordinary characters: a menu interprets & as a shortcut and omits characters it cannot draw. */
+/** Reduces a text to one line of ordinary characters: a menu reads & as a shortcut and omits characters it cannot draw. */
 function menuText(text: string): string {
   const line = [...text.replace(/[\p{C}\s]+/gu, ' ').trim()];
   const cut = line.length <= LABEL_LENGTH_MAX ? line : [...line.slice(0, LABEL_LENGTH_MAX - 1), '…'];

@@ -1,4 +1,4 @@
-// The tray part: what it sets and when, the moving dot, clicks.
+// The tray part: what it sets and when, the animation, clicks.
 
 import { EventEmitter } from 'node:events';
 import type { Menu, MenuItemConstructorOptions, NativeImage, Tray } from 'electron';
@@ -62,7 +62,7 @@ function rig(platform: NodeJS.Platform = 'linux') {
   return { tray, part, opened, timers, facts, take, tick };
 }
 
-test('there is a menu from the start, and an unchanged one is left alone', () => {
+test('sets a menu at the start, and does not set an unchanged one again', () => {
   const { part, take, facts } = rig();
   expect(take()).toEqual(['image idle/0/0', 'tooltip', 'menu of 8']);
   part.show(statusOf());
@@ -74,7 +74,7 @@ test('there is a menu from the start, and an unchanged one is left alone', () =>
   expect(take()).toEqual(['image waiting/1/0', 'tooltip', 'menu of 9']);
 });
 
-test('the dot moves while work is under way, at most twice a second, touches nothing else, and then stands still', () => {
+test('animates the icon while work runs, at most twice a second, then stops', () => {
   const { part, take, tick, timers } = rig();
   expect(timers.size).toBe(0);
   part.show(statusOf({ runningTurns: 1 }));
@@ -90,7 +90,7 @@ test('the dot moves while work is under way, at most twice a second, touches not
   expect([timers.size, take().at(-1)]).toEqual([0, 'destroyed']);
 });
 
-test('a click opens the window, except on Linux, where a tray with a menu reports none', () => {
+test('a click opens the window, except on Linux, where clicks are not reported', () => {
   const windows = rig('win32');
   windows.tray.emit('click');
   const linux = rig('linux');

@@ -13,15 +13,15 @@ export interface TrayPartOptions {
   readonly actions: TrayActions;
   readonly platform: NodeJS.Platform;
   readonly facts: () => Omit<TrayMenuFacts, 'status'>;
-  /** Calls again and again until the returned function is called. */
+  /** Repeats `work` until the returned function is called. */
   readonly every: (ms: number, work: () => void) => () => void;
 }
 
-/** The dot of `working` moves slower than twice a second: it is to be noticed, not to be watched. */
+/** The animation of `working` is slower than twice a second, so that it is noticeable but not distracting. */
 const FRAME_MS = 600;
 const FRAMES = 3;
 
-/** A desktop without a tray refuses to make one; the window is then the only way, and always there. */
+/** The constructor throws on a desktop without a tray; the app is then used through its window. */
 export class TrayPart {
   readonly #options: TrayPartOptions;
   readonly #tray: Tray;
@@ -34,7 +34,7 @@ export class TrayPart {
     this.#options = options;
     this.#status = status;
     this.#tray = options.create(options.icons.of(activityOf(status), status.approvals.length));
-    // On Linux a tray with a menu reports no clicks; elsewhere a click opens the window.
+    // On Linux a tray icon with a menu reports no clicks; elsewhere a click opens the window.
     if (options.platform !== 'linux') this.#tray.on('click', () => options.actions.open());
     this.show(status);
   }
@@ -47,9 +47,9 @@ export class TrayPart {
     this.#setMenu();
   }
 
-  /** Looks again at what else the menu shows, and at the colours of the desktop. */
+  /** Reads the menu's other inputs and the desktop's colours again. */
   refresh(): void {
-    // Even without a change: a click on a checkbox has already changed the display.
+    // Set the menu even if it is unchanged: a click on a checkbox has already changed its mark.
     this.#shownMenu = '';
     this.show(this.#status);
   }

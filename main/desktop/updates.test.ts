@@ -1,5 +1,5 @@
-// Updates: nothing without a feed, never backwards, never over http, and a forged one is said to be one. The fake has the event names
-// and the settings of electron-updater's own updater, which the types hold it to.
+// Updates: none without a feed, never to an older version, never over HTTP; a forged update is reported as forged. The fake has the event
+// names and settings of electron-updater's own updater, which the types enforce.
 
 import { EventEmitter } from 'node:events';
 import type { AppUpdater, UpdaterEvents } from 'electron-updater';
@@ -10,7 +10,7 @@ import { Updates, updatesCheck, type UpdaterCalls, type UpdatesOptions } from '.
 type Settings = Pick<AppUpdater, 'autoDownload' | 'autoInstallOnAppQuit' | 'allowDowngrade' | 'allowPrerelease' | 'disableWebInstaller'>;
 
 class FakeUpdater extends EventEmitter implements Settings {
-  // As electron-updater sets them.
+  // The defaults of electron-updater.
   autoDownload = true;
   autoInstallOnAppQuit = true;
   allowDowngrade = true;
@@ -52,7 +52,7 @@ function rig(feedUrl: string | null = 'https://updates.example/', changes: Parti
     },
     ...changes,
   });
-  /** The next check comes; answers how long it was waited for. */
+  /** Triggers the next check; returns the delay it was scheduled with. */
   const wait = async (): Promise<number | null> => {
     const due = timer;
     due?.work();
@@ -62,12 +62,12 @@ function rig(feedUrl: string | null = 'https://updates.example/', changes: Parti
   return { updates, updater, logger, wait, loads: () => loads };
 }
 
-test('without a feed nothing is loaded and nothing waits', async () => {
+test('without a feed nothing is loaded or scheduled', async () => {
   const { updates, wait, loads } = rig(null);
   expect([await wait(), loads(), updates.state, updatesCheck(updates.state)]).toEqual([null, 0, { kind: 'off' }, null]);
 });
 
-test('a minute after the start, then every six hours; never an older version, a trial one or one that loads more', async () => {
+test('checks after a minute, then every six hours, with safe updater settings', async () => {
   const { updates, updater, wait, loads } = rig();
   expect([await wait(), await wait(), await wait()]).toEqual([60_000, 21_600_000, 21_600_000]);
   const { autoDownload, autoInstallOnAppQuit, allowDowngrade, allowPrerelease, disableWebInstaller, feed, checks } = updater;
@@ -94,7 +94,7 @@ test('a minute after the start, then every six hours; never an older version, a 
   expect(await wait()).toBeNull();
 });
 
-test('a version that is ready waits for the end of the app, and no other is asked for', async () => {
+test('a downloaded version waits for the app to quit, and checks stop', async () => {
   const { updates, updater, wait, logger } = rig();
   await wait();
   updater.tell('update-available', { version: '2.0.0' });
@@ -109,25 +109,28 @@ test('a version that is ready waits for the end of the app, and no other is aske
   ]);
 });
 
-test.each(['ERR_UPDATER_INVALID_SIGNATURE', 'ERR_CHECKSUM_MISMATCH'])('%s is reported as what it is, and not tried again', async (code) => {
-  const { updates, updater, wait, logger } = rig();
-  await wait();
-  updater.tell('update-available', { version: '2.0.0' });
-  updater.tell('error', Object.assign(new Error('New version 2.0.0 is not signed by the application owner'), { code }));
-  await wait();
-  expect([updatesCheck(updates.state), updater.checks, logger.lines]).toEqual([
-    {
-      id: 'updates',
-      ok: false,
-      detail: 'What the feed sent is not what its makers signed or announced. It was thrown away.',
-      fix: 'Do not install it by hand. Take desktop.updateFeed out of config.yaml and ask who runs the feed.',
-    },
-    1,
-    ['error: an update failed'],
-  ]);
-});
+test.each(['ERR_UPDATER_INVALID_SIGNATURE', 'ERR_CHECKSUM_MISMATCH'])(
+  '%s is reported as a forged update and not tried again',
+  async (code) => {
+    const { updates, updater, wait, logger } = rig();
+    await wait();
+    updater.tell('update-available', { version: '2.0.0' });
+    updater.tell('error', Object.assign(new Error('New version 2.0.0 is not signed by the application owner'), { code }));
+    await wait();
+    expect([updatesCheck(updates.state), updater.checks, logger.lines]).toEqual([
+      {
+        id: 'updates',
+        ok: false,
+        detail: 'What the feed sent is not what its makers signed or announced. It was thrown away.',
+        fix: 'Do not install it by hand. Take desktop.updateFeed out of config.yaml and ask who runs the feed.',
+      },
+      1,
+      ['error: an update failed'],
+    ]);
+  },
+);
 
-test('a feed that does not answer is said once a check, and asked again', async () => {
+test('reports an unreachable feed once per check, and retries later', async () => {
   const { updates, updater, wait, logger } = rig();
   updater.failure = new Error('net::ERR_CONNECTION_REFUSED');
   await wait();
@@ -141,13 +144,13 @@ test('a feed that does not answer is said once a check, and asked again', async 
   expect(updates.state).toEqual({ kind: 'current' });
 });
 
-test('an updater that cannot be loaded is a failure like any other', async () => {
+test('an updater that cannot be loaded is reported like any failure', async () => {
   const { updates, wait } = rig('https://updates.example/', { load: () => Promise.reject(new Error('no such module')) });
   await wait();
   expect(updates.state).toEqual({ kind: 'failed', why: 'no such module', isForged: false });
 });
 
-test.each(['http://updates.example/', 'file:///updates', 'not an address'])('%s is no feed', async (feed) => {
+test.each(['http://updates.example/', 'file:///updates', 'not an address'])('%s is not accepted as a feed', async (feed) => {
   const { updates, wait, loads } = rig(feed);
   expect([await wait(), loads(), updatesCheck(updates.state)?.detail]).toEqual([null, 0, 'Updates are taken over https only.']);
 });

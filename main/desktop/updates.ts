@@ -1,10 +1,10 @@
-// Updates by electron-updater, only from the feed a person configured; without one it makes no network request. Never to an older version,
-// never one whose signature or checksum is wrong, and installed when the app quits, never during work.
+// Updates by electron-updater, only from the feed a person configured; without one it makes no network request. Never installs an older
+// version, nor one with a wrong signature or checksum, and installs only when the app quits, never during work.
 
 import type { Logger } from '../../core/base/logger.ts';
 import type { Finding } from '../../core/contracts/health.ts';
 
-/** The part of electron-updater used here. */
+/** The parts of electron-updater used here. */
 export interface UpdaterCalls {
   autoDownload: boolean;
   autoInstallOnAppQuit: boolean;
@@ -21,20 +21,20 @@ export interface UpdaterCalls {
 
 export interface UpdatesOptions {
   readonly feedUrl: string | null;
-  /** Loaded only where there is a feed. */
+  /** Called only if a feed is configured. */
   readonly load: () => Promise<UpdaterCalls>;
   readonly logger: Logger;
-  /** Calls once, unless the returned function is called before. */
+  /** Calls `work` once, unless the returned function is called first. */
   readonly later: (ms: number, work: () => void) => () => void;
 }
 
 export type UpdateState =
   | { readonly kind: 'off' }
-  /** Nothing newer, or not checked yet. */
+  /** No newer version, or not checked yet. */
   | { readonly kind: 'current' }
   | { readonly kind: 'loading'; readonly version: string }
   | { readonly kind: 'ready'; readonly version: string }
-  /** `isForged`: the offered file is not signed by its makers. */
+  /** `isForged`: the offered file has a wrong signature or checksum. */
   | { readonly kind: 'failed'; readonly why: string; readonly isForged: boolean };
 
 const FIRST_CHECK_MS = 60_000;
@@ -75,13 +75,13 @@ export class Updates {
   }
 
   async #check(feedUrl: string): Promise<void> {
-    // A version that waits for the app to quit is kept; a forged one is not requested again.
+    // A version waiting for the app to quit is kept; a forged one is not requested again.
     if (this.#state.kind === 'ready' || (this.#state.kind === 'failed' && this.#state.isForged)) return;
     try {
       this.#updater ??= this.#prepare(await this.#options.load(), feedUrl);
       await this.#updater.checkForUpdates();
     } catch (cause) {
-      // Said through the error event too, where it came from the updater; once is enough.
+      // An error of the updater is also reported through its error event; reporting it once is enough.
       if (this.#state.kind !== 'failed') this.#failed(cause);
     }
   }
@@ -93,7 +93,7 @@ export class Updates {
     // A web installer loads code that no signature covers.
     updater.disableWebInstaller = true;
     updater.setFeedURL({ provider: 'generic', url });
-    // After the feed: naming a channel there would switch it on.
+    // Set after the feed, because naming a channel in the feed enables downgrades.
     updater.allowDowngrade = false;
     updater.on('update-available', ({ version }) => (this.#state = { kind: 'loading', version }));
     updater.on('update-not-available', () => (this.#state = { kind: 'current' }));

@@ -1,4 +1,4 @@
-// The window's place: kept, found again, forgotten when no screen shows it; no file and no disk can do harm.
+// The window's place: saved, restored, dropped if no screen shows it. Missing files and full disks do no harm.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ function rig() {
   return { home, run: join(home, 'run'), file: join(home, 'run', 'window.json'), places: new WindowPlaceFile(home) };
 }
 
-test('a place is kept whole, for its owner alone, and found again', () => {
+test('saves a place readable by its owner only, and restores it', () => {
   const { places, file, run } = rig();
   expect(places.read([screen])).toBeNull();
   places.write(place);
@@ -55,7 +55,7 @@ test.each([
   JSON.stringify({ ...place, height: 1e9 }),
   JSON.stringify({ ...place, more: 1 }),
   '\u0000'.repeat(100),
-])('a file of %j is as good as none', (text) => {
+])('ignores a file that contains %j', (text) => {
   const { places, file, run } = rig();
   mkdirSync(run);
   writeFileSync(file, text);
@@ -64,7 +64,7 @@ test.each([
   expect(places.read([screen])).toEqual(place);
 });
 
-test('what cannot be written costs nothing', () => {
+test('a failed write does not throw', () => {
   const { home, places, file } = rig();
   writeFileSync(join(home, 'run'), 'a file where the folder should be');
   places.write(place);

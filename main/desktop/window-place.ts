@@ -1,4 +1,4 @@
-// The window's place, in one small file of the data folder. A place outside all screens is dropped; an unreadable file is ignored.
+// Stores the window's place in a small file of the data folder. Drops a place outside all screens; ignores an unreadable file.
 
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ const placeSchema = z.strictObject({
 });
 export type WindowPlace = z.infer<typeof placeSchema>;
 
-/** At least this much of the window must be on a screen, so that it can be dragged. */
+/** At least this many pixels of the window must be on a screen, so that it can be dragged. */
 const VISIBLE_MIN = 100;
 
 export class WindowPlaceFile {
@@ -26,13 +26,13 @@ export class WindowPlaceFile {
     this.#path = join(home, 'run', 'window.json');
   }
 
-  /** The last place, if a screen of now shows it. */
+  /** The last place, if a current screen shows it. */
   read(screens: readonly Rectangle[]): WindowPlace | null {
     let text: string;
     try {
       text = readFileSync(this.#path, 'utf8');
     } catch {
-      // The first start.
+      // There is no file before the first save.
       return null;
     }
     const parsed = placeSchema.safeParse(parse(text));
@@ -47,7 +47,7 @@ export class WindowPlaceFile {
       writeFileSync(next, JSON.stringify(place), { mode: 0o600 });
       renameOver({ renameSync }, next, this.#path);
     } catch {
-      // A full or read-only disk is said elsewhere.
+      // Other parts report a full or read-only disk.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Work done ahead of need: one piece at a time, after the window; a failure holds nothing up, and an end leaves the rest.
+// Work done in advance: one piece at a time, after the window has opened; a failure does not block the rest.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
@@ -7,7 +7,7 @@ import { workAhead } from './work-ahead.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('pieces one after the other, with a pause between them; a failure is written down', async () => {
+test('runs the pieces one by one with pauses, and logs a failure', async () => {
   const did: string[] = [];
   const logger = new RecordingLogger();
   const timersBefore = vi.getTimerCount();
@@ -21,7 +21,7 @@ test('pieces one after the other, with a pause between them; a failure is writte
   stop();
 });
 
-test('ended, the rest is left', async () => {
+test('cancelling skips the remaining pieces', async () => {
   const did: string[] = [];
   const stop = workAhead([() => void did.push('one'), () => void did.push('two')], new RecordingLogger());
   await vi.advanceTimersByTimeAsync(400);

@@ -1,13 +1,14 @@
-// Does small pieces of work while a person looks at the newly opened window, one at a time, so that their first message waits for none.
+// Does small pieces of work in advance, one at a time, while a person looks at the newly opened window, so that the first message does not
+// wait for them.
 
 import type { Logger } from '../../core/base/logger.ts';
 
-/** The window comes first. */
+/** Delay, so that the window opens first. */
 const BEGIN_AFTER_MS = 400;
-/** The pause between two pieces, for other work. */
+/** Pause between two pieces, so that other work can run. */
 const PAUSE_MS = 20;
 
-/** Returns the function that cancels the rest. A piece that fails is repeated when it is needed. */
+/** Returns the function that cancels the remaining pieces. A piece that fails runs again when it is needed. */
 export function workAhead(pieces: readonly (() => void | Promise<void>)[], logger: Logger): () => void {
   const left = [...pieces];
   let timer: NodeJS.Timeout | null = null;

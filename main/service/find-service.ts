@@ -1,4 +1,4 @@
-// Chooses the service manager of the system for the command line, and the command it runs.
+// Chooses the system's service manager for the command line, and the command that the service runs.
 
 import { isAbsolute } from 'node:path';
 import { AppError } from '../../core/contracts/errors.ts';
@@ -19,9 +19,9 @@ export interface ServiceSource {
   readonly command: readonly string[];
 }
 
-/** Fails with `not_found` on a system without one for a person's own programs. */
+/** Throws `not_found` on a system without a service manager for a person's own programs. */
 export function findService({ platform, env, userFolder, userId, home, port, command }: ServiceSource): ServiceManager {
-  // The service has none of the variables of this terminal.
+  // The service does not see the variables of this terminal.
   const usual = resolveHome(undefined, { env: {}, cwd: userFolder, platform, userFolder });
   const spec = { command, home: home === usual ? null : home, path: servicePath(env['PATH'] ?? ''), port: port ?? null };
   const run = runWith(env);
@@ -32,7 +32,7 @@ export function findService({ platform, env, userFolder, userId, home, port, com
   });
 }
 
-/** Without what npm adds for one run, and without folders that depend on where one stands. */
+/** Removes what npm adds for one run, and relative folders, which depend on the working folder. */
 function servicePath(path: string): string {
   return [...new Set(path.split(':'))].filter((folder) => isAbsolute(folder) && !folder.includes('/node_modules/')).join(':');
 }

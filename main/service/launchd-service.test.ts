@@ -1,4 +1,4 @@
-// The LaunchAgent: its text, the order of the calls of launchctl, and the systems that have no such manager.
+// The LaunchAgent: its text, the order of the launchctl calls, and systems without a supported manager.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,9 @@ import { launchAgent } from './service-unit.ts';
 const job = 'gui/501/io.trayclaw.serve';
 const ok: Answer = { code: 0, stdout: '', stderr: '' };
 
-/** As launchctl on macOS 13: what is loaded cannot be loaded again, and it leaves only a while after bootout has answered. */
+/**
+ * Behaves like launchctl on macOS 13: a loaded agent cannot be loaded again, and it stays loaded for a while after bootout has returned.
+ */
 class Launchctl {
   readonly calls: string[] = [];
   loaded: string | null = null;
@@ -46,7 +48,7 @@ function open() {
   return { launchctl, service, spec };
 }
 
-test('an agent is loaded, replaced when it says something else, and removed', async () => {
+test('an agent is loaded, replaced when its text changes, and removed', async () => {
   const { launchctl, service } = open();
   expect(await service().status()).toMatchObject({ isInstalled: false, isRunning: false, state: 'not loaded', pid: null });
   await service().install();
@@ -62,7 +64,7 @@ test('an agent is loaded, replaced when it says something else, and removed', as
   expect([launchctl.loaded, existsSync(service().file), await service().uninstall()]).toEqual([null, false, false]);
 });
 
-test('an agent of the person stays as it is', async () => {
+test('an agent written by the person is not touched', async () => {
   const { launchctl, service } = open();
   await service().install();
   writeFileSync(service().file, '<plist/>');
@@ -71,7 +73,7 @@ test('an agent of the person stays as it is', async () => {
   expect([readFileSync(service().file, 'utf8'), launchctl.calls.includes('bootout')]).toEqual(['<plist/>', false]);
 });
 
-test('what XML would read as markup is written out, and a line break is refused', () => {
+test('escapes XML markup and rejects line breaks', () => {
   const { spec } = open();
   const text = launchAgent(spec);
   expect(text).toContain('<string>/Applications/A &amp; B/node</string>');
@@ -79,14 +81,14 @@ test('what XML would read as markup is written out, and a line break is refused'
   expect(() => launchAgent({ ...spec, home: '/a\nb' })).toThrow('control character');
 });
 
-test('a system without such a manager says what to use, and changes nothing', () => {
+test('an unsupported system gets advice, and nothing changes', () => {
   const source = { env: {}, userFolder: '/home/me', userId: 0, home: '/home/me/x', command: ['node', 'cli.js'] };
   expect(() => findService({ ...source, platform: 'win32' })).toThrow(
     expect.objectContaining({ code: 'not_found', hint: 'Let the desktop app start with your login: Settings, Start at login.' }) as Error,
   );
 });
 
-test('the usual data folder is not named in the file, nor what npm adds to PATH', () => {
+test("the file names neither the default data folder nor npm's PATH entries", () => {
   const source = { env: { PATH: '/usr/bin:/p/node_modules/.bin:.:/usr/bin' }, userFolder: '/home/me', userId: 0, command: ['/n', '/c'] };
   const text = (home: string) => findService({ ...source, home, platform: 'linux' }).text();
   expect(text('/home/me/.local/share/trayclaw')).not.toContain('TRAYCLAW_HOME');

@@ -1,4 +1,4 @@
-// The service as a LaunchAgent of macOS, by launchctl. A loaded agent keeps its old file, so a changed one is reloaded.
+// The service as a LaunchAgent of macOS, managed with launchctl. A loaded agent keeps using its old file, so a changed one is reloaded.
 
 import { join } from 'node:path';
 import { sleep } from '../../core/base/deferred.ts';
@@ -23,7 +23,7 @@ export function launchdService({ userFolder, spec, run, userId }: Omit<ServiceDe
   const unload = async (): Promise<void> => {
     if ((await shown()) === null) return;
     await run('launchctl', ['bootout', job]);
-    // It answers before the process has ended, and until then the same label cannot be loaded.
+    // bootout returns before the process has ended, and until then the same label cannot be loaded.
     for (let asked = 0; asked < ASKED_TIMES && (await shown()) !== null; asked++) await sleep(ASKED_EVERY_MS);
   };
   return {

@@ -1,4 +1,4 @@
-// Runs a program of the system with exact arguments and a time limit. Never through a shell.
+// Runs a system program with exact arguments and a timeout. Never uses a shell.
 
 import { execFile } from 'node:child_process';
 
@@ -8,7 +8,7 @@ export interface Answer {
   readonly stderr: string;
 }
 
-/** Null when there is no such program. */
+/** Resolves to null if the program does not exist. */
 export type RunCommand = (program: string, args: readonly string[]) => Promise<Answer | null>;
 
 const TIMEOUT_MS = 60_000;

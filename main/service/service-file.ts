@@ -1,4 +1,4 @@
-// The one file of a service: written completely or not at all, and never over a file that the person wrote.
+// Manages a service's one file: writes it completely or not at all, and never replaces a file that the person wrote.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { renameOver } from '../../core/base/rename-over.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { ownMark } from './service-unit.ts';
 
-/** True when the file changed. Fails with `conflict` if another program wrote it. */
+/** Returns true if the file changed. Throws `conflict` if another program wrote it. */
 export function writeServiceFile(file: string, text: string): boolean {
   const before = readOwn(file);
   if (before === text) return false;
@@ -24,14 +24,14 @@ export function writeServiceFile(file: string, text: string): boolean {
   return true;
 }
 
-/** False when there was none. Fails with `conflict` if another program wrote it. */
+/** Returns false if there was no file. Throws `conflict` if another program wrote it. */
 export function removeServiceFile(file: string): boolean {
   if (readOwn(file) === null) return false;
   rmSync(file);
   return true;
 }
 
-/** Its content; null when there is none. */
+/** The content of the file; null if it does not exist. */
 export function readOwn(file: string): string | null {
   if (!existsSync(file)) return null;
   const text = readFileSync(file, 'utf8');

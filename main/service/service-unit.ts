@@ -5,24 +5,24 @@
 import { AppError } from '../../core/contracts/errors.ts';
 
 export interface ServiceSpec {
-  /** Starts the command line: the program and its first arguments. */
+  /** The command that starts the command line: the program and its first arguments. */
   readonly command: readonly string[];
-  /** Null for a free one at each start. */
+  /** Null for a free port, chosen at each start. */
   readonly port: number | null;
-  /** The data folder where it is not the usual one. */
+  /** The data folder; null for the default one. */
   readonly home: string | null;
-  /** The search path of the agent's commands. A service manager knows only the folders of the system. */
+  /** The PATH of the agent's commands. A service manager provides only the system's folders. */
   readonly path: string;
 }
 
 export const unitName = 'trayclaw.service';
 export const agentLabel = 'io.trayclaw.serve';
-/** The first line of a file that may be replaced or removed again. */
+/** A file with this first line may be replaced or removed. */
 export const ownMark = 'Written by: trayclaw service install';
 
 /**
- * No sandbox directive is here on purpose: in a user unit each of them takes away setuid programs or user namespaces, and with them `sudo`,
- * `ping` and the sandbox TrayClaw runs commands in.
+ * Deliberately contains no sandbox directive: in a user unit each of them disables setuid programs or user namespaces, and with them
+ * `sudo`, `ping` and the sandbox in which TrayClaw runs commands.
  */
 export function systemdUnit(spec: ServiceSpec): string {
   const { home, path } = spec;
@@ -62,12 +62,12 @@ function argvOf({ command, port }: ServiceSpec): readonly string[] {
   return [...command, 'serve', '--no-print-token', ...(port === null ? [] : ['--port', String(port)])];
 }
 
-/** systemd accepts no program whose name has quotes or a backslash, so a shell starts it. */
+/** systemd rejects a program path that contains quotes or a backslash, so a shell starts such a program. */
 function startable(argv: readonly string[]): readonly string[] {
   return /["'\\]/.test(argv[0] ?? '') ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
 }
 
-/** Fails with `invalid_params` for what cannot be written into such a file. */
+/** Throws `invalid_params` if the value cannot be written into such a file. */
 function quoted(value: string): string {
   requirePlain(value);
   return `"${value.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;

@@ -1,4 +1,4 @@
-// The service as a systemd user unit. Only the unit's text comes from here; systemctl does the rest, and nothing is written if it does not
+// The service as a systemd user unit. Provides only the unit's text; systemctl does the rest, and nothing is written if systemctl does not
 // answer.
 
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ function stateOf(isInstalled: boolean, shown: ReadonlyMap<string, string>): Serv
   };
 }
 
-/** Before anything is written: there is a systemctl, and it reaches the person's own manager. */
+/** Checks, before anything is written, that systemctl exists and reaches the person's own manager. */
 async function requireManager(systemctl: (...args: string[]) => Promise<Answer | null>): Promise<void> {
   const answer = await systemctl('show', '--property=Version');
   if (answer === null)
