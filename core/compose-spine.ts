@@ -215,8 +215,6 @@ export function composeHands(guard: Guard) {
   const redactDeep = <T>(value: T): Redacted<T> => safetyOf('channels').redactDeep(value);
   const outbox = lifetimes.add(new Outbox({ ...guard, rows: guard.outbound, after: systemLater, redactDeep }));
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
-  const { outputBytesMax } = config.tools;
-  const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, names: () => names, shared: options.sharedTools });
   const programs = new Programs({ ...guard, trees: processes, instanceMarker, workspace: facts.workspace });
   const redactStream = () => safetyOf('tool-results').stream();
   const engine = lifetimes.add(
@@ -242,7 +240,10 @@ export function composeHands(guard: Guard) {
     formerModel: () => newestModel(log, (model) => !isSkillModel(model)),
   });
   lifetimes.add(models);
-  const names = createNameChecks({ ...guard, tools, models });
+  const { outputBytesMax } = config.tools;
+  const nameChecks = createNameChecks({ ...guard, models });
+  const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, names: nameChecks, shared: options.sharedTools });
+  const names = nameChecks((name) => tools.assertKnown(name));
   guard.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));
   const made = { instanceMarker, processes, outbox, tools, names, programs, engine, learning, prices, models };
   return {

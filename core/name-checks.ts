@@ -6,7 +6,6 @@ import { AppError, noSession, noTurn } from './contracts/errors.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { NameChecks } from './contracts/named-things.ts';
 import { assertKnownAgent } from './agent/registry/registry.ts';
-import type { ToolHost } from './hands/tools/tools.ts';
 import type { ModelRouter } from './mind/llm/llm.ts';
 import type { ChatRows } from './runtime/outbox/outbox.ts';
 import type { SessionLog } from './store/session/session.ts';
@@ -14,15 +13,15 @@ import type { SessionLog } from './store/session/session.ts';
 interface Checked {
   readonly log: SessionLog;
   readonly config: Config;
-  readonly tools: Pick<ToolHost, 'assertKnown'>;
   readonly models: Pick<ModelRouter, 'assertKnown' | 'list'>;
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
 }
 
 const CHATS_MAX = 200;
 
-export function createNameChecks({ log, config, tools, models, chats }: Checked): NameChecks {
-  return {
+/** Takes the check of a tool's name last: the host of tools has it, and is itself made with these checks. */
+export function createNameChecks({ log, config, models, chats }: Checked): (assertTool: (name: string) => void) => NameChecks {
+  return (assertTool) => ({
     session: (sessionId) => {
       if (sessionId !== systemSessionId && log.index.session(sessionId) === null) throw noSession(sessionId);
     },
@@ -38,7 +37,7 @@ export function createNameChecks({ log, config, tools, models, chats }: Checked)
     tool: (name) => {
       // The tools of a server come and go with it.
       const [server = '', ofServer] = name.split('__');
-      if (ofServer === undefined || !Object.hasOwn(config.mcp.servers, server)) tools.assertKnown(name);
+      if (ofServer === undefined || !Object.hasOwn(config.mcp.servers, server)) assertTool(name);
     },
     chat: (to) => {
       const [channel = '', chatId = '', threadId] = to.split(':');
@@ -47,7 +46,7 @@ export function createNameChecks({ log, config, tools, models, chats }: Checked)
       const hint = 'Name one as channel:chat, such as telegram:42, or last for the one used last. See: trayclaw chats list';
       throw unknown(`chat ${to}`, to, known, hint);
     },
-  };
+  });
 }
 
 function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {

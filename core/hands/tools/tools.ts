@@ -54,7 +54,7 @@ export interface ToolHostOptions {
   /** Redacts every result before any of it is cut or kept. */
   readonly redact?: (text: string) => Redacted;
   /** Checks of the names that arguments give; without them, no name is checked. */
-  readonly names?: () => NameChecks;
+  readonly names?: (assertTool: (name: string) => void) => NameChecks;
   /** Forms of tools that hosts of one program share, so that each is worked out once. */
   readonly shared?: Map<string, SendableTool> | undefined;
 }
@@ -73,7 +73,7 @@ export class ToolHost {
   readonly #outputBytesMax: number;
   readonly #artifacts: ArtifactSink;
   readonly #redact: (text: string) => Redacted;
-  readonly #names: () => NameChecks | null;
+  readonly #names: NameChecks | null;
   readonly #shared: Map<string, SendableTool> | undefined;
   #schemas: readonly ToolSchema[] | null = null;
 
@@ -83,7 +83,7 @@ export class ToolHost {
     this.#outputBytesMax = options.outputBytesMax;
     this.#artifacts = options.artifacts;
     this.#redact = options.redact ?? stillRedacted;
-    this.#names = options.names ?? (() => null);
+    this.#names = options.names?.((name) => this.assertKnown(name)) ?? null;
     this.#shared = options.shared;
     for (const tool of options.tools) this.register(tool);
   }
@@ -146,7 +146,7 @@ export class ToolHost {
     const tool = this.#tools.get(name);
     return tool === undefined
       ? err(this.#unknownTool(name))
-      : parseCall(tool, argsJson, { sendable: this.#sendableOf(tool), names: this.#names() });
+      : parseCall(tool, argsJson, { sendable: this.#sendableOf(tool), names: this.#names });
   }
 
   /**
