@@ -40,7 +40,7 @@ test('calls show as lines that open to arguments, result and the decision with i
   await window.page.getByText('It only reads inside the workspace.').waitFor();
   expect(await window.page.getByText('read.workspace').count()).toBe(1);
   expect(await window.page.getByRole('group', { name: 'Result' }).innerText()).toBe('# Notes\n\nBuy milk.\n');
-  expect(await window.page.getByRole('img', { name: /Phases passed: Interpret, Plan/ }).count()).toBe(1);
+  expect(await window.page.getByRole('img', { name: /Phases passed: Reading the message, Thinking/ }).count()).toBe(1);
 });
 
 test('a write waits for a yes, and the yes writes exactly what was shown', async () => {

@@ -18,6 +18,14 @@ test.each([
   ['schedules', 'schedule.list', 'Nothing is scheduled.'],
   ['skills', 'skill.list', /^Folders|No skills yet/i],
   ['running/tasks', 'work.list', 'There are no tasks y'],
+  ['running', 'running.list', 'Nothing is running.'],
+  ['running/pipelines', 'pipeline.list', 'No pipeline has run yet.'],
+  ['running/evals', 'eval.list', 'No cases have been run yet.'],
+  ['agents', 'agent.list', "the conversation's model"],
+  ['approvals', 'approval.list', 'No grants yet.'],
+  ['approvals/policy', 'config.get', 'Kept in'],
+  ['settings/file', 'config.get', 'config.yaml'],
+  ['health', 'health.check', / checks passed$/],
 ])('%s says that it cannot be read, and tries again by a key', async (place, op, afterwards) => {
   const window = await openWindow(browser);
   const { page } = window;
@@ -40,4 +48,32 @@ test.each([
   await main.getByText(afterwards).first().waitFor();
   expect(await page.evaluate('document.activeElement.localName')).not.toBe('body');
   expect(window.incidents).toEqual([]);
+});
+
+test('an artifact says that it cannot be read, and tries again by a key', async () => {
+  const window = await openWindow(browser, {
+    ownProcess: true,
+    replies: [{ calls: [{ tool: 'exec', args: { command: 'for i in $(seq 1 30000); do echo "line $i"; done' } }] }, { text: 'Printed.' }],
+  });
+  const { page } = window;
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  let isBroken = true;
+  await page.route('**/api/ops/artifact.get', (route) =>
+    isBroken ? route.fulfill({ status: 409, json: { error: { code: 'damaged', message: 'Its content is damaged.' } } }) : route.continue(),
+  );
+  await window.go('Artifacts');
+  await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
+  const said = page.getByRole('region', { name: 'Artifact' }).getByRole('alert').filter({ hasText: 'Its content is damaged.' });
+  await said.waitFor({ timeout: 10_000 });
+  expect(await page.getByText('Its content is damaged.').count()).toBe(1);
+  expect(await violations(page)).toEqual([]);
+  isBroken = false;
+  await page.getByRole('button', { name: 'Try again' }).press('Enter');
+  await page
+    .getByText(/^line 1\n/)
+    .first()
+    .waitFor();
+  expect(await page.evaluate('document.activeElement.localName')).not.toBe('body');
 });

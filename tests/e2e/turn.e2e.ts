@@ -81,11 +81,7 @@ test('a turn shows its phase, time, calls and share of the context, and its cost
   await window.send('Look and tell');
   await window.conversation.getByText('word word').waitFor();
   const strip = window.conversation.locator('.strip');
-  await strip
-    .getByText('Respond', { exact: true })
-    .or(strip.getByText('Plan', { exact: true }))
-    .first()
-    .waitFor();
+  await strip.getByText('Answering', { exact: true }).first().waitFor();
   await expect.poll(() => strip.innerText()).toMatch(/\d s/);
   expect(await strip.innerText()).toMatch(/1 of 1 call done/);
   await window.details.click();

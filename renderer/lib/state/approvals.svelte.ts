@@ -35,6 +35,8 @@ export class Approvals {
   byId = $state<Record<string, Approval>>({});
   grantsById = $state<Record<string, KnownGrant>>({});
   outcomes = $state.raw<readonly UnknownOutcome[]>([]);
+  /** Whether past decisions and grants were read. */
+  hasAll = $state(false);
   readonly #client: OpClient;
   /** For each answer under way what has happened since it was asked for. */
   readonly #meanwhile = new Set<AnyEvent[]>();
@@ -65,6 +67,7 @@ export class Approvals {
     await this.#show(asked, ([{ approvals }, { grants }]) => {
       this.byId = Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval]));
       this.grantsById = Object.fromEntries(grants.map((grant) => [grant.grantId, grant]));
+      this.hasAll = true;
     });
   }
 

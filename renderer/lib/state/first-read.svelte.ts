@@ -27,6 +27,13 @@ export class FirstRead {
     return done;
   }
 
+  /** One of the reads of a view that reads each second: after a first failure, the person tries again. */
+  async each(work: () => Promise<unknown>): Promise<void> {
+    // Later the banner above says that the host is away.
+    if (this.#hasRead()) await work();
+    else if (this.failure === null) await this.run(work);
+  }
+
   /** The last read once more. */
   async again(): Promise<boolean> {
     this.busy = true;

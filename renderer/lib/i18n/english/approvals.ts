@@ -153,7 +153,6 @@ export const approvals = {
     revoked: (covers: string) => `Revoked: ${covers}`,
   },
   policy: {
-    title: 'Policy',
     modes: {
       supervised: ['Supervised', 'Reading inside the workspace is free. Everything else asks.'],
       'workspace-free': ['Workspace free', 'Reading and changing files inside the workspace is free. Everything else asks.'],

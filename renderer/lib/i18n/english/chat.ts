@@ -63,14 +63,14 @@ export const chat = {
   },
 
   phases: {
-    interpret: 'Interpret',
-    plan: 'Plan',
-    'policy-gate': 'Policy gate',
-    act: 'Act',
-    observe: 'Observe',
-    verify: 'Verify',
-    reflect: 'Reflect',
-    respond: 'Respond',
+    interpret: 'Reading the message',
+    plan: 'Thinking',
+    'policy-gate': 'Checking the policy',
+    act: 'Using tools',
+    observe: 'Reading results',
+    verify: 'Checking effects',
+    reflect: 'Reviewing',
+    respond: 'Answering',
   },
   phasesPassed: (names: string) => `Phases passed: ${names}`,
 
