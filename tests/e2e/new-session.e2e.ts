@@ -140,3 +140,19 @@ test('what is typed while a message is on its way is the next message', async ()
   expect(await window.message.inputValue()).toBe('And flour?');
   await window.conversation.getByText('How many eggs?', { exact: true }).waitFor();
 });
+
+test('a first message on its way takes nobody away from the session they went to', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
+  const { page } = window;
+  await page.getByText('What can I do for you?').waitFor();
+  const { sessionId } = (await window.host.op('session.create', { title: 'Garden' })) as { sessionId: string };
+  const sending = await hold(window, 'message.send');
+  await window.send('How many eggs?');
+  await expect.poll(sending.count).toBe(1);
+  await page.getByRole('link', { name: /^Garden/ }).click();
+  await window.message.fill('For the garden');
+  sending.letGo();
+  await page.getByRole('link', { name: /Two eggs\./ }).waitFor();
+  expect(page.url()).toContain(sessionId);
+  expect(await window.message.inputValue()).toBe('For the garden');
+});

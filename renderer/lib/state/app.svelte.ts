@@ -262,9 +262,10 @@ export class App {
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
       if (sessionId !== null) return;
       this.newSession.moveDraft('', sent.sessionId);
-      // A person who has changed the view meanwhile stays there, and finds the conversation unchanged.
-      if (this.route.place.view === 'chat') this.route.go('chat', sent.sessionId);
-      else this.route.lastSessionId = sent.sessionId;
+      // Someone who has gone to another view or session in the meantime stays there.
+      const { view, sessionId: shown } = this.route.place;
+      if (view === 'chat' && shown === null) this.route.go('chat', sent.sessionId);
+      else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
     // The result of an earlier command would cover the conversation.
