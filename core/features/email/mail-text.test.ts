@@ -48,7 +48,7 @@ test.each([
   expect(splitQuoted(text)).toEqual({ own, quoted });
 });
 
-test('HTML becomes the words it shows, and a quotation stays one', () => {
+test('converts HTML to its visible text and keeps quotations apart', () => {
   const html =
     '<style>p{}</style><p>Hello &amp; <b>welcome</b><br>to&nbsp;us &#x2713;</p><blockquote>yes ABC</blockquote><script>no</script>';
   expect(textOfHtml(html)).toBe('Hello & welcome\nto us ✓\n\n-- Forwarded message --\nyes ABC');
