@@ -124,7 +124,7 @@ async function send(deps: DiscordPortDeps, part: OutboundPart, signal: AbortSign
 }
 
 function bodyOf({ item, text, part, parts }: OutboundPart): Record<string, unknown> {
-  // The buttons are under the last text.
+  // The buttons go under the last piece of text.
   const isLast = part === parts - item.files.length - 1;
   const replyTo = part === 0 ? item.replyToMessageId : undefined;
   return {

@@ -1,5 +1,5 @@
-// The result of a tool of a server as a result of the gate: text, structured values, pictures and files, all bounded. Content that is not text
-// becomes artifacts, under names the server has no say in. Everything of it is untrusted.
+// Converts the result of a server's tool to a result of the gate: text, structured values, pictures and files, all bounded. Content that is
+// not text becomes artifacts, with names that the server does not choose. Everything is untrusted.
 
 import type { CallToolResult, ContentBlock, Progress } from '@modelcontextprotocol/client';
 import type { ArtifactRef, ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -102,7 +102,7 @@ export class ContentReader {
   }
 }
 
-/** A line of output for the person. */
+/** One line of output about the progress, for the person. */
 export function progressLine({ progress, total, message }: Progress): string {
   const share = total === undefined ? String(progress) : `${progress} of ${total}`;
   return `${share}${message === undefined ? '' : ` ${shown(message, 300)}`}\n`;
