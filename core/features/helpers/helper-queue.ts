@@ -135,7 +135,7 @@ export class HelperQueue {
   #hasRoom({ depth, from }: Pick<HelperJob, 'depth' | 'from'>): boolean {
     const { rows, limits } = this.#deps;
     const { level, ofTurn } = rows.working(depth, from.turnId);
-    // Counted by level, so that a waiting subagent never takes the place of its own subagents.
+    // Counted by level, so that a waiting subagent never takes a place that its subagents need.
     return level < limits.atOnce && ofTurn < limits.perTurn;
   }
 

@@ -8,9 +8,9 @@ export interface Peer {
   readonly caller: Caller;
   /** Unique among all clients. */
   readonly id: string;
-  /** The session of its direct calls: what one brings in is known to the next. */
+  /** The session of its direct calls. The taint of one call carries over to the next. */
   readonly toolSession: string;
-  /** Aborts when its rights are taken away. */
+  /** Aborts when the client's rights are revoked. */
   readonly revoked: AbortSignal;
   /** Whether the client may use `tools/NAME`, `trayclaw/AGENT`, `memory`, `documents`, `sessions` or `approvals`. */
   may(what: string): boolean;

@@ -19,7 +19,7 @@ function linkTo(answer: () => Response, refusal: string | null = null) {
   return { send, sent };
 }
 
-test('sends the headers only to the server's origin and follows no redirect', async () => {
+test('sends the headers only to the origin of the server and follows no redirect', async () => {
   const { send, sent } = linkTo(() => new Response('ok'));
   await send('https://a.example/other');
   await send('https://b.example/token');

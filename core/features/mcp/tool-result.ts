@@ -19,7 +19,7 @@ export function toToolResult(server: string, result: CallToolResult, context: Ke
   for (const block of blocks.slice(0, BLOCKS_MAX)) reader.take(block);
   if (blocks.length > BLOCKS_MAX) reader.say(`(${blocks.length - BLOCKS_MAX} more parts were left out)`);
   const { structuredContent } = result;
-  // Servers repeat it as text for older clients; then once is enough.
+  // Servers repeat structured content as text for older clients. Then the text is enough.
   if (structuredContent !== undefined && !reader.hasText) reader.say(JSON.stringify(structuredContent));
   return {
     forModel: reader.text,
