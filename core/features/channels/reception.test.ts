@@ -118,7 +118,7 @@ test.each([
   [{ atMs: 0, waitedMs: 5 }, 600_000],
   [{ atMs: 3_600_000, waitedMs: 5 }, 5],
   [{ atMs: 3_600_000 }, Number.MAX_SAFE_INTEGER],
-])('a command is as old as its time says, unless that is in the future: %j', async (times, expected) => {
+])('the age of a command is that of its timestamp, unless it is in the future: %j', async (times, expected) => {
   const ages: number[] = [];
   const { reception, clock } = open({ command: ({ waitedMs }) => (ages.push(waitedMs), Promise.resolve({ text: 'done' })) });
   clock.advance(600_000 - clock.nowMs());

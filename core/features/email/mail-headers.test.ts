@@ -54,7 +54,7 @@ test.each([
   ['Content-Type: multipart/report; report-type=delivery-status; boundary=x'],
   ['X-Autoreply: yes'],
   ['X-Failed-Recipients: a@example.org'],
-])('mail with "%s" is of a program', (header) => {
+])('mail with "%s" counts as sent by a program', (header) => {
   expect(isAutomatic(readHeaders(header), from)).toBe(true);
   expect(isAutomatic(readHeaders(`Subject: hello\r\nX-Note: ${header}`), from)).toBe(false);
 });

@@ -44,7 +44,7 @@ test.each([
   ['an answer below', '> which one?\n\nThe second.', 'The second.', 'which one?'],
   ['a signature', 'Hello\n-- \nAda', 'Hello', ''],
   ['nothing quoted', 'On Monday we wrote:\nall of it', 'On Monday we wrote:\nall of it', ''],
-])('the own words are apart from %s', (_what, text, own, quoted) => {
+])('separates the own text from %s', (_what, text, own, quoted) => {
   expect(splitQuoted(text)).toEqual({ own, quoted });
 });
 

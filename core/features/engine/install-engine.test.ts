@@ -89,7 +89,7 @@ test.each([
   ['an absolute path', { name: '/out.js', body: 'x' }],
   ['a link', { name: 'package/link', type: '2' }],
   ['a hard link', { name: 'package/link', type: '1' }],
-])('%s in an archive is refused, even where it is pinned', async (_what, entry) => {
+])('refuses an archive with %s, even if it is pinned', async (_what, entry) => {
   const { home, install } = bench({ one: archiveOf([entry]) });
   await expect(install()).rejects.toMatchObject({ code: 'tool_failed' });
   expect(existsSync(join(home, 'out.js'))).toBe(false);

@@ -29,7 +29,7 @@ export interface TurnCallDeps {
 export interface Visit {
   readonly peer: Peer;
   readonly context: ServerContext;
-  /** As it said in the handshake; undefined where each request says it. */
+  /** The capabilities from the handshake; undefined if each request carries them. */
   readonly capabilities: ClientCapabilities | undefined;
 }
 
