@@ -44,7 +44,7 @@ test('of two commands at once, the one without the folder joins the other', asyn
   expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(3_000);
 });
 
-test('a host waits for turns of other processes before it ends; Ctrl-C ends the waiting', async () => {
+test('a host waits for turns of other processes; Ctrl-C ends the waiting', async () => {
   for (const isInterrupted of [false, true]) {
     const claw = new FakeClaw();
     claw.scripts.push([{ hang: true }]);

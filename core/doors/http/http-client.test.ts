@@ -297,7 +297,7 @@ const openInstance = async (home: string, clock: Clock = systemClock): Promise<I
   return instance;
 };
 
-test('finds an instance through its file; it serves on request and leaves nothing behind', async () => {
+test('finds an instance through its file; it serves on request and cleans up', async () => {
   expect(await findInstance(folder)).toBeNull();
   const instance = await openInstance(folder);
   const file = join(folder, 'instance.json');

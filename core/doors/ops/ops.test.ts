@@ -166,7 +166,7 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
   expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
 });
 
-test('offers no wider grant for a grave call; a denial reaches the agent with its reason', async () => {
+test('no wider grant for a grave call; a denial reaches the agent with its reason', async () => {
   const waiting = await claw.op('tool.run', { tool: 'exec', args: { command: 'rm -rf build' }, wait: false });
   const approvalId = waiting.pending?.[0]?.approvalId ?? '';
   for (const channel of ['http', 'cli', 'tray', 'telegram'] as const) {

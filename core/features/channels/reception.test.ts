@@ -136,7 +136,7 @@ test.each([
   ['/approve 1', expect.stringContaining('may be done or not')],
   ['/sessions 2', expect.stringContaining('may be done or not')],
   ['/panic', 'done'],
-])('the next run answers %s that was interrupted, and repeats it only if it is harmless', async (text, answer) => {
+])('the next run answers an interrupted %s, and repeats it only if harmless', async (text, answer) => {
   const rig = open({ command: () => waiting });
   await rig.reception.take(message(1, text));
   expect([rig.store.isTaken('7:1'), rig.store.leftCommands().length]).toEqual([true, 1]);

@@ -217,7 +217,7 @@ test('a host that the session has used before is not new', async () => {
   expect(await bench.ask('again')).toBe('done');
 });
 
-test('explains recorded findings, or with the governor off applies the rules to the log', async () => {
+test('explains recorded findings, or applies the rules to the log if it was off', async () => {
   const made = createBench({ mode: 'off' });
   made.bench.script.push({ calls: [['pay', {}]] });
   await made.bench.ask('go');

@@ -7,7 +7,7 @@ import { langfusePrompt } from './langfuse-prompt.ts';
 
 const limits = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, totalMs: 5_000, bytesMax: 100_000 };
 
-test('fetches the text of the label with the configured keys; anything else is an error', async () => {
+test('fetches the text of the label with the configured keys, or fails', async () => {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     const say = (status: number, body: unknown): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)); // prettier-ignore

@@ -52,7 +52,7 @@ function factsOf(tool: string, args: Readonly<Record<string, unknown>>) {
   return { kind, line: command?.line ?? null, paths: paths.length, risks };
 }
 
-test('reports systemctl without a bus, and a timeout after which the change may continue', async () => {
+test('reports systemctl without a bus, and a timeout that leaves the change open', async () => {
   const context = bench.context();
   const none = 'Failed to connect to bus: No medium found\n';
   const args = { action: 'is-active', unit: 'nginx.service', user: true };

@@ -95,7 +95,7 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   return { requests, answers };
 }
 
-test('an MCP question is a form or buttons, and disappears when it is answered elsewhere', async () => {
+test('an MCP question is a form or buttons, and ends when it is answered elsewhere', async () => {
   const content = { color: 'blue' };
   const form = await askedOf({ action: 'accept', content }, { form: {} });
   expect(form).toMatchObject({
