@@ -1,4 +1,4 @@
-// Answers at the terminal what a run of several turns waits for: approvals, and verdicts of a person. What gets no answer stays open.
+// Asks the person at the terminal for the approvals and verdicts that a run of several turns waits for. Unanswered ones stay open.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { isAppError } from '../../contracts/errors.ts';
@@ -16,13 +16,16 @@ interface Waiting {
 export interface Answering<View> {
   /** Continues the run until it ends or waits again. */
   readonly again: () => Promise<View>;
-  /** Records a person's verdict on what no call asks; absent where there is none. */
+  /** Records a person's verdict on a step without a call. Omitted if the run has no such steps. */
   readonly judge?: (verdict: 'pass' | 'fail', note: string) => Promise<unknown>;
 }
 
 const roundsMax = 1000;
 
-/** The view when it has ended, or waits for what was not answered here. Returned as it is where no person is at the terminal. */
+/**
+ * Returns the view once the run has ended, or waits for an answer that was not given here. Returns the first view unchanged if no person is
+ * at the terminal.
+ */
 export async function answerWaits<View extends Waiting>(
   context: CommandContext,
   claw: Claw,

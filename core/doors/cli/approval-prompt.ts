@@ -1,4 +1,4 @@
-// Asks a person at the terminal for one approval: its effect, the risk, the exact arguments. Silence and Enter never approve.
+// Asks a person at the terminal for one approval: shows its effect, the risk and the exact arguments. Silence and Enter never approve.
 
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { LineReader } from './line-reader.ts';
@@ -8,7 +8,7 @@ import { revealed } from '../../base/visible-text.ts';
 export type PromptAnswer =
   | { readonly kind: 'approve'; readonly scope: GrantScope; readonly choice?: number }
   | { readonly kind: 'deny' }
-  /** No answer; the approval stays pending. */
+  /** No answer. The approval stays pending. */
   | { readonly kind: 'none' };
 
 const triesMax = 5;
@@ -24,7 +24,7 @@ const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
   no: { kind: 'deny' },
 };
 
-/** Trust in a folder is given once and remembered: there is nothing to choose. */
+/** Trust in a folder is given once and remembered, so there are no wider scopes. */
 const trustAnswers: Readonly<Record<string, PromptAnswer>> = {
   y: { kind: 'approve', scope: { kind: 'once' } },
   yes: { kind: 'approve', scope: { kind: 'once' } },
@@ -41,7 +41,7 @@ const widerAnswers: Readonly<Record<string, PromptAnswer>> = {
 export interface PromptOptions {
   readonly paint: Paint;
   say(text: string): void;
-  /** Aborts when the question is no longer one: decided elsewhere, or interrupted. */
+  /** Aborts when the approval was decided elsewhere, or the prompt was interrupted. */
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +66,7 @@ export async function promptApproval(approval: Approval, lines: LineReader, opti
   return { kind: 'deny' };
 }
 
-/** A wider scope may be followed by the number of its choice: `s 1`. */
+/** Parses an answer. A wider scope may be followed by the number of its choice: `s 1`. */
 function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer>>, choices: number): PromptAnswer | null {
   const [, word = '', number] = /^(.*?)(?:\s+(\d))?$/.exec(typed) ?? [];
   const answer = Object.hasOwn(answers, word) ? answers[word] : undefined;
@@ -76,7 +76,7 @@ function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer
   return { ...answer, choice: Number(number) };
 }
 
-/** Everything that is approved, with nothing left out and nothing invisible. */
+/** Describes everything that is approved, complete and without invisible characters. */
 export function describeApproval(approval: Approval, paint: Paint): string {
   const { facts } = approval;
   const lines = [

@@ -1,4 +1,4 @@
-// `approvals approve` and `approvals deny`: a person's answer, and its outcome.
+// `approvals approve` and `approvals deny`: a person's decision, and its outcome.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -52,7 +52,7 @@ interface Answer {
 
 function decide(context: CommandContext, { decision, waits }: Answer): Promise<number> {
   return context.withClaw('live', async ({ claw, instance }) => {
-    // If this process hosts the runtime, the turn ends with it.
+    // If this process hosts the runtime, the turn would end with it, so it must wait.
     if (!waits && instance !== null) {
       const approval = await claw.op('approval.decide', decision, cliCaller);
       context.output.result(approval, () => describeDecided(approval));
@@ -74,7 +74,7 @@ function describeDecided({ state, summary }: Approval): string {
   return `${state === 'approved' ? 'Approved' : 'Denied'}: ${summary}`;
 }
 
-/** Shows the outcome of an approved call and exits with its code. */
+/** Shows the outcome of an approved call and returns its exit code. */
 async function reportDecided(
   context: CommandContext,
   claw: Claw,
@@ -94,7 +94,7 @@ async function reportDecided(
   return isDirect(result, end.result) ? exitCodeOfCall({ claw }, result.outcome) : exitCodeOfTurn(end.result);
 }
 
-/** A call that a person made themselves is all there is to its turn. */
+/** True if the turn is a single call that a person made. */
 function isDirect(result: ToolRunResult | null, { status, text }: ConversationEnd['result']): result is ToolRunResult {
   return result !== null && status === 'done' && (text === '' || text === result.forUser);
 }

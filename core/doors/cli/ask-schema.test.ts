@@ -1,4 +1,4 @@
-// `ask --schema`: a value on standard output and nothing else.
+// `ask --schema` prints only a value to standard output.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ function scripted(step: Step): FakeClaw {
   return claw;
 }
 
-test('ask --schema prints the value alone, and nothing if the turn failed', async () => {
+test('ask --schema prints only the value, and nothing if the turn failed', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'trayclaw-schema-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const schema = { type: 'object', properties: { people: { type: 'integer' } } };
@@ -36,7 +36,7 @@ test('ask --schema prints the value alone, and nothing if the turn failed', asyn
   const failed = scripted({ fail: { code: 'model_timeout', message: 'The model took too long.' } });
   expect(await ask('town.json', failed)).toEqual({ code: 1, out: '', err: 'The model took too long.\n' });
   expect(failed.calls.some(({ name }) => name === 'turn.value')).toBe(false);
-  // A file that is not there fails as with every other command that takes one.
+  // A missing file fails as in every other command that takes a file.
   for (const [file, code] of [
     ['bad.json', 2],
     ['list.json', 2],

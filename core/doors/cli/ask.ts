@@ -23,7 +23,7 @@ export interface AskOptions extends PlaceOptions {
   readonly file?: readonly string[];
 }
 
-/** The fields of a message that the options alone determine. */
+/** The fields of a message that depend only on the options. */
 export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'message.send'>, 'agentId' | 'model'> {
   return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
@@ -63,7 +63,7 @@ async function readSchema(context: CommandContext, file: string): Promise<OpPara
   return schema;
 }
 
-/** The answer as a value, and nothing else on standard output: it is there for another program. */
+/** Prints only the value to standard output, because another program reads it. */
 async function reportValue(
   context: CommandContext,
   claw: Claw,
@@ -77,12 +77,12 @@ async function reportValue(
   return exitCodes.done;
 }
 
-/** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
+/** A named session must exist, so that a mistyped id does not start a new conversation. Fails with `not_found`. */
 async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
   if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
 }
 
-/** A command with a slash in front, as in chat. */
+/** Runs a slash command, as in chat. */
 async function runCommandLine(
   context: CommandContext,
   claw: Claw,
@@ -102,7 +102,7 @@ async function runCommandLine(
   return reportEnd(context, end);
 }
 
-/** A new turn takes up the work of an ended one; followed like a message. */
+/** Starts a turn that continues the work of an ended one, and follows it like a message. */
 export function runTurn(context: CommandContext, start: (claw: Claw) => Promise<OpResult<'message.send'>>): Promise<number> {
   return context.withClaw('live', async ({ claw }) => {
     const streams = !context.output.isJson;
@@ -118,7 +118,7 @@ function reportEnd(context: CommandContext, end: ConversationEnd): number {
   return code;
 }
 
-/** Prints how a streamed turn ended; its text is already out. */
+/** Reports how a streamed turn ended. Its text has already been printed. */
 export function reportAnswer(context: CommandContext, { result, wasInterrupted }: ConversationEnd): number {
   const { output } = context;
   if (output.isJson) output.jsonLine(result);
@@ -157,7 +157,7 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
     });
     if (started === null) throw new AppError('internal', 'The tool call gave no result.');
     const result = await finalResult(connection, started, end);
-    // The text of a failed call is no result: it must not end up in a variable or a file of a script.
+    // The text of a failed call is not a result, so it must not end up in a variable or a file of a script.
     if (context.output.isJson || result.outcome === 'ok' || result.outcome === 'waiting')
       context.output.result(result, () => context.output.forStdout(result.forUser));
     else context.output.explain({ message: result.forUser });
@@ -166,7 +166,7 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
   });
 }
 
-/** The call as it ended: at once, or after an approval was given here. */
+/** The result of the call, which ended at once or after an approval given here. */
 async function finalResult(connection: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<ToolRunResult> {
   const { callId, outcome, forUser, forModel, artifacts } = started;
   const first: ToolRunResult = { callId, outcome, forUser, forModel, artifacts };
@@ -185,7 +185,7 @@ async function finalResult(connection: Connection, started: OpResult<'tool.run'>
 export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {
   if (outcome === 'ok') return exitCodes.done;
   if (outcome === 'waiting') return exitCodes.waiting;
-  // A stop shows up as a denied or cancelled call; scripts need to know that it was the stop.
+  // A panic stop shows up as a denied or cancelled call. Scripts need to know that it was the stop.
   const panic = await claw.op('panic.status', {}, cliCaller);
   if (panic.engaged) return exitCodes.panic;
   return outcome === 'denied' ? exitCodes.waiting : exitCodes.failed;

@@ -4,7 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { BudgetUnit } from '../../contracts/policy.ts';
 import { money } from './table.ts';
 
-/** An amount a person typed, a dollar sign allowed. Fails with `invalid_params`. */
+/** Parses a typed amount, with an optional dollar sign. Fails with `invalid_params`. */
 export function parseAmount(text: string, unit: BudgetUnit): number {
   const digits = /^\$?(\d{1,12}(?:\.\d{1,9})?)$/.exec(text.trim())?.[1];
   const amount = digits === undefined ? 0 : Number(digits);

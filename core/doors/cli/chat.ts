@@ -1,4 +1,4 @@
-// `chat`: a conversation at the terminal. Approvals are asked in place; Ctrl-C stops the turn, a second one at the prompt leaves.
+// `chat`: a conversation at the terminal. Approvals are asked in place. Ctrl-C stops the turn; at the prompt it leaves.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
@@ -34,7 +34,7 @@ class ChatRoom {
   readonly #options: AskOptions;
   #connection: Connection | null = null;
   #sessionId: string | undefined;
-  /** Chosen once: a new session of this chat works there too. */
+  /** Chosen once, so that a new session of this chat works in the same folder. */
   #place: MessagePlace = {};
   #files: readonly string[];
 
@@ -45,7 +45,7 @@ class ChatRoom {
     this.#files = options.file ?? [];
   }
 
-  /** Until /quit, the end of input (both 0), Ctrl-C at the prompt or a closed terminal (both 130). */
+  /** Runs until /quit, the end of input (both return 0), Ctrl-C at the prompt or a closed terminal (both return 130). */
   async stay(): Promise<number> {
     const { claw } = await this.#connect();
     const { sessionId, ...place } = await choosePlace(this.#context, this.#options, {
@@ -85,7 +85,7 @@ class ChatRoom {
     const stopListening = this.#lines.onInterrupt(() => interrupted.abort());
     try {
       const text = await this.#lines.ask('> ', interrupted.signal);
-      // A closed terminal ends the input too, and may have closed while an answer was written.
+      // A closed terminal also ends the input, and may have closed while an answer was printed.
       if (interrupted.signal.aborted || this.#context.io.gone.aborted) return 'interrupted';
       return text === null ? null : { text };
     } finally {
@@ -141,7 +141,7 @@ class ChatRoom {
     if (name === '/help' && argument === undefined) output.say(ownHelp);
   }
 
-  /** Reports the error; drops an instance that has ended, so that the next message finds or starts another. */
+  /** Reports the error. If the instance has ended, drops the connection, so that the next message finds or starts another one. */
   async #recover(cause: unknown): Promise<void> {
     this.#context.output.explain(toAppError(cause));
     if (!isAppError(cause) || cause.code !== 'shutting_down') return;

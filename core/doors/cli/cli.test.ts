@@ -1,4 +1,4 @@
-// The command line in process: commands, JSON shapes, exit codes, connecting, serving.
+// The command line in process: commands, JSON output, exit codes, connecting, serving.
 
 import { expect, test } from 'vitest';
 import { answersOf, dayBudget, helper, scout, turnView, vaultStatus } from '../../../tests/doubles/fake-answers.ts';
@@ -289,7 +289,7 @@ const rows: readonly Row[] = [
   ...undoCommands,
 ];
 
-test.each(rows)('$argv prints one JSON document, and something for people', async ({ argv, op, params, json, code, stdin }) => {
+test.each(rows)('$argv prints one JSON document, and text for people', async ({ argv, op, params, json, code, stdin }) => {
   const run = async (...flags: string[]): Promise<string> => {
     const claw = new FakeClaw();
     claw.answers = answersOf(claw);
@@ -305,9 +305,9 @@ test.each(rows)('$argv prints one JSON document, and something for people', asyn
   expect((await run()).trim()).not.toBe('');
 });
 
-test('every operation is reached by some command', () => {
+test('every operation is reached by a command', () => {
   const reached = new Set<string>(rows.map((row) => row.op));
-  // Without a command of the table: reached by commands written by hand.
+  // Operations of handwritten commands, which are not in the table.
   const byHand = `message.send turn.wait turn.value command.list command.run approval.decide workspace.look tool.run health.fix
     engine.install prices.check prices.use report.save skill.install provider.try provider.add channel.try`.split(/\s+/);
   const otherDoors = [
@@ -363,7 +363,7 @@ test.each([
   expect(ran.out).not.toContain('value-on-the-command-line');
 });
 
-test('a failure is its message, then what to do; as one document with --json', async () => {
+test('prints an error as message and hint, or as one document with --json', async () => {
   const claw = new FakeClaw({
     'panic.release': () => {
       throw new AppError('store_full', 'The disk is full.');
@@ -375,7 +375,7 @@ test('a failure is its message, then what to do; as one document with --json', a
   expect([json.code, JSON.parse(json.out)]).toEqual([1, { error: { code: 'store_full', message: 'The disk is full.', hint } }]);
 });
 
-test('colour only on a terminal that wants it', async () => {
+test('uses colour only on a terminal that supports it', async () => {
   const run = (env: Record<string, string>, isTty: boolean): Promise<{ out: string }> => {
     const claw = new FakeClaw();
     claw.answers = answersOf(claw);

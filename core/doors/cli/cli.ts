@@ -1,5 +1,5 @@
-// The command line: every command is an operation of the table, called from a terminal. Owns parsing, printing and exit codes; decides
-// nothing.
+// The command line: every command is an operation of the table, called from a terminal. Responsible for parsing, printing and exit codes;
+// makes no decision.
 
 import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -74,21 +74,21 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
     if (cause.exitCode === 0) return exitCodes.done;
-    // Its own text repeats the surplus words, and one of them may be a secret that never belonged on a command line.
+    // commander's text repeats the surplus arguments, one of which may be a secret that never belonged on a command line.
     const isSurplus = cause.code === 'commander.excessArguments';
-    // A family of commands without one of them shows its help.
+    // A command family without a subcommand shows its help.
     if (cause.code === 'commander.help' && !early.isJson) io.stderr.write(usageText);
     else reportUsage(early, isSurplus ? usageText.replace(/^.*/, 'there are more arguments than this command takes') : usageText);
     return exitCodes.usage;
   }
 }
 
-/** The whole tree of commands; `run` gets what each of them does. */
+/** The whole tree of commands. `run` receives the body of the command that is called. */
 export function createProgram(version: string, run: Run): Promise<Command> {
   return buildProgram({ version, run });
 }
 
-/** Prints the text of commander as an error of ours: the first line says what is wrong, the rest is the next step. */
+/** Prints commander's text as an error of this program: the first line is the problem, the rest is the next step. */
 function reportUsage(output: Output, usageText: string): void {
   const [said = '', ...next] = usageText
     .trim()

@@ -1,4 +1,4 @@
-// The context of every command: the terminal, the options all commands share, and a Claw for as long as it is needed.
+// The context of every command: the terminal, the options that all commands share, and a Claw for as long as it is needed.
 
 import { readFileSync } from 'node:fs';
 import { givenPath } from '../../base/given-path.ts';
@@ -22,7 +22,7 @@ export interface OpView<N extends OpName> {
   readonly exitCode?: (result: OpResult<N>) => number;
 }
 
-/** Passes the context to the body of a command; the body resolves to the exit code. */
+/** Passes the context to the body of a command, which resolves to the exit code. */
 export type Run = (body: (context: CommandContext) => Promise<number>) => Promise<void>;
 
 export interface CommandContextParts {
@@ -45,13 +45,13 @@ export class CommandContext {
     this.home = own.home;
   }
 
-  /** The command that calls this program on the same data folder, for printed commands. */
+  /** The command line of this program for the same data folder, for commands that are printed. */
   get program(): string {
     if (this.home === resolveHome(undefined, this.io)) return 'trayclaw';
     return `trayclaw --home ${/^[\w./:\\-]+$/.test(this.home) ? this.home : JSON.stringify(this.home)}`;
   }
 
-  /** A person sits at the terminal and can be asked. */
+  /** True if a person sits at the terminal and can be asked. */
   get hasPerson(): boolean {
     return this.io.stdinIsTty && this.io.stderrIsTty;
   }
@@ -82,7 +82,7 @@ export class CommandContext {
     }
   }
 
-  /** A command that is one operation and a way to show its result. Ctrl-C gives the operation up. */
+  /** Runs a command that is a single operation and a view of its result. Ctrl-C aborts the operation. */
   runOp<N extends OpName>(name: N, params: OpParams<N>, view: OpView<N>): Promise<number> {
     return this.withClaw('any', ({ claw }) =>
       this.untilInterrupt(async (signal) => {
@@ -93,7 +93,7 @@ export class CommandContext {
     );
   }
 
-  /** Work that resolves to the exit code; Ctrl-C aborts its signal, and then that is the exit code. */
+  /** Runs work that resolves to the exit code. Ctrl-C aborts the signal and determines the exit code. */
   async untilInterrupt(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
     const gone = new AbortController();
     const stopListening = this.io.onInterrupt(() => gone.abort());
@@ -107,7 +107,7 @@ export class CommandContext {
     }
   }
 
-  /** Fails with `invalid_params` for bytes that are not UTF-8. */
+  /** Fails with `invalid_params` if the bytes are not UTF-8. */
   async readStdin(): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -119,7 +119,9 @@ export class CommandContext {
     return givenText(Buffer.concat(chunks), 'Standard input');
   }
 
-  /** The text of a file that a person named; of standard input for `-`. Fails with `not_found` or `invalid_params`, also when it is empty. */
+  /**
+   * The text of a file that a person named, or of standard input for `-`. Fails with `not_found` or `invalid_params`, also if it is empty.
+   */
   async readText(file: string): Promise<string> {
     const path = givenPath(this.io, file);
     const text = file === '-' ? await this.readStdin() : readFile(path);
@@ -136,7 +138,7 @@ function readFile(path: string): string {
   }
 }
 
-/** Parses JSON a person typed. Fails with `invalid_params`. */
+/** Parses JSON that a person typed. Fails with `invalid_params`. */
 export function parseJsonArgument(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
@@ -145,7 +147,7 @@ export function parseJsonArgument(text: string, what: string): unknown {
   }
 }
 
-/** Parses a whole number a person typed. Fails with `invalid_params`. */
+/** Parses a whole number that a person typed. Fails with `invalid_params`. */
 export function parseCount(text: string, what: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new AppError('invalid_params', `${what} must be a whole number.`);
   return Number(text);

@@ -1,9 +1,9 @@
-// One question to the person at the terminal. Decides nothing.
+// Asks the person at the terminal one yes-or-no question. Makes no decision.
 
 import type { CommandContext } from './command-context.ts';
 import { LineReader } from './line-reader.ts';
 
-/** Silence and Enter are no yes. */
+/** Silence and Enter count as no. */
 export async function confirmed(context: CommandContext, words: string, question: string): Promise<boolean> {
   const lines = await LineReader.open(context.io);
   const gone = new AbortController();

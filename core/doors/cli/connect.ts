@@ -1,5 +1,5 @@
-// Gets a Claw for a command: the running instance if there is one, else a runtime hosted in this process for as long as it takes. A hosted
-// one is open to other processes meanwhile and closes only when it has no work under way.
+// Gets a Claw for a command: the running instance if there is one, otherwise a runtime hosted in this process for the duration of the
+// command. A hosted runtime is open to other processes and closes only when it has no work in progress.
 
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { Lifetimes } from '../../base/disposable.ts';
@@ -16,23 +16,23 @@ export type Need = 'any' | 'live';
 
 export interface Connection {
   readonly claw: Claw;
-  /** The instance this is a client of; null when the runtime runs in this process. */
+  /** The instance to which this process is a client; null if the runtime is hosted in this process. */
   readonly instance: FoundInstance | null;
   readonly doors: OwnDoors | null;
-  /** A hosted runtime first waits for running work, unless told not to; then the caller limits the time. */
+  /** A hosted runtime waits for running work first, unless `drains` is false; then the caller limits the time. */
   close(options?: { readonly drains: boolean }): Promise<void>;
 }
 
 export interface ConnectOptions {
   readonly home: string;
   readonly need: Need;
-  /** Returns whether a found instance is suitable; an unsuitable one must end first. */
+  /** Returns whether a found instance is suitable. An unsuitable one must end first. */
   accepts?(instance: FoundInstance): boolean;
   note(text: string): void;
   onInterrupt(listener: () => void): () => void;
 }
 
-/** Fails with `store_locked` when the owner of the data folder neither answers nor ends within three seconds. */
+/** Fails with `store_locked` if the owner of the data folder neither responds nor ends within three seconds. */
 export async function openClaw(parts: CliParts, options: ConnectOptions): Promise<Connection> {
   const deadlineMs = parts.clock.monotonicMs() + joinWithinMs;
   for (;;) {
@@ -53,7 +53,7 @@ function joined(parts: CliParts, instance: FoundInstance, options: ConnectOption
   return { claw: instance.claw, instance, doors: null, close: () => instance.claw.close() };
 }
 
-/** Null when another process owns the data folder just now. */
+/** Null if another process owns the data folder at the moment. */
 async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Connection | null> {
   let claw: HostedRuntime;
   try {
@@ -101,7 +101,10 @@ function stillLocked(home: string, found: FoundInstance | null): AppError {
   return new AppError('store_locked', `${who} uses the data folder ${home} ${what}.`, { isRetryable: true, data });
 }
 
-/** Waits for what others asked of this process and for turns that run in it; Ctrl-C ends the waiting. A turn that no process runs is not waited for. */
+/**
+ * Waits for requests of other processes and for turns that run in this process. Ctrl-C ends the waiting. Turns that no process runs are not
+ * waited for.
+ */
 async function drain(claw: HostedRuntime, doors: OwnDoors, options: ConnectOptions): Promise<void> {
   const interrupted = new Deferred<void>();
   let isInterrupted = false;

@@ -1,4 +1,4 @@
-// The command line in process: connecting to an instance or hosting one, serving, leaving.
+// The command line in process: connecting to an instance, hosting one, serving, and ending.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
@@ -6,7 +6,7 @@ import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tes
 import { AppError } from '../../contracts/errors.ts';
 import { runCli, type CliParts } from './cli.ts';
 
-test('the running instance is used, and a different version is mentioned', async () => {
+test('uses the running instance and mentions a different version', async () => {
   const claw = new FakeClaw();
   const parts = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(claw, { version: '2.0.0' })) });
   const ran = await runCommand(['panic', '--status'], parts);
@@ -14,7 +14,7 @@ test('the running instance is used, and a different version is mentioned', async
   expect(ran.err).toBe('The running instance (process 9) is version 2.0.0; this command is 1.0.0.\n');
 });
 
-test('commands that only look do not resume turns; commands that act do', async () => {
+test('commands that only read do not resume turns; commands that act do', async () => {
   const parts = fakeParts(new FakeClaw());
   await runCommand(['panic', '--status', '--home', 'data'], parts);
   await runCommand(['ask', 'hi'], parts, { env: { TRAYCLAW_HOME: '/other' } });
@@ -24,7 +24,7 @@ test('commands that only look do not resume turns; commands that act do', async 
   ]);
 });
 
-test('two commands at once: the one that loses the folder joins the other', async () => {
+test('of two commands at once, the one without the folder joins the other', async () => {
   const winner = new FakeClaw();
   let looks = 0;
   const locked = new AppError('store_locked', 'locked');
@@ -44,7 +44,7 @@ test('two commands at once: the one that loses the folder joins the other', asyn
   expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(3_000);
 });
 
-test('a host waits for turns of others before it leaves, and Ctrl-C ends the waiting', async () => {
+test('a host waits for turns of other processes; Ctrl-C ends the waiting', async () => {
   for (const isInterrupted of [false, true]) {
     const claw = new FakeClaw();
     claw.scripts.push([{ hang: true }]);
@@ -71,7 +71,7 @@ test('doctor reports a runtime that cannot start', async () => {
   ]);
 });
 
-test('a restore works only when nothing runs', async () => {
+test('restores a backup only if nothing is running', async () => {
   const parts = fakeParts(new FakeClaw());
   expect(await runCommand(['backup', 'restore', 'b.db', '--json'], parts)).toEqual({
     code: 0,
@@ -83,7 +83,7 @@ test('a restore works only when nothing runs', async () => {
   expect(await runCommand(['backup', 'restore', 'b.db'], running)).toMatchObject({ code: 1, out: '' });
 });
 
-test('an artifact of many parts comes out whole', async () => {
+test('prints an artifact of many parts whole', async () => {
   const artifact = { sha256: 'a', name: 'n', mediaType: 'x/y', sizeBytes: 6, aliases: [], createdAtMs: 1, sessionId: null, turnId: null };
   const claw = new FakeClaw({
     'artifact.get': ({ offset }) =>
@@ -94,7 +94,7 @@ test('an artifact of many parts comes out whole', async () => {
   expect(await runCommand(['artifacts', 'get', 'a'], fakeParts(claw))).toEqual({ code: 0, out: 'abcDEF', err: '' });
 });
 
-test('serve says one line when ready, ends cleanly on a signal, and a second signal does not wait', async () => {
+test('serve prints one line when ready, ends cleanly on a signal, at once on a second', async () => {
   const claw = new FakeClaw();
   const parts = fakeParts(claw);
   const terminal = new FakeTerminal();
@@ -116,7 +116,7 @@ test('serve says one line when ready, ends cleanly on a signal, and a second sig
   expect(await forced).toBe(130);
 });
 
-test('serve reuses an instance that serves, and waits for one that does not', async () => {
+test('serve reuses an instance that serves and waits for one that does not', async () => {
   const serving = foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:5' });
   const reuse = await runCommand(['serve'], fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(serving) }));
   expect([reuse.code, JSON.parse(reuse.out)]).toEqual([
@@ -152,7 +152,7 @@ test.each<[string, string[], boolean, boolean]>([
   expect([reuse.code, reuse.out.includes('other'), reuse.out.includes('"pid":9')]).toEqual([0, hasToken, true]);
 });
 
-test('no log of a service gets the token where no browser could be opened', async () => {
+test('does not print the token to a service log if no browser can be opened', async () => {
   for (const argv of [['serve', '--open'], ['start'], ['start', '--json']]) {
     const terminal = new FakeTerminal({ isService: true });
     const ending = runCli(argv, terminal.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
@@ -164,7 +164,7 @@ test('no log of a service gets the token where no browser could be opened', asyn
   }
 });
 
-test('start without Electron says one line: where the window is, or its address', async () => {
+test('start without Electron prints one line with the window or its address', async () => {
   const nobody = new FakeTerminal();
   const ending = runCli(['start'], nobody.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
   await nobody.sees('address');
@@ -185,7 +185,7 @@ test('start without Electron says one line: where the window is, or its address'
   expect(await showing).toBe(0);
 });
 
-test('that Chromium runs without its sandbox is said once, when one does', async () => {
+test('says once that Chromium runs without its sandbox, if it does', async () => {
   const terminal = new FakeTerminal();
   const parts = fakeParts(new FakeClaw(), {
     runDesktop: ({ onNoSandbox }) => {
@@ -208,7 +208,7 @@ test('that Chromium runs without its sandbox is said once, when one does', async
   expect(await ending).toBe(0);
 });
 
-test('start is the tray app where it runs, except where another process already serves the window', async () => {
+test('start runs the tray app if possible, unless another process serves the window', async () => {
   const claw = new FakeClaw();
   const desktop: Partial<CliParts> = { runDesktop: () => Promise.resolve({ kind: 'ended', code: 3 }) };
   const parts = fakeParts(claw, desktop);

@@ -15,7 +15,7 @@ function scripted(...steps: Step[]): FakeClaw {
   return claw;
 }
 
-test('ask --json is one document of the agreed form', async () => {
+test('ask --json prints one document in the documented format', async () => {
   const claw = scripted({ say: 'four' });
   await claw.op('message.send', { text: 'before', sessionId: 's' });
   claw.scripts.push([{ say: 'four' }]);
@@ -27,7 +27,7 @@ test('ask --json is one document of the agreed form', async () => {
   });
 });
 
-test('a session that is named and not there is an error, and nothing is sent', async () => {
+test('rejects a named session that does not exist and sends nothing', async () => {
   for (const argv of [
     ['ask', 'x', '--session', 'typo'],
     ['tool', 'read', '{}', '--session', 'typo'],
@@ -38,12 +38,12 @@ test('a session that is named and not there is an error, and nothing is sent', a
   }
 });
 
-test('a command with a slash works in ask as in chat', async () => {
+test('a slash command works in ask as in chat', async () => {
   const claw = new FakeClaw();
   expect(await runCommand(['ask', '/calc 1+1'], fakeParts(claw))).toMatchObject({ code: 0, out: 'did /calc 1+1\n' });
 });
 
-test('ask - takes the text from standard input', async () => {
+test('ask - reads the text from standard input', async () => {
   const claw = scripted({ say: 'ok' });
   expect((await runCommand(['ask', '-'], fakeParts(claw), { stdin: 'from a pipe\n' })).code).toBe(0);
   expect(claw.calls.find(({ name }) => name === 'message.send')?.params).toEqual({ text: 'from a pipe\n' });
@@ -55,7 +55,7 @@ test.each([
   ['cut at its limit', [{ say: 'one two', after: '\n\n(It was cut off.)' }], 'one two\n\n(It was cut off.)\n'],
   ['cut, with all deltas lost', [{ say: 'one', lost: true, after: '\n\n(Cut.)' }], 'one\n\n(Cut.)\n'],
   ['in several stretches', [{ say: 'first' }, { say: 'second', lost: true }, { say: 'third' }], 'first\nsecond\nthird\n'],
-] satisfies [string, Step[], string][])('an answer %s is printed whole and once', async (_name, steps, out) => {
+] satisfies [string, Step[], string][])('prints an answer %s completely and once', async (_name, steps, out) => {
   expect(await runCommand(['ask', 'x'], fakeParts(scripted(...steps)))).toEqual({ code: 0, out, err: '' });
 });
 
@@ -72,7 +72,7 @@ test.each([
   expect([json.code, JSON.parse(json.out)]).toMatchObject([code, { error: step.fail }]);
 });
 
-test('with no terminal an approval stays stored, and the exit code is 3', async () => {
+test('without a terminal an approval stays stored, and the exit code is 3', async () => {
   const json = await runCommand(['ask', 'x', '--json'], fakeParts(scripted(write)));
   expect([json.code, JSON.parse(json.out), json.err]).toMatchObject([3, { status: 'waiting', pending }, '']);
   const claw = scripted(write);
@@ -101,7 +101,7 @@ test.each([
   expect(claw.approvals[0]).toMatchObject({ state: 'approved', scope });
 });
 
-test('a wider scope may be given with the number of what it is for, and no number there is not', async () => {
+test('accepts a wider scope with the number of a choice, but no unknown number', async () => {
   const claw = scripted(write, { say: 'written' });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
   await terminal.sees('(Enter denies)');
@@ -122,7 +122,7 @@ test.each(['', 'd', 'no', '  '])('typing %j denies', async (typed) => {
   expect([claw.approvals[0]?.state, terminal.out.includes('written')]).toEqual(['denied', false]);
 });
 
-test('an answer that is none of the choices is asked again, and wider scopes only where they exist', async () => {
+test('asks again after an unknown answer; offers only wider scopes that exist', async () => {
   const claw = scripted({ ask: { tool: 'exec', args: '{}', onlyOnce: true } });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
   await terminal.sees('(Enter denies)');
@@ -134,7 +134,7 @@ test('an answer that is none of the choices is asked again, and wider scopes onl
   expect([claw.approvals[0]?.state, terminal.err.includes('[s]ession')]).toEqual(['denied', false]);
 });
 
-test('what was typed before the question is no answer to it', async () => {
+test('text typed before a question does not answer it', async () => {
   const claw = scripted({ hang: true });
   claw.scripts.length = 0;
   claw.scripts.push([write]);
@@ -158,7 +158,7 @@ test('what was typed before the question is no answer to it', async () => {
   expect(claw.approvals[0]?.state).toBe('denied');
 });
 
-test('an approval given elsewhere meanwhile continues the turn', async () => {
+test('an approval given elsewhere continues the turn', async () => {
   const claw = scripted(write, { say: 'written' });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
   await terminal.sees('(Enter denies)');
@@ -176,7 +176,7 @@ test('the end of input leaves the approval stored', async () => {
   expect([await finish, claw.approvals[0]?.state]).toEqual([3, 'pending']);
 });
 
-test('tool: done at once, waiting with no terminal, and approved in place', async () => {
+test('tool: done at once, waiting without a terminal, approved in place', async () => {
   const read = await runCommand(['tool', 'read', '{"path":"a"}', '--json'], fakeParts(new FakeClaw()));
   const done = { callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
   expect([read.code, JSON.parse(read.out)]).toEqual([0, done]);
@@ -202,7 +202,7 @@ test('tool: done at once, waiting with no terminal, and approved in place', asyn
   expect(await denied.finish).toBe(3);
 });
 
-test('a call that a stop ended exits with 5', async () => {
+test('exits with 5 if a panic stop ended the call', async () => {
   const claw = new FakeClaw();
   claw.answers = { 'panic.status': () => ({ engaged: true, sinceMs: 1, reason: null, killed: 1, tookMs: 1 }) };
   const { terminal, finish } = atTerminal(claw, ['tool', 'write', '{}']);
@@ -211,7 +211,7 @@ test('a call that a stop ended exits with 5', async () => {
   expect(await finish).toBe(5);
 });
 
-test('approving stays with the turn, here and with a running instance, unless told not to', async () => {
+test('approving follows the turn, here and with a running instance, unless disabled', async () => {
   const more: string[] = [];
   const approveIn = async (isHosted: boolean, ...rest: Step[]): Promise<{ code: number; json: unknown }> => {
     const claw = scripted(write, ...rest);
@@ -234,7 +234,7 @@ test('approving stays with the turn, here and with a running instance, unless to
   expect(there.json).not.toHaveProperty('turn');
 });
 
-test('what is approved for a direct call shows its result', async () => {
+test('shows the result of an approved direct call', async () => {
   const claw = new FakeClaw();
   await runCommand(['tool', 'write', '{}'], fakeParts(claw));
   claw.isClosed = false;
@@ -242,7 +242,7 @@ test('what is approved for a direct call shows its result', async () => {
   expect([approved.code, approved.out]).toEqual([0, 'Approved: Wants to write\nwrite ran\n']);
 });
 
-test('denying is done when it is denied; twice is a conflict', async () => {
+test('denying exits at once; denying twice is a conflict', async () => {
   const claw = scripted(write);
   await runCommand(['ask', 'x'], fakeParts(claw));
   claw.isClosed = false;
@@ -252,7 +252,7 @@ test('denying is done when it is denied; twice is a conflict', async () => {
   expect([again.code, JSON.parse(again.out)]).toMatchObject([1, { error: { code: 'approval_not_pending' } }]);
 });
 
-test('chat keeps its session, asks in place, knows its commands and leaves', async () => {
+test('chat keeps its session, asks in place, runs its commands and quits', async () => {
   const claw = scripted({ say: 'hello' });
   claw.scripts.push([write, { say: 'written' }], [{ say: 'fresh' }]);
   const { terminal, finish } = atTerminal(claw, ['chat']);
@@ -330,7 +330,7 @@ test('chat asks in place for more budget and continues; Enter allows nothing', a
   ]);
 });
 
-test('ask says how to continue, keeps its exit code, and asks no question', async () => {
+test('ask says how to continue, keeps its exit code and asks nothing', async () => {
   const ran = await runCommand(['ask', 'x'], fakeParts(scripted(overDay)));
   expect(ran.code).toBe(4);
   expect(ran.err.split('\n').slice(1)).toEqual([
@@ -341,7 +341,7 @@ test('ask says how to continue, keeps its exit code, and asks no question', asyn
   ]);
 });
 
-test('an answer cannot drive the terminal, and stays as it is in a pipe', async () => {
+test('an answer cannot control the terminal, and is unchanged in a pipe', async () => {
   const text = 'a\u001B]0;title\u0007b\u202Ec';
   const { terminal, finish } = atTerminal(scripted({ say: text }), ['ask', 'x']);
   await finish;

@@ -1,4 +1,4 @@
-// `model install-engine`: says what would be downloaded and how large it is, asks, and shows the progress.
+// `model install-engine`: says what would be downloaded and its size, asks, and shows the progress.
 
 import type { EngineState } from '../../contracts/features/engine.ts';
 import { cliCaller } from './caller.ts';

@@ -37,7 +37,7 @@ export function exitCodeOfTurn(turn: { readonly status: TurnStatus; readonly err
   }
 }
 
-/** A turn's error is never the caller's usage error. */
+/** A turn's error is never a usage error of the caller. */
 function asFailure(code: number): number {
   return code === exitCodes.usage ? exitCodes.failed : code;
 }

@@ -1,4 +1,4 @@
-// `--fields`: selected fields of a result, for pipes. A list prints a line for each entry, with tabs between the fields.
+// `--fields`: selected fields of a result, for pipes. A list prints one line per entry, with tabs between the fields.
 
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -6,7 +6,7 @@ import { closest } from './kernel/closest.ts';
 
 type Row = readonly unknown[];
 
-/** Fails with `invalid_params` for a field that no entry has. A dot leads into a field: `usage.costUsd`. */
+/** Fails with `invalid_params` for a field that no entry has. A dot leads into a nested field: `usage.costUsd`. */
 export function pickFields(result: unknown, names: readonly string[]): { readonly document: unknown; readonly rows: readonly Row[] } {
   const entries: readonly unknown[] = Array.isArray(result) ? result : [result];
   for (const name of names) assertKnown(entries, name);
@@ -15,7 +15,7 @@ export function pickFields(result: unknown, names: readonly string[]): { readonl
   return { document: Array.isArray(result) ? picked : picked[0], rows };
 }
 
-/** A tab or a line break in a value would look like the next one. */
+/** Replaces tabs and line breaks in values, which would look like separators. */
 export function tabbed(rows: readonly Row[]): string {
   return rows.map((row) => row.map((value) => wordsOf(value).replaceAll(/[\t\r\n]+/g, ' ')).join('\t')).join('\n');
 }

@@ -1,4 +1,4 @@
-// The difference of one file as text for a terminal.
+// Formats the diff of one file for a terminal.
 
 import type { FileDiff } from '../../contracts/checkpoints.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';

@@ -1,4 +1,4 @@
-// The first message when no model is set up: offers a key from the environment, and says when only the offline demo answers. A key is used
+// The first message when no model is set up: offers a key from the environment, and says if only the offline demo answers. A key is used
 // only after a yes.
 
 import type { Claw } from '../../contracts/claw.ts';
@@ -8,10 +8,10 @@ import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { cliCaller } from './caller.ts';
 
-/** Prints a line on stderr if the demo answers because nothing is set up; asks first if a person can answer. */
+/** If nothing is set up, offers the keys of the environment to a person at the terminal, and says on stderr if the demo answers. */
 export async function meetModel(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<void> {
   const { defaultModel, problem, offers } = await claw.op('model.list', {}, cliCaller);
-  // Without any model the turn fails, and says the same.
+  // Without any model the turn fails with the same message.
   if (problem === null || defaultModel === null) return;
   if (lines !== null && !context.output.isJson) {
     for (const offer of offers) {
@@ -44,7 +44,7 @@ async function isWanted(lines: LineReader, { title, variable }: KeyOffer): Promi
   }
 }
 
-/** False where it does not work; then nothing was changed. */
+/** Returns false if the key does not work; nothing was changed then. */
 async function takeOffer(context: CommandContext, claw: Claw, offer: KeyOffer): Promise<boolean> {
   const provider = draftOf(offer);
   try {

@@ -1,4 +1,4 @@
-// Text that a person gives in a file or on standard input: it is taken as it is, or refused with what to do.
+// Text that a person gives in a file or on standard input is used unchanged, or refused with a hint.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const readers = [
   ['safety', 'redact'],
 ];
 
-test.each(readers)('%s refuses bytes that are no UTF-8, before anything is changed', async (...argv) => {
+test.each(readers)('%s refuses bytes that are not UTF-8 before it changes anything', async (...argv) => {
   const { code, err, calls } = await given(argv, latin1);
   expect({ code, err, calls }).toEqual({
     code: 2,
@@ -36,7 +36,7 @@ test.each(readers)('%s refuses bytes that are no UTF-8, before anything is chang
   });
 });
 
-test('a byte order mark is no part of a secret', async () => {
+test('a byte order mark is not part of a secret', async () => {
   const { calls } = await given(['secret', 'set', 'openai'], Buffer.from('\uFEFFsk-live\r\n'));
   expect(calls.map(({ params }) => params)).toEqual([{ name: 'openai', value: 'sk-live' }]);
 });
@@ -45,7 +45,7 @@ test.each([
   ['prompts', 'set', 'style'],
   ['memory', 'import'],
   ['ask', 'hello', '--schema'],
-])('%s names the file that gives no text', async (...argv) => {
+])('%s names the file that contains no text', async (...argv) => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-given-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'given.txt');
@@ -57,11 +57,8 @@ test.each([
   expect(await said()).toBe(`${file} is empty.`);
 });
 
-test.each(['{"a":', '@home', '"open', '{a: 1, a: 2}', '!!js/function x', '*x'])(
-  'a setting that is no YAML is refused: %s',
-  async (value) => {
-    const { code, err, calls } = await given(['config', 'set', 'models.default', value], Buffer.alloc(0));
-    expect([code, calls, err.split('\n').length]).toEqual([2, [], 3]);
-    expect(err).toMatch(/^<value> is not valid YAML: .+\nQuote a text that contains special characters, for example: '"@home"'\n$/);
-  },
-);
+test.each(['{"a":', '@home', '"open', '{a: 1, a: 2}', '!!js/function x', '*x'])('rejects a setting that is not YAML: %s', async (value) => {
+  const { code, err, calls } = await given(['config', 'set', 'models.default', value], Buffer.alloc(0));
+  expect([code, calls, err.split('\n').length]).toEqual([2, [], 3]);
+  expect(err).toMatch(/^<value> is not valid YAML: .+\nQuote a text that contains special characters, for example: '"@home"'\n$/);
+});

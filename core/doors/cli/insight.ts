@@ -1,4 +1,4 @@
-// Renders one turn and one context pack for a terminal.
+// Formats one turn and one context pack for a terminal.
 
 import type { OpResult } from '../../contracts/ops.ts';
 import type { TurnDetails } from '../../contracts/op-results.ts';
@@ -49,7 +49,7 @@ export function describeTurn(turn: TurnDetails, paint: Paint): string {
   ].join('\n\n');
 }
 
-/** Only where a route chose one: else the model is named above. */
+/** Only if a route chose a model. Otherwise the model is named above. */
 function whyModels({ requests = [] }: TurnDetails): string[][][] {
   if (!requests.some(({ route }) => route !== null)) return [];
   return [requests.map(({ model, route, reason, error }) => [model, route ?? '-', reason ?? '-', error ?? '-'])];
@@ -57,12 +57,12 @@ function whyModels({ requests = [] }: TurnDetails): string[][][] {
 
 const OUTPUT_CHARS_MAX = 200;
 
-/** A call that was allowed without an approval has no description. */
+/** A call that was allowed without an approval has no summary. */
 function calledWhat(call: TurnDetails['calls'][number]): string {
   return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
-/** Only the beginning; --json prints all of it. */
+/** Truncated; --json prints the whole output. */
 function outputOf({ forUser }: TurnDetails['calls'][number]): string {
   const text = forUser.trim();
   return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;

@@ -1,4 +1,4 @@
-// Ctrl-C and a closed terminal while a turn runs, while it asks, and in chat.
+// Ctrl-C and a closed terminal while a turn runs, during an approval prompt, and in chat.
 
 import { expect, test } from 'vitest';
 import { Deferred } from '../../base/deferred.ts';
@@ -30,7 +30,7 @@ test.each([
   expect(claw.approvals.every((approval) => approval.state === 'pending')).toBe(true);
 });
 
-test('a second Ctrl-C waits until the first one has arrived where the turn runs', async () => {
+test('a second Ctrl-C waits until the first one has reached the turn', async () => {
   const claw = scripted({ hang: true });
   const arrives = new Deferred<OpResult<'turn.cancel'>>();
   claw.answers = { 'turn.cancel': () => arrives.promise };
@@ -47,7 +47,7 @@ test('a second Ctrl-C waits until the first one has arrived where the turn runs'
   expect(await finish).toBe(130);
 });
 
-test('a closed terminal leaves the question open and stops no turn', async () => {
+test('a closed terminal leaves the approval pending and stops no turn', async () => {
   const claw = scripted(write);
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
   await terminal.sees('(Enter denies)');
@@ -57,7 +57,7 @@ test('a closed terminal leaves the question open and stops no turn', async () =>
   expect(claw.calls.some(({ name }) => name === 'turn.cancel')).toBe(false);
 });
 
-test('at a terminal a note does not continue the line of the answer', async () => {
+test('at a terminal a note starts on a new line after the answer', async () => {
   const { terminal, finish } = atTerminal(scripted({ say: 'I write it.' }, write, { say: 'written' }), ['ask', 'x']);
   await terminal.sees('(Enter denies)');
   expect(terminal.err).toMatch(/^\n\nWants to write/m);
@@ -77,7 +77,7 @@ test('a second Ctrl-C does not wait for a turn that will not end', async () => {
   expect(await finish).toBe(130);
 });
 
-test('a terminal that closes while chat shows an answer ends it with 130 and stops no turn', async () => {
+test('chat exits with 130 if the terminal closes, and stops no turn', async () => {
   const claw = scripted({ hang: true });
   const { terminal, finish } = atTerminal(claw, ['chat']);
   await terminal.sees('Type a message');
@@ -90,7 +90,7 @@ test('a terminal that closes while chat shows an answer ends it with 130 and sto
   expect(claw.calls.some(({ name }) => name === 'turn.cancel')).toBe(false);
 });
 
-test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
+test('Ctrl-C in chat stops the turn; at the prompt it leaves', async () => {
   const claw = scripted({ hang: true });
   const { terminal, finish } = atTerminal(claw, ['chat']);
   await terminal.sees('Type a message');

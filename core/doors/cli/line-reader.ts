@@ -1,4 +1,4 @@
-// Lines from the terminal, one question at a time. Text typed before an approval is asked never answers it.
+// Reads lines from the terminal, one question at a time. Text typed before an approval is asked never answers it.
 
 import type { Interface } from 'node:readline';
 import type { CliIo } from './ports.ts';
@@ -22,7 +22,7 @@ export class LineReader {
       this.#answer(null);
     };
     lines.on('close', end);
-    // The input cannot be read, such as a closed terminal.
+    // The input cannot be read, for example because the terminal was closed.
     lines.on('error', end);
     // In raw mode the terminal sends Ctrl-C as a key and not as a signal.
     lines.on('SIGINT', () => {
@@ -44,7 +44,7 @@ export class LineReader {
     };
   }
 
-  /** The next line, or null at the end of input or when the signal aborts. */
+  /** Returns the next line, or null at the end of input or if the signal aborts. */
   ask(prompt: string, signal?: AbortSignal): Promise<string | null> {
     const early = this.#typedAhead.shift();
     this.#lines.setPrompt(prompt);
@@ -53,7 +53,7 @@ export class LineReader {
     this.#lines.prompt(true);
     return new Promise((resolve) => {
       const giveUp = (): void => {
-        // The next output begins below the question.
+        // Further output starts below the question.
         if (this.#lines.terminal) this.#io.stderr.write('\n');
         this.#answer(null);
       };

@@ -1,5 +1,5 @@
-// `trayclaw mcp serve`: TrayClaw as a server of the Model Context Protocol. On standard input and output nothing else is written; with a running
-// instance this process is only its client.
+// `trayclaw mcp serve`: TrayClaw as a server of the Model Context Protocol. On standard input and output, nothing else is written. If an
+// instance is running, this process is only its client.
 
 import { AppError } from '../../contracts/errors.ts';
 import { scopeIncludes, wrongScope } from '../../contracts/features/doors.ts';
@@ -15,7 +15,7 @@ interface Given {
 }
 
 export async function mcpServe(context: CommandContext, { http, scope }: Given): Promise<number> {
-  // It answers approvals.
+  // Refused inside a tool, because this command answers approvals.
   if (isInsideTool(context.io.env)) throw refusedInsideTool('mcp serve');
   if (http !== undefined) {
     if (scope !== undefined) throw new AppError('invalid_params', 'With --http, each client uses the scopes of its own token.');

@@ -1,4 +1,4 @@
-// Tells a person at the terminal that a budget ended a turn and asks for more. Silence and Enter never allow anything.
+// Tells a person at the terminal that a budget ended a turn, and asks for more. Silence and Enter never allow anything.
 
 import * as z from 'zod';
 import type { Claw } from '../../contracts/claw.ts';
@@ -16,13 +16,13 @@ const triesMax = 5;
 const reachedSchema = z.object({ scope: budgetScopeSchema, unit: budgetUnitSchema, suggested: z.number().positive() });
 type Reached = z.infer<typeof reachedSchema>;
 
-/** The limit a turn ran into; null where it ended for another reason. */
+/** The limit that ended the turn; null if it ended for another reason. */
 function reachedBy(result: AskResult): Reached | null {
   const parsed = reachedSchema.safeParse(result.status === 'over_budget' ? result.error?.data : null);
   return parsed.success ? parsed.data : null;
 }
 
-/** The commands that allow more and continue. */
+/** Prints the commands that allow more and continue. */
 export function sayHowToGoOn(context: CommandContext, result: AskResult): void {
   const reached = reachedBy(result);
   if (reached === null || context.output.isJson) return;
@@ -33,7 +33,7 @@ export function sayHowToGoOn(context: CommandContext, result: AskResult): void {
   context.output.say(`  ${context.program} turns continue ${result.turnId}`);
 }
 
-/** Asks in place. True when more was allowed: the turn can be taken up. */
+/** Asks in place. Returns true if more was allowed, so that the turn can continue. */
 export async function askForMore(context: CommandContext, asked: { claw: Claw; lines: LineReader; result: AskResult }): Promise<boolean> {
   const { claw, lines, result } = asked;
   const reached = reachedBy(result);
@@ -68,7 +68,7 @@ async function promptAmount(context: CommandContext, lines: LineReader, { scope,
   }
 }
 
-/** The amount, or why it is invalid. */
+/** The amount, or the reason why it is invalid. */
 function amountOf(typed: string, unit: Reached['unit']): number | string {
   try {
     return parseAmount(typed, unit);

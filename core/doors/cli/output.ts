@@ -1,4 +1,4 @@
-// Printed output: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
+// Printed output: results on stdout (one JSON document with --json), everything else on stderr. Colour only on terminals.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { pickFields, tabbed } from './fields.ts';
@@ -22,7 +22,7 @@ export class Output {
   readonly isQuiet: boolean;
   readonly #io: CliIo;
   readonly #saidOnce = new Set<string>();
-  /** The last text on stdout did not end its line. */
+  /** True if the last text on stdout did not end its line. */
   #isMidLine = false;
   readonly #fields: readonly string[] | undefined;
 
@@ -37,14 +37,14 @@ export class Output {
 
   readonly paintNote: Paint = (style, text) => (this.#io.stderrIsTty && this.#hasColour() ? colour(style, text) : text);
 
-  /** Prints the result of a command: one JSON document, or a text for people. */
+  /** Prints the result of a command: one JSON document, or text for people. */
   result(json: unknown, human: () => string): void {
     const picked = this.#fields === undefined ? null : pickFields(json, this.#fields);
     const text = this.isJson ? JSON.stringify(picked?.document ?? json) : picked === null ? human() : this.forStdout(tabbed(picked.rows));
     if (text !== '') this.#io.stdout.write(text.endsWith('\n') ? text : text + '\n');
   }
 
-  /** One JSON document a line, regardless of the options. */
+  /** Prints one JSON document per line, regardless of the options. */
   jsonLine(value: unknown): void {
     this.#io.stdout.write(JSON.stringify(value) + '\n');
   }
@@ -54,7 +54,7 @@ export class Output {
     this.#isMidLine = typeof content === 'string' && !content.endsWith('\n');
   }
 
-  /** Text of an answer: raw into a pipe, disarmed on a terminal. */
+  /** Prints the text of an answer: unchanged into a pipe, with control characters escaped on a terminal. */
   text(text: string): void {
     this.raw(this.forStdout(text));
   }
@@ -63,25 +63,25 @@ export class Output {
     return this.#io.stdoutIsTty ? safeForTerminal(text) : text;
   }
 
-  /** Printed for the person in addition to the result. */
+  /** Prints text for the person in addition to the result. */
   say(text: string): void {
     const sharesLine = this.#isMidLine && this.#io.stdoutIsTty && this.#io.stderrIsTty;
     this.#isMidLine &&= !sharesLine;
     this.#io.stderr.write(`${sharesLine ? '\n' : ''}${text}\n`);
   }
 
-  /** Prints a text the first time only: a second way to do something may want to say it again. */
+  /** Prints a text only the first time, because two code paths may print the same text. */
   sayOnce(text: string): void {
     if (!this.#saidOnce.has(text)) this.say(text);
     this.#saidOnce.add(text);
   }
 
-  /** Progress; silent with --quiet. */
+  /** Prints progress; silent with --quiet. */
   note(text: string): void {
     if (!this.isQuiet) this.say(this.paintNote('dim', text));
   }
 
-  /** A line that is replaced by the next one and removed by null. Only on a terminal. */
+  /** Prints a line that the next one replaces and null removes. Only on a terminal. */
   progress(text: string | null): void {
     if (this.isQuiet || !this.#io.stderrIsTty) return;
     this.#io.stderr.write(`\r\u001B[2K${text === null ? '' : this.paintNote('dim', text)}`);
@@ -93,7 +93,7 @@ export class Output {
     else this.explain({ message, hint });
   }
 
-  /** The error, then the next step. */
+  /** Prints the error, then the next step. */
   explain(error: { readonly message: string; readonly hint?: string | undefined }): void {
     this.say(this.paintNote('red', safeForTerminal(error.message)));
     if (error.hint !== undefined) this.say(safeForTerminal(error.hint));

@@ -1,5 +1,5 @@
 // The commands that are not a single operation: a conversation, a server, questions at a terminal, or several operations in one. Their
-// descriptions are data like those of the others; their code is loaded when they run.
+// descriptions are data like those of other commands; their code is loaded when they run.
 
 import type { CommandForm } from '../../contracts/command-form.ts';
 import type { CommandContext } from './command-context.ts';
@@ -168,7 +168,7 @@ function running(): Entry[] {
   ];
 }
 
-/** Ways in for other programs, which start them. */
+/** Commands that other programs start to connect to TrayClaw. */
 function forOthers(): Entry[] {
   return [
     own('acp', {
@@ -198,7 +198,7 @@ function forOthers(): Entry[] {
   ];
 }
 
-/** Downloads that a person agrees to. */
+/** Downloads that a person confirms. */
 function downloading(): Entry[] {
   return [
     own('model install-engine', {

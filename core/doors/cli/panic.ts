@@ -1,4 +1,4 @@
-// `panic`: the stop, its release and its state.
+// `panic`: engages the panic stop, releases it and shows its state.
 
 import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';

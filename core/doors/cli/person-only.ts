@@ -1,11 +1,11 @@
-// Restricts a command line that was started by a tool. A tool's processes carry the mark of their call; a process that removes the mark is
-// still a command that a person approved.
+// Restricts a command line that was started by a tool. A tool's processes carry the marker of their call. A process that removes the marker
+// is still a command that a person approved.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { opForms } from '../../contracts/op-forms.ts';
 
-/** A person chooses the model, the folder and the files of a message. */
+/** The parameters of a message that only a person chooses: model, folder and files. */
 const personParams = ['model', 'workspace', 'attachments'] as const;
 
 export function isInsideTool(env: Readonly<Record<string, string | undefined>>): boolean {
@@ -18,7 +18,7 @@ export function refusedInsideTool(what: string): AppError {
   });
 }
 
-/** The same Claw without those operations. */
+/** The same Claw without the operations and parameters that are reserved for a person. */
 export function withoutPersonOps(claw: Claw): Claw {
   return {
     op: (name, params, caller) => {

@@ -1,4 +1,4 @@
-// The policy and the grants as the command line shows them.
+// The policy and the grants as the command line prints them.
 
 import { expect, test } from 'vitest';
 import { grant } from '../../../tests/doubles/fake-answers.ts';
@@ -6,7 +6,7 @@ import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { configSchema } from '../../contracts/config.ts';
 
-test('policy show says what holds in words', async () => {
+test('policy show describes the settings in words', async () => {
   const policy = {
     mode: 'workspace-free' as const,
     allowCommands: ['git status', 'npm test'],
@@ -24,7 +24,7 @@ test('policy show says what holds in words', async () => {
   ]);
 });
 
-test('grants are listed with when they end and how they were used', async () => {
+test('lists grants with their end and use', async () => {
   const listed = { ...grant, grantId: 'grt_1', revokedAtMs: null, uses: 2, lastUsedAtMs: 1_750_000_000_000 };
   const claw = new FakeClaw({
     'grant.list': () => ({ grants: [listed, { ...listed, uses: 0, lastUsedAtMs: null, scope: { kind: 'session' } }] }),

@@ -1,4 +1,4 @@
-// The ports of the command line: the terminal, the environment, and the parts only the process entry can wire.
+// The ports of the command line: the terminal, the environment, and the parts that only the process entry can provide.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
@@ -13,14 +13,14 @@ export interface CliIo {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
-  /** Printed output is kept in the log of a service manager. */
+  /** True if a service manager stores the printed output in its log. */
   readonly stdoutIsServiceLog: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
   /** The person's home folder. */
   readonly userFolder: string;
-  /** Ctrl-C, or a request to end. Returns the function that stops listening. */
+  /** Listens for Ctrl-C or a request to end. Returns a function that stops listening. */
   onInterrupt(listener: () => void): () => void;
   /** Aborts when the terminal is closed, just before the listeners above are called. */
   readonly gone: AbortSignal;
@@ -28,13 +28,13 @@ export interface CliIo {
 
 /** A runtime in this process. */
 export interface HostedRuntime extends Claw {
-  /** Sentences a person must read at the start; empty when all is well. */
+  /** Messages that a person must read at the start; usually empty. */
   readonly notices?: readonly string[];
   /** The doors for other programs. */
   readonly routes?: readonly DoorRoute[];
-  /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
+  /** The number of turns that run here or are about to be resumed. Turns that an earlier process left are not included. */
   runningTurns(): number;
-  /** Resolves when none of them runs. */
+  /** Resolves when no turn runs here. */
   whenIdle(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface FoundInstance {
   readonly claw: Claw;
 }
 
-/** Lets other processes join the runtime this one hosts. */
+/** Lets other processes join the runtime that this process hosts. */
 export interface OwnDoors {
   readonly openRequests: number;
   whenIdle(): Promise<void>;
@@ -58,19 +58,19 @@ export interface CliParts {
   readonly pid: number;
   readonly clock: Clock;
   pause(ms: number): Promise<unknown>;
-  /** Starts the runtime in this process. Fails with `store_locked` when another process owns the data folder. */
+  /** Starts the runtime in this process. Fails with `store_locked` if another process owns the data folder. */
   hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
   openDoors(options: { readonly home: string; readonly claw: HostedRuntime }): Promise<OwnDoors>;
-  /** Works on the files directly; no process may own the data folder. */
+  /** Works directly on the files, so no process may own the data folder. */
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<{ readonly from: string }>;
-  /** Shows the window; resolves to how, or null when this machine has no way to. */
+  /** Opens the window. Resolves to the program that shows it, or null if this machine has none. */
   openWindow(options: WindowOptions): Promise<string | null>;
-  /** Runs the tray app until it ends; says in a line what takes long. */
+  /** Runs the tray app until it ends. Prints a line if something takes long. */
   runDesktop(options: DesktopOptions): Promise<DesktopRun>;
-  /** The Model Context Protocol on two streams; resolves when the client is gone. */
+  /** Serves the Model Context Protocol on two streams. Resolves when the client disconnects. */
   serveMcp(options: McpStreams): Promise<void>;
-  /** Fails with `not_found` where the system has none. */
+  /** Fails with `not_found` if the system has no service manager. */
   findService(options: { readonly home: string; readonly port?: number | undefined }): Promise<ServiceManager>;
 }
 
@@ -79,20 +79,20 @@ export interface McpStreams {
   readonly caller: Caller;
   readonly input: Readable;
   readonly output: Writable;
-  /** Whether the client may use it: see `scopeIncludes`. */
+  /** Whether the client may use an item; see `scopeIncludes`. */
   may(what: string): boolean;
   readonly ended: AbortSignal;
 }
 
-/** The service manager of the person's own account. Errors say whether anything was changed. */
+/** The service manager of the person's own account. Its errors say whether anything was changed. */
 export interface ServiceManager {
   /** The file that describes the service. */
   readonly file: string;
-  /** Sentences the person should read once it is installed. */
+  /** Text that the person should read after the installation. */
   readonly afterInstall: string;
   text(): string;
   install(): Promise<void>;
-  /** False when none was installed. */
+  /** Returns false if no service was installed. */
   uninstall(): Promise<boolean>;
   status(): Promise<ServiceState>;
 }
@@ -100,15 +100,15 @@ export interface ServiceManager {
 export interface ServiceState {
   readonly isInstalled: boolean;
   readonly isRunning: boolean;
-  /** The manager's own word for the state. */
+  /** The state in the service manager's own words. */
   readonly state: string;
   readonly startsAtLogin: boolean;
   readonly pid: number | null;
 }
 
-/** For the superuser of a Linux Chromium runs without its sandbox only. */
+/** Starting Chromium as root on Linux, where it runs without its sandbox. */
 interface StartsChromium {
-  /** Just before that happens. */
+  /** Called just before Chromium is started without its sandbox. */
   readonly onNoSandbox: () => void;
 }
 
@@ -124,5 +124,5 @@ export interface DesktopOptions extends StartsChromium {
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 
-/** How the tray app ended, or why it is unavailable: half a sentence, such as "Electron is not installed". */
+/** How the tray app ended, or why it is unavailable, as a clause such as "Electron is not installed". */
 export type DesktopRun = { readonly kind: 'ended'; readonly code: number } | { readonly kind: 'missing'; readonly why: string };

@@ -1,4 +1,4 @@
-// `model refresh-prices`: downloads the public price list, shows what it would change, asks, and uses it.
+// `model refresh-prices`: downloads the public price list, shows the changes, asks, and applies them.
 
 import { cliCaller } from './caller.ts';
 import type { CommandContext } from './command-context.ts';

@@ -1,4 +1,4 @@
-// `doctor` and `recover`: finds problems, shows the repairs, and runs them once a person has seen their effect.
+// `doctor` and `recover`: find problems, show the repairs, and run them once a person has seen their effect.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -18,7 +18,7 @@ interface DoctorOptions {
   readonly fix?: boolean;
 }
 
-/** A runtime that cannot even start is a finding too. */
+/** A runtime that cannot start is reported as a finding too. */
 export async function doctor(context: CommandContext, { full, fix }: DoctorOptions): Promise<number> {
   try {
     return await context.withClaw('any', async ({ claw }) => {
@@ -37,7 +37,7 @@ export async function doctor(context: CommandContext, { full, fix }: DoctorOptio
   }
 }
 
-/** Returns whether anything was done. */
+/** Returns true if anything was repaired. */
 async function fixAll(context: CommandContext, claw: Claw, { checks }: Health): Promise<boolean> {
   let hasFixed = false;
   for (const { id, detail, repair } of checks) {

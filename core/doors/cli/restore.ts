@@ -1,4 +1,4 @@
-// `backup restore`: works on the files themselves, so nothing may run meanwhile.
+// `backup restore`: works directly on the files, so TrayClaw must not be running.
 
 import { existsSync } from 'node:fs';
 import { givenPath } from '../../base/given-path.ts';
@@ -8,7 +8,7 @@ import { exitCodes } from './exit-code.ts';
 
 export async function restore(context: CommandContext, given: { readonly file: string }): Promise<number> {
   const path = givenPath(context.io, given.file);
-  // Else the name of a backup in the data folder.
+  // Otherwise the name of a backup in the data folder.
   const file = existsSync(path) ? path : given.file;
   const found = await context.parts.findInstance(context.home);
   if (found !== null) {

@@ -1,4 +1,5 @@
-// `secret`: names in, names out. A value or passphrase comes from standard input or a hidden prompt, never from the command line or an echo.
+// `secret`: prints only names. A value or passphrase is read from standard input or a hidden prompt, never from the command line, and never
+// echoed.
 
 import { Writable } from 'node:stream';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -7,7 +8,7 @@ import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 
-/** Opens a locked vault first if a person is at the terminal: the runtime may live no longer than this command. */
+/** Unlocks a locked vault first if a person is at the terminal, because the runtime may exist only for this command. */
 export async function setSecret(context: CommandContext, name: string): Promise<number> {
   const params = { name, value: await readSecret(context, `Value of ${name} (not shown): `) };
   return context.withClaw('any', async (connection) => {
@@ -32,7 +33,7 @@ export async function unlock(context: CommandContext, connection: Connection): P
   return exitCodes.done;
 }
 
-/** Asks for a new passphrase twice: a vault with a mistyped one could not be opened. */
+/** Asks for a new passphrase twice, because a vault with a mistyped one could not be opened again. */
 export async function openVault(context: CommandContext, { claw }: Connection): Promise<OpResult<'secret.status'>> {
   const caller: Caller = { channel: 'cli', actor: 'cli' };
   const { hasVault } = await claw.op('secret.status', {}, caller);

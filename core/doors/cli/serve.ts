@@ -1,5 +1,5 @@
-// `serve` and `start`: the runtime with its window on loopback, until it is ended. An instance that already serves is reused. `start` is
-// the tray app if Electron runs, and otherwise the same window in a browser; it says which in one line.
+// `serve` and `start`: the runtime with its window on loopback, until it is ended. Reuses an instance that already serves. `start` is the
+// tray app if Electron runs, otherwise the same window in a browser; it prints one line about which.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -13,16 +13,16 @@ const closeWithinMs = 5_000;
 interface ServeOptions {
   readonly port?: string;
   readonly open?: boolean;
-  /** Defaults to true, unless the output is kept in the log of a service manager. */
+  /** Defaults to true, unless the output goes to the log of a service manager. */
   readonly printToken?: boolean;
-  /** For `start`: why there is no tray app. The instructions are then one line. */
+  /** For `start`: the reason why there is no tray app. The instructions are then one line. */
   readonly why?: string;
 }
 
 export async function start(context: CommandContext, options: ServeOptions): Promise<number> {
   if (isInsideTool(context.io.env)) throw refusedInsideTool('start');
   const { parts, output, io, home } = context;
-  // A named port asks for the served window, and a served instance already owns the data folder: the tray app could only fail on it.
+  // A named port asks for the served window. If an instance already serves, it owns the data folder, so the tray app could only fail.
   if (options.port === undefined && !(await isServed(context))) {
     const ran = await parts.runDesktop({
       home,
@@ -36,7 +36,7 @@ export async function start(context: CommandContext, options: ServeOptions): Pro
   return serve(context, { ...options, open: true });
 }
 
-/** Where a Chromium is started as the superuser; on a machine without one there is nothing to say. */
+/** Printed only if Chromium is started as root. */
 function tellNoSandbox({ output }: CommandContext): void {
   output.sayOnce('As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.');
 }
@@ -48,7 +48,7 @@ async function isServed({ parts, home }: CommandContext): Promise<boolean> {
 }
 
 export async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
-  // It prints the access token.
+  // Refused inside a tool, because this command prints the access token.
   if (isInsideTool(context.io.env)) throw refusedInsideTool('serve');
   const port = options.port === undefined ? undefined : parsePort(options.port);
   const stop = new StopSignal(context);
@@ -131,7 +131,7 @@ async function open(context: CommandContext, at: Address): Promise<void> {
   else context.output.note(`Opened the window with ${how}.`);
 }
 
-/** The one line of a start without Electron. The address holds the token, so it is printed only where nothing could open it. */
+/** Prints the single line of a start without Electron. The address contains the token, so it is printed only if nothing could open it. */
 async function openWithoutTray(context: CommandContext, at: Address, why: string): Promise<void> {
   if (context.output.isJson) printAddress(context, at);
   const how = await show(context, at);
@@ -152,7 +152,7 @@ function windowUrl(url: string, token: string): string {
   return `${url}/#token=${token}`;
 }
 
-/** At most five seconds; a second signal ends it at once. */
+/** Waits at most five seconds. A second signal ends the wait at once. */
 async function closeInTime(connection: Connection, stop: StopSignal): Promise<number> {
   const timeUp = new AbortController();
   try {

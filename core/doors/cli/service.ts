@@ -1,4 +1,5 @@
-// `service`: `trayclaw serve` under the service manager of the person's own account. Shows only what the manager reports and asks nothing.
+// `service`: runs `trayclaw serve` under the service manager of the person's own account. Shows only what the manager reports and asks
+// nothing.
 
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';

@@ -1,4 +1,4 @@
-// Questions of the set-up at a terminal. Each opens the terminal separately, so that a key can be asked for without an echo in between.
+// Questions of the set-up at a terminal. Each opens the terminal separately, so that a key can be typed without echo in between.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CommandContext } from './command-context.ts';
@@ -21,7 +21,7 @@ export async function askLine(context: CommandContext, prompt: string): Promise<
   }
 }
 
-/** The place of the chosen one; Enter takes the first. */
+/** Returns the index of the chosen entry. Enter chooses the first. */
 export async function chooseFrom(context: CommandContext, question: string, choices: readonly string[]): Promise<number> {
   context.output.say(question);
   for (const [at, words] of choices.entries()) context.output.say(`  ${at + 1}. ${words}`);

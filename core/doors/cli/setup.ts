@@ -1,4 +1,4 @@
-// `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tested with a real request before anything
+// `setup`: the first questions at a terminal, or the same by options for scripts. A provider is tested with a real request before anything
 // is written, and everything is written in one step at the end, so that an interrupted set-up leaves nothing behind.
 
 import { givenPath } from '../../base/given-path.ts';
@@ -28,7 +28,7 @@ interface SetupOptions {
 type Tried = OpResult<'provider.try'>;
 type Preset = OpResult<'model.presets'>['presets'][number];
 
-/** The thing to set up: a provider, or a model that needs none. */
+/** The goal of the set-up: a provider, or a model that needs none. */
 type Wish = { readonly kind: 'provider'; readonly draft: ProviderDraft } | { readonly kind: 'model'; readonly ref: string };
 
 export function setup(context: CommandContext, options: SetupOptions): Promise<number> {
@@ -140,7 +140,7 @@ async function askDraft(context: CommandContext, presets: readonly Preset[]): Pr
   const withKey = presets.filter(({ keyName }) => keyName !== null);
   const chosen = await chooseFrom(context, 'Whose key is it?', [...withKey.map(({ title }) => title), 'Another, OpenAI-compatible']);
   const preset = withKey[chosen];
-  // Azure and Bedrock: the address has the name of the person's resource or region in it.
+  // Azure and Bedrock have no fixed address: it contains the name of the person's resource or region.
   const hasAddress = preset !== undefined && (preset.kind !== 'openai-compatible' || preset.baseUrl !== null);
   const baseUrl = hasAddress ? preset.baseUrl : await askLine(context, 'Address, usually ending in /v1: ');
   if (preset?.keyUrl !== undefined && preset.keyUrl !== null) context.output.say(`Keys are made at ${preset.keyUrl}`);
@@ -161,7 +161,7 @@ async function useModel(claw: Claw, ref: string, { model }: SetupOptions): Promi
   return { provider: chosen.slice(0, chosen.indexOf('/')), model: chosen, path, warnings };
 }
 
-/** Null if it does not work; then nothing was written. */
+/** Null if the provider does not work; nothing was written then. */
 async function setUpProvider(
   context: CommandContext,
   connection: Connection,
@@ -205,7 +205,7 @@ async function tryOther(context: CommandContext, claw: Claw, provider: ProviderD
 
 const MODELS_SHOWN = 20;
 
-/** A number of the list, or a name; Enter takes the usual one. */
+/** Reads a number of the list, or a name. Enter chooses the usual model. */
 async function askModel(context: CommandContext, names: readonly string[], usual: string | undefined = names[0]): Promise<string> {
   const shown = names.slice(0, MODELS_SHOWN);
   context.output.say('Models:');
@@ -231,7 +231,7 @@ async function withOpenVault<T>(context: CommandContext, connection: Connection,
   }
 }
 
-/** Null if it is unchanged. */
+/** Null if the workspace is unchanged. */
 async function setWorkspace(
   context: CommandContext,
   claw: Claw,

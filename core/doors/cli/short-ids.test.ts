@@ -5,7 +5,7 @@ import { table } from './table.ts';
 
 const ids = ['ses_01KAR3X5QZ7MABCDEFGHJKMNPQ', 'ses_01KAR3X5QZ8NABCDEFGHJKMNPQ'];
 
-/** The request of `sessions archive`, with these sessions. */
+/** Runs `sessions archive` with these sessions and returns its request. */
 async function archived(typed: string): Promise<{ code: number; asked: unknown; said: string; looks: number }> {
   const claw: FakeClaw = new FakeClaw({
     'session.list': () => ({ sessions: ids.map((id, at) => ({ ...claw.sessionInfo(id), updatedAtMs: 10 - at })), nextCursor: null }),
@@ -16,20 +16,20 @@ async function archived(typed: string): Promise<{ code: number; asked: unknown; 
   return { code, asked, said: err, looks: claw.calls.filter(({ name }) => name === 'session.list').length };
 }
 
-test('a prefix means the one id it fits, and last the latest', async () => {
+test('completes a unique prefix, and last to the latest id', async () => {
   const first = { sessionId: ids[0], archived: true };
   for (const typed of ['ses_01KAR3X5QZ7', '01kar3x5qz7', 'last']) expect((await archived(typed)).asked).toEqual(first);
   expect(await archived(ids[0] ?? '')).toMatchObject({ asked: first, looks: 0 });
 });
 
-test('one that fits several names them; a name that is no beginning stays', async () => {
+test('an ambiguous prefix lists its matches; other names stay unchanged', async () => {
   const several = await archived('ses_01KAR3X5QZ');
   expect([several.code, several.asked]).toEqual([2, undefined]);
   for (const id of ids) expect(several.said).toContain(id);
   expect((await archived('notes')).asked).toEqual({ sessionId: 'notes', archived: true });
 });
 
-test('a table cuts nothing, and a long cell does not widen its column', () => {
+test('a table truncates nothing, and a long cell does not widen its column', () => {
   const hash = 'f'.repeat(64);
   const long = 'words '.repeat(40).trim();
   expect(

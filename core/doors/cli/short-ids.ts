@@ -1,5 +1,5 @@
-// Ids as a person types them: the beginning of one, or `last` for the latest session or turn. The only place that completes them; a
-// complete id costs nothing, and a text that is not the beginning of an id stays unchanged.
+// Completes ids that a person types: the prefix of an id, or `last` for the latest session or turn. The only module that completes ids. A
+// complete id costs nothing, and text that is not a prefix stays unchanged.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -10,7 +10,7 @@ const lettersMin = 6;
 const looksMax = 1000;
 const wholeId = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}(-p\d+)?$/;
 
-/** Every id of a kind there is to choose from, newest first. */
+/** Returns every id of a kind, newest first. */
 type Candidates = (claw: Claw) => Promise<readonly string[]>;
 
 const sessions: Candidates = async (claw) => {
@@ -35,7 +35,7 @@ interface Kind {
   readonly hasLast?: boolean;
 }
 
-/** By the name of the id in an operation. */
+/** By the name of the id parameter in operations. */
 const kinds: Readonly<Record<string, Kind>> = {
   sessionId: { prefix: 'ses_', candidates: sessions, hasLast: true },
   turnId: { prefix: 'trn_', candidates: turns, hasLast: true },

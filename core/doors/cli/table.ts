@@ -1,13 +1,13 @@
-// Plain aligned columns for people, and the small texts in them. No borders, no wrapping, no state. Nothing is cut: ids, hashes and
-// commands are there to be typed, and a pipe has no width.
+// Plain aligned columns for people, and the small texts in them. No borders, no wrapping, no state. Nothing is truncated, because people
+// copy ids, hashes and commands, and a pipe has no width.
 
 import { localDay } from '../../base/local-day.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
-/** A longer cell pushes the rest of its row aside instead of making the column as wide. */
+/** A longer cell shifts the rest of its row instead of widening the column. */
 const COLUMN_MAX = 60;
 
-/** Rows as aligned columns; `none` is shown where there are no rows. */
+/** Formats rows as aligned columns, or returns `none` if there are no rows. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   if (rows.length === 0) return none;
   const cells = [headings, ...rows].map((row) => row.map(oneLine));
@@ -22,13 +22,13 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** Names and values, one a line. */
+/** Names and values, one pair per line. */
 export function facts(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${safeForTerminal(value)}`).join('\n');
 }
 
-/** In the time zone of this process, as a clock on the wall shows it. */
+/** The local date and time. */
 export function when(atMs: number | null): string {
   if (atMs === null) return '-';
   const at = new Date(atMs);

@@ -1,4 +1,4 @@
-// Runs one message as a turn from the terminal: sends, streams, asks for approvals in place, cancels on Ctrl-C.
+// Runs one message as a turn from the terminal: sends it, streams the answer, asks for approvals in place, cancels on Ctrl-C.
 
 import { cliCaller } from './caller.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -14,14 +14,14 @@ import { TurnFollower } from './turn-follower.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
 const roundsMax = 1000;
-/** How long a second Ctrl-C waits for the first one to arrive where the turn runs. */
+/** How long a second Ctrl-C waits for the first one to reach the turn. */
 const CANCEL_WITHIN_MS = 2_000;
 
 export interface ConversationOptions {
   readonly claw: Claw;
-  /** Asks here for approvals; null leaves them stored. */
+  /** Asks for approvals at this terminal; null leaves them pending. */
   readonly lines: LineReader | null;
-  /** Prints the answer as it comes. */
+  /** Prints the answer while it is written. */
   readonly streams: boolean;
 }
 
@@ -54,7 +54,7 @@ export class TurnConversation {
     return this.run(() => this.#options.claw.op('message.send', message, cliCaller));
   }
 
-  /** Starts a turn and stays with it until it ends, or waits for someone who is not here. */
+  /** Starts a turn and follows it until it ends, or waits for a person who is not here. */
   async run(start: (signal: AbortSignal) => Promise<TurnStart>): Promise<ConversationEnd> {
     const { lines } = this.#options;
     const { signal } = this.#interrupted;
@@ -62,9 +62,9 @@ export class TurnConversation {
     const over = new AbortController();
     const leave = (why: string): void => forced.reject(new AppError('cancelled', why));
     const interrupt = (): void => {
-      // A closed terminal is no answer: what waits for one stays open, and what another process runs continues there.
+      // A closed terminal is no answer: approvals stay pending, and a turn in another process continues there.
       if (this.#context.io.gone.aborted) return leave('The terminal was closed.');
-      // The first interrupt must have arrived where the turn runs, or the turn would continue there.
+      // The first interrupt must have reached the turn, or the turn would continue.
       const waited = signal.aborted ? Promise.race([this.#cancelled.promise, sleep(CANCEL_WITHIN_MS, over.signal)]) : null;
       void waited?.then(() => leave('Stopped waiting for the turn to end.'));
       this.#interrupted.abort();
@@ -95,7 +95,7 @@ export class TurnConversation {
     return { result, wasInterrupted: signal.aborted, calls: this.#calls };
   }
 
-  /** Events of a running instance use another connection, and may come after the result. */
+  /** Events of a running instance use another connection and may arrive after the result. */
   #finishText({ text }: AskResult, follower: TurnFollower): void {
     if (this.#options.streams) follower.finishText(text);
   }
@@ -111,7 +111,7 @@ export class TurnConversation {
     return result;
   }
 
-  /** False without an answer. */
+  /** Returns false if the person gave no answer. */
   async #askFor(result: AskResult, lines: LineReader): Promise<boolean> {
     const { claw } = this.#options;
     const { approvals } = await claw.op('approval.list', {}, cliCaller);

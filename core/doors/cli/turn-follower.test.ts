@@ -46,7 +46,7 @@ function followed() {
   return { printed, follower, tell: (text: string) => tell(delta(text)), record };
 }
 
-test('the part of a broken answer is marked, and the next one begins below it', async () => {
+test('marks the part of a broken answer and starts the next one below it', async () => {
   const { printed, follower, tell, record } = followed();
   tell('one two');
   const error = { code: 'model_cut_off', message: 'lab broke off.' };
@@ -60,7 +60,7 @@ test('the part of a broken answer is marked, and the next one begins below it', 
   expect(printed).toEqual(['one two', '\n', '<lab broke off. It is asked once more.>', 'one two ', 'three']);
 });
 
-test('records that come before all deltas print each text once', async () => {
+test('prints each text once if records arrive before all deltas', async () => {
   const { printed, follower, tell, record } = followed();
   tell('I look fir');
   await record(event('model.finished', { text: 'I look first.' }));
@@ -74,7 +74,7 @@ test('records that come before all deltas print each text once', async () => {
   expect(printed).toEqual(['I look fir', 'st.', '\nI write it.', '\n And more']);
 });
 
-test('a text that the result of the turn had first is not printed again for its record or its deltas', async () => {
+test('does not print text again that the result of the turn contained first', async () => {
   const { printed, follower, tell, record } = followed();
   tell('I look first.');
   await record(event('model.finished', { text: 'I look first.' }));

@@ -1,5 +1,5 @@
-// Follows one turn as it happens: its streamed text, its calls, its approvals. The recorded text is authoritative, because deltas may be
-// lost or come late; nothing is printed twice for it.
+// Follows one turn live: its streamed text, its calls, its approvals. The recorded text is authoritative, because deltas may be lost or
+// late; nothing is printed twice because of that.
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
@@ -12,7 +12,7 @@ export interface TurnListener {
   onCallFinished(event: EventOf<'tool.finished'>): void;
   /** An approval was decided, here or elsewhere. */
   onDecided(approvalId: string): void;
-  /** Something the person should know, said once. */
+  /** A warning for the person; each is reported once. */
   onWarning(text: string): void;
 }
 
@@ -23,12 +23,12 @@ export class TurnFollower {
   readonly #early: (AnyEvent | DeltaNotice)[] = [];
   #stopDeltas: (() => void) | null = null;
   #turnId: string | null = null;
-  /** Text of the open stretch printed so far. */
+  /** The text of the current stretch printed so far. */
   #open = '';
-  /** Recorded text that was printed ahead of deltas still to come. */
+  /** Recorded text that was printed before its deltas arrived. */
   #ahead = '';
   #lastWhole = '';
-  /** The text of a stretch that was finished before its record came. */
+  /** The text of a stretch that was finished before its record arrived. */
   #unrecorded: string | null = null;
   #needsBreak = false;
 
@@ -37,14 +37,14 @@ export class TurnFollower {
     this.#listener = listener;
   }
 
-  /** Call before the turn starts, so that nothing of it is missed. */
+  /** Call this before the turn starts, so that no event is missed. */
   start(): void {
     const events = this.#claw.events({ after: 'latest', signal: this.#over.signal });
     void this.#pump(events[Symbol.asyncIterator]());
     this.#stopDeltas = this.#claw.onDelta((delta) => this.#takeEarly(delta));
   }
 
-  /** Names the turn; what came before is caught up. */
+  /** Sets the turn to follow and processes the buffered events. */
   follow(turnId: string): void {
     this.#turnId = turnId;
     this.#open = this.#ahead = this.#lastWhole = '';
@@ -52,13 +52,13 @@ export class TurnFollower {
     for (const item of this.#early.splice(0)) this.#take(item);
   }
 
-  /** Completes the printed text up to `text`: the rest of the open stretch, or all of it. */
+  /** Completes the printed text up to `text`: prints the rest of the current stretch, or all of it. */
   finishText(text: string): void {
     if (this.#open !== '' || this.#lastWhole === '' || !text.startsWith(this.#lastWhole)) {
       if (text !== '') this.#unrecorded = text;
       return this.#finishStretch(text);
     }
-    // The last stretch is printed; the runtime's note (that it was cut off) follows it.
+    // The last stretch is printed. The runtime's note, for example that the answer was cut off, follows it.
     const rest = text.slice(this.#lastWhole.length);
     if (rest === '') return;
     this.#needsBreak = false;
@@ -74,7 +74,7 @@ export class TurnFollower {
     try {
       for (let item = await events.next(); item.done !== true; item = await events.next()) this.#takeEarly(item.value);
     } catch {
-      // A lost subscription costs progress lines only; the result itself comes from turn.wait.
+      // A lost subscription costs only progress lines. The result comes from turn.wait.
     }
   }
 
@@ -113,7 +113,7 @@ export class TurnFollower {
     this.#print(text);
   }
 
-  /** Printed text cannot be taken back: it is marked, and the answer begins below it. */
+  /** Printed text cannot be removed, so it is marked, and the answer starts below it. */
   #startOver(why: string): void {
     if (this.#open !== '') this.#print('\n');
     this.#open = this.#ahead = '';
@@ -123,11 +123,11 @@ export class TurnFollower {
   #finishStretch(text: string): void {
     const isBehind = this.#open !== text && this.#open.startsWith(text);
     if (isBehind) {
-      // Deltas of the next stretch arrived before this record: its text is printed already.
+      // Deltas of the next stretch arrived before this record, whose text is already printed.
       this.#open = this.#open.slice(text.length);
     } else if (text.startsWith(this.#open)) {
       const rest = text.slice(this.#open.length);
-      // Added: the deltas of the stretch before may still be to come as well.
+      // Appended, because the deltas of the previous stretch may still arrive too.
       this.#ahead += rest;
       this.#print(rest);
     } else {

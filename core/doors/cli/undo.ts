@@ -1,4 +1,4 @@
-// `undo`: restore files to their state before a call, a turn or a session, preview that, or list what can be undone.
+// `undo`: restores files to their state before a call, a turn or a session, previews that, or lists what can be undone.
 
 import { resolve } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
@@ -28,7 +28,7 @@ function undoOne(context: CommandContext, id: string, options: UndoOptions): Pro
   const keepGoing = options.keepGoing === true ? { keepGoing: true } : {};
   const part = partOf(options, context.io.cwd);
   const isTurn = id.startsWith('trn_');
-  // A call may be typed by the beginning of its letters; sessions have names of any form.
+  // A call may be typed as a prefix of its letters; session names have any form.
   const isSession = !isTurn && (part !== null || !/^(?:call_.*|(?!last$)[0-9A-Za-z]{4,25})$/.test(id));
   const view = {
     human: (result: OpResult<'checkpoint.restore'>, paint: Paint) => describeRestore(result, paint, context.program),
@@ -52,7 +52,7 @@ function undoOne(context: CommandContext, id: string, options: UndoOptions): Pro
   return context.runOp('checkpoint.restore', { ...target, ...force, ...keepGoing }, view);
 }
 
-/** Null where no part is named. The parts of a review count from 1. */
+/** Null if no part is named. The parts of a review are numbered from 1. */
 function partOf({ file, part, seen }: UndoOptions, cwd: string): Pick<OpParams<'checkpoint.undo'>, 'path' | 'hunks' | 'version'> | null {
   if (file === undefined && part === undefined) return null;
   if (file === undefined) throw new AppError('invalid_params', 'Name the --file that the part is of.');

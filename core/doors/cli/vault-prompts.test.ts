@@ -1,11 +1,11 @@
-// Opening an encrypted vault in the middle of a command: asked for, not shown, asked twice when it is new.
+// Opening an encrypted vault during a command: the passphrase is asked for, not echoed, and asked twice if it is new.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { atTerminal } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
 
-test('a locked vault is opened on the way, its passphrase not shown; a new one is asked for twice', async () => {
+test('unlocks a vault without echoing the passphrase; asks twice for a new one', async () => {
   let isOpen = false;
   const status = { store: 'vault', locked: false, detail: 'Open.' } as const;
   const claw = new FakeClaw({
@@ -40,7 +40,7 @@ test('a locked vault is opened on the way, its passphrase not shown; a new one i
   for (const hidden of ['correct horse', 'battery staple']) expect(again.terminal.out + again.terminal.err).not.toContain(hidden);
 });
 
-test('a secret typed at a terminal is not shown', async () => {
+test('does not echo a secret typed at a terminal', async () => {
   const claw = new FakeClaw({ 'secret.set': ({ name }) => ({ name }) });
   const { terminal, finish } = atTerminal(claw, ['secret', 'set', 'key']);
   await terminal.sees('Value of key');

@@ -1,4 +1,4 @@
-// Where a message of the command line goes: the folder it is typed in, trust asked in place, the flags of ask.
+// The destination of a message of the command line: the current folder, trust asked in place, the flags of ask.
 
 import { expect, test } from 'vitest';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
@@ -13,7 +13,7 @@ function scripted(...steps: Step[]): FakeClaw {
 const folder = { path: '/work-folder', risks: ['It reads all of it.'], trustedBy: null };
 const sentBy = (claw: FakeClaw): unknown => claw.calls.find(({ name }) => name === 'message.send')?.params;
 
-test('ask works in a trusted folder, and leaves any other one alone without a person', async () => {
+test('ask works in a trusted folder and, without a person, ignores any other', async () => {
   const claw = scripted({ say: 'ok' }, { say: 'ok' });
   claw.answers = { 'workspace.look': () => ({ ...folder, state: 'trusted', reason: '' }) };
   expect((await runCommand(['ask', 'x'], fakeParts(claw))).err).toBe('');
@@ -28,7 +28,7 @@ test.each([
   ['y', { text: 'x', workspace: '/work-folder' }, ['/work-folder']],
   ['', { text: 'x' }, []],
   ['no', { text: 'x' }, []],
-])('at a terminal a new folder is asked about first: %j', async (typed, sent, trusted) => {
+])('at a terminal, asks about a new folder first: %j', async (typed, sent, trusted) => {
   const claw = scripted({ say: 'ok' });
   const given: string[] = [];
   claw.answers = {
@@ -45,7 +45,7 @@ test.each([
   expect([await finish, sentBy(claw), given]).toEqual([0, sent, trusted]);
 });
 
-test('the flags of ask choose model, folder, files and session', async () => {
+test('the flags of ask set model, folder, files and session', async () => {
   const claw = scripted({ say: 'ok' });
   const argv = ['ask', 'x', '--cwd', 'sub', '--model', 'lab/m', '--file', 'a.md', '--file', '/b.md'];
   expect((await runCommand(argv, fakeParts(claw))).code).toBe(0);
@@ -63,7 +63,7 @@ test('the flags of ask choose model, folder, files and session', async () => {
   expect((await runCommand(['ask', 'x', '--continue', '--session', 's'], fakeParts(again))).code).toBe(2);
 });
 
-test('a question about a folder is answered with yes or no, and no is what Enter says', async () => {
+test('a question about a folder takes yes or no; Enter means no', async () => {
   const opens = { path: '/work-folder', identity: '1' };
   const claw = scripted({ ask: { tool: 'open_workspace', args: '{}', opens } }, { say: 'there' });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);

@@ -1,5 +1,5 @@
-// The destination of a message from the command line: the folder it is typed in, or the one it names, and the session to continue. Asks a
-// person at the terminal once about an untrusted folder; without a person, an unnamed folder is ignored.
+// Determines the destination of a message from the command line: the current or a named folder, and the session to continue. Asks a person
+// at the terminal once about an untrusted folder. Without a person, an untrusted current folder is ignored.
 
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -24,7 +24,7 @@ export type MessagePlace = Pick<OpParams<'message.send'>, 'sessionId' | 'workspa
 
 type Look = OpResult<'workspace.look'>;
 
-/** Conversations a person has at this machine; --continue ignores those of chats, schedules and signals. */
+/** The channels of a person at this machine. --continue ignores sessions of chats, schedules and signals. */
 const ownChannels: ReadonlySet<string> = new Set(['cli', 'window', 'desktop', 'http', 'library']);
 const SESSIONS_MAX = 200;
 
@@ -37,7 +37,7 @@ export async function choosePlace(
   if (options.session !== undefined && options.continue === true)
     throw new AppError('invalid_params', 'Give either --session or --continue.');
   const named = options.cwd === undefined ? {} : { workspace: givenPath(context.io, options.cwd) };
-  // A session keeps its folder; naming another one is refused where the session is looked up.
+  // A session keeps its folder. The runtime rejects a different one.
   if (options.session !== undefined) return { sessionId: options.session, ...named };
   const workspace = named.workspace ?? (await chooseFolder(context, claw, lines));
   if (options.continue !== true) return workspace === null ? {} : { workspace };
@@ -45,7 +45,7 @@ export async function choosePlace(
 }
 
 async function chooseFolder(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<string | null> {
-  // A command line inside a tool keeps its folder: opening another is a person's choice.
+  // Inside a tool the folder does not change, because only a person may open another one.
   if (isInsideTool(context.io.env)) return null;
   const look = await claw.op('workspace.look', { path: context.io.cwd }, cliCaller);
   if (look.state === 'trusted') return look.path;
@@ -57,7 +57,7 @@ async function chooseFolder(context: CommandContext, claw: Claw, lines: LineRead
   return null;
 }
 
-/** Silence and Enter mean no: the work then continues in the configured workspace. */
+/** Silence and Enter mean no. The work then continues in the configured workspace. */
 async function askToTrust(
   { output }: CommandContext,
   claw: Claw,
@@ -89,7 +89,7 @@ async function findNewest(claw: Claw, folder: string | null): Promise<string> {
   });
 }
 
-/** Files named by --file, and those a person at the terminal names in the text as @path: below the current folder only. */
+/** Files named by --file, and files below the current folder that a person at the terminal mentions in the text as @path. */
 export function filesOf(context: CommandContext, files: readonly string[], text: string): Pick<OpParams<'message.send'>, 'attachments'> {
   const { cwd } = context.io;
   const named = files.map((path) => givenPath(context.io, path));
@@ -99,7 +99,7 @@ export function filesOf(context: CommandContext, files: readonly string[], text:
   return attachments.length === 0 ? {} : { attachments };
 }
 
-/** A word that names no file stays a word. */
+/** An @word that names no file stays text. */
 function mentionedFiles(text: string, cwd: string): string[] {
   const words = [...text.matchAll(/(?<=^|\s)@([^\s@]+)/g)].map((match) => resolve(cwd, match[1] ?? ''));
   return [...new Set(words)].filter((path) => isInside(path, cwd) && statSync(path, { throwIfNoEntry: false })?.isFile() === true);

@@ -1,11 +1,11 @@
-// Writes a result into the file that a person named for it, or says why it cannot be written there.
+// Writes a result to the file that a person named, or explains why it cannot be written.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
-/** Fails with `conflict` where the file is already there, else with `invalid_params`; what was begun is removed. */
+/** Fails with `conflict` if the file exists, otherwise with `invalid_params`. Removes the file that a full disk left incomplete. */
 export function writeNewResult(file: string, content: string | Uint8Array): void {
   try {
     writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
@@ -17,7 +17,7 @@ export function writeNewResult(file: string, content: string | Uint8Array): void
   }
 }
 
-/** In place of what the file held. `instead` says where the result is to be had when it cannot be written. Fails with `invalid_params`. */
+/** Overwrites the file. `instead` says where to find the result if the file cannot be written. Fails with `invalid_params`. */
 export function writeResult(file: string, content: string, instead: string): void {
   try {
     writeFileSync(file, content);

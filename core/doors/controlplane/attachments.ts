@@ -1,4 +1,4 @@
-// Attached files: checked, kept as artifacts, and labelled by their origin. Opens only files a person named.
+// Attached files: validated, stored as artifacts, and labelled by their origin. Opens only files that a person named.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute, join } from 'node:path';
@@ -21,7 +21,7 @@ export interface AttachmentDeps {
 interface AttachmentPlace {
   readonly sessionId: string;
   readonly mayNamePaths: boolean;
-  /** The folder of the session, for files that are named relative to it. */
+  /** The session's folder, against which relative file names are resolved. */
   readonly workspace: string | null;
 }
 
@@ -33,8 +33,8 @@ interface Loaded {
 }
 
 /**
- * All of them or none. Fails with `payload_too_large`, `not_found` (no such file), `forbidden` (a path from a channel that cannot choose
- * one, or TrayClaw's own data), `invalid_params` (not a file, not absolute) or a store error.
+ * Stores all files or none. Fails with `payload_too_large`, `not_found` (no such file), `forbidden` (a path from a channel that may not
+ * name one, or TrayClaw's own data), `invalid_params` (not a file, not absolute) or a store error.
  */
 export function keepAttachments(
   deps: AttachmentDeps,
@@ -101,7 +101,7 @@ const textTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** By the content first: a name and a claimed type prove nothing, and a vendor refuses a fake image. */
+/** Determined by the content first: a name and a claimed type prove nothing, and a vendor refuses a fake image. */
 function typeOf(bytes: Buffer, name: string, claimed: string | undefined): string {
   const known = beginnings.find(([, offset, hex]) => bytes.subarray(offset, offset + hex.length / 2).toString('hex') === hex);
   if (known !== undefined) return known[0];

@@ -1,5 +1,5 @@
-// A message from a chat: whether it is accepted, its untrusted sources, and its session. The same for every channel; a channel adds nothing
-// to these rules and is responsible only for the ids it reports.
+// A message from a chat: whether it is accepted, its untrusted sources, and its session. The rules are the same for every channel; a
+// channel is responsible only for the ids it reports.
 
 import type { Redacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -21,13 +21,13 @@ export interface InboundDeps extends AttachmentDeps {
   readonly chats: Pick<ChatRows, 'chat'>;
   readonly outbound: Pick<OutboundRows, 'sessionOfMessage'>;
   readonly ids: IdSource;
-  /** The agent for messages from a channel or chat. */
+  /** Returns the agent for messages from a channel or chat. */
   readonly agents: { route(from: { readonly channel: string; readonly chatId: string | null }): string };
 }
 
 type Rules = Pick<Channel, 'name' | 'identities' | 'rules'>;
 
-/** Returns once the message is committed, with its key: repeated deliveries are accepted once. */
+/** Returns once the message is committed. The key ensures that repeated deliveries are accepted only once. */
 export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelInbound): ChannelReceipt {
   const reason = whyIgnored(channel, inbound);
   if (reason !== null) return { kind: 'ignored', reason };
@@ -59,7 +59,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
   return { kind: 'accepted', ...turns.submit(message) };
 }
 
-/** Registers a chat before its first message, so that it can receive messages. A known chat is unchanged. */
+/** Registers a chat before its first message, so that it can receive messages. Does not change a known chat. */
 export function introduceChat(
   { log, chats }: Pick<InboundDeps, 'log' | 'chats'>,
   { name, identities }: Rules,
@@ -74,10 +74,10 @@ export function introduceChat(
   }, true);
 }
 
-/** A stranger gets no answer, so that the bot does not reveal itself. */
+/** The reason to ignore the message; null to accept it. A stranger gets no answer, so that the bot does not reveal itself. */
 function whyIgnored({ identities, rules }: Rules, inbound: ChannelInbound): Extract<ChannelReceipt, { kind: 'ignored' }>['reason'] | null {
   if (inbound.edited === true) return 'edited';
-  // Decided by the author, never by the place: sharing a group with the owner makes no one the owner.
+  // The author decides, never the chat: sharing a group with the owner makes no one the owner.
   if (!identities.isOwner(inbound.senderId) && !rules.allowFrom.includes(inbound.senderId)) return 'stranger';
   if (inbound.kind === 'group' && rules.groups === 'off') return 'groups-off';
   if (inbound.kind === 'group' && !inbound.mentioned) return 'not-mentioned';
@@ -97,12 +97,12 @@ function senderOf({ name }: Rules, { senderId }: ChannelInbound): string {
   return `${name}:${senderId}`;
 }
 
-/** Always under the channel's own name: no channel can speak for another one. */
+/** Always uses the channel's own name, so that no channel can speak for another one. */
 function addressOf({ name }: Rules, { chatId, threadId }: ChannelInbound): ChatAddress {
   return { channel: name, chatId, ...(threadId === undefined ? {} : { threadId }) };
 }
 
-/** The session the chat is bound to, or a new one, bound to it in the same transaction. */
+/** The session bound to the chat, or a new one that is bound to it in the same transaction. */
 function placeOf(deps: InboundDeps, channel: Rules, inbound: ChannelInbound, chat: ChatAddress): Place {
   const { log, chats, ids, agents } = deps;
   const bound = chats.chat(chat)?.sessionId ?? null;
@@ -134,7 +134,7 @@ function placeOf(deps: InboundDeps, channel: Rules, inbound: ChannelInbound, cha
 
 type Place = Pick<InboundMessage, 'sessionId' | 'agentId' | 'before' | 'alongside'>;
 
-/** Text the sender answers or quotes is shown next to their message, never as their own text. */
+/** Stores the files of a message, and text that it quotes as a separate file, so that quoted text never counts as the sender's. */
 function keepFiles(
   deps: InboundDeps,
   inbound: ChannelInbound,
@@ -151,7 +151,7 @@ function keepFiles(
     base64: Buffer.from(replyTo.text.slice(0, QUOTE_MAX)).toString('base64'),
   };
   const quoted = keepAttachments(deps, [quote], place);
-  // Text from this very session brings nothing new into it.
+  // Text from this same session adds no new taint.
   const isOwn =
     replyTo.fromAgent && replyTo.messageId !== undefined && deps.outbound.sessionOfMessage(chat, replyTo.messageId) === sessionId;
   const sources: TaintSource[] = isOwn ? [] : [{ kind: 'message', where: `${chat.channel}:a message that was answered` }];

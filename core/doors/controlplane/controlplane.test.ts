@@ -30,10 +30,10 @@ function open() {
   return { plane: new Controlplane(deps), messages, calls };
 }
 
-/** As the runtime writes it. */
+/** Resolves `before` as the runtime does. */
 const opened = ({ text, before }: InboundMessage) => (typeof before === 'function' ? before(stillRedacted(text)) : before);
 
-test('a message without a session begins one, named after its first line', () => {
+test('a message without a session creates one, titled after its first line', () => {
   const { plane, messages } = open();
   expect(plane.receive({ text: `  ${'long words '.repeat(20)}\nmore` }, cli)).toEqual({
     sessionId: 'ses_1',
@@ -48,7 +48,7 @@ test('a message without a session begins one, named after its first line', () =>
   });
 });
 
-test('an existing session continues with its agent; a named new one is created', () => {
+test('continues an existing session with its agent and creates a named new one', () => {
   const { plane, messages, calls } = open();
   plane.receive({ text: 'hi', sessionId: 'there', dedupeKey: 'k' }, cli);
   plane.receive({ text: 'hi', sessionId: 'mine-1.x_y', agentId: 'coder' }, cli);
@@ -60,11 +60,11 @@ test('an existing session continues with its agent; a named new one is created',
   expect(calls).toMatchObject([{ sessionId: 'ses_1', tool: 'calc', args: '{"expression":"1"}' }]);
 });
 
-test.each(['-x', 'a b', '../x', 'x'.repeat(101), 'ü'])('%j cannot be the id of a session', (sessionId) => {
+test.each(['-x', 'a b', '../x', 'x'.repeat(101), 'ü'])('rejects %j as the id of a session', (sessionId) => {
   expect(() => open().plane.receive({ text: 'hi', sessionId }, cli)).toThrow(expect.objectContaining({ code: 'invalid_params' }) as Error);
 });
 
-test('no message enters the session that holds the panic stop and the grants', () => {
+test('rejects messages to the system session', () => {
   const { plane } = open();
   const refused = expect.objectContaining({ code: 'not_found' }) as Error;
   expect(() => plane.receive({ text: 'hi', sessionId: 'system' }, cli)).toThrow(refused);

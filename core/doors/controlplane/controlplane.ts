@@ -1,4 +1,4 @@
-// The common entry of all channels: a message or a direct call gets its session, its agent and its sender, and goes to the runtime.
+// The common entry of all channels: determines the session, agent and sender of a message or direct call, and passes it to the runtime.
 
 import { doors } from '../../contracts/doors.ts';
 import { AppError, noSession } from '../../contracts/errors.ts';
@@ -33,10 +33,13 @@ export class Controlplane {
     this.#deps = deps;
   }
 
-  /** The message is committed, and may be acknowledged after `onDisk`. Fails with invalid_params, panic_engaged, queue_full or a store error. */
+  /**
+   * Commits the message before it returns. The message may be acknowledged after `onDisk`. Fails with invalid_params, panic_engaged,
+   * queue_full or a store error.
+   */
   receive(params: OpParsed<'message.send'>, caller: Caller): ReturnType<TurnRuntime['accept']> {
     const { sessionId, agentId, workspace, opening } = this.#resolve(params, caller);
-    // Before anything is kept; a message without files is refused where it is known whether it came before.
+    // Checked before any file is stored. A message without files is refused later, where duplicates are recognized.
     if ((params.attachments ?? []).length > 0) this.#deps.turns.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps, params.attachments ?? [], {
       sessionId,
@@ -57,7 +60,7 @@ export class Controlplane {
     });
   }
 
-  /** The parts of the program a channel may use: inbound messages under its own name and rules, and outbound ones. */
+  /** The functions that a channel may use: inbound messages under its own name and rules, and outbound ones. */
   link(channel: Pick<Channel, 'name' | 'identities' | 'rules'>): ChannelLink {
     return {
       receive: (inbound) => receiveFrom(this.#deps, channel, inbound),
@@ -69,7 +72,7 @@ export class Controlplane {
     };
   }
 
-  /** The message of a conversation's last turn again, with another model or another text where one is given. */
+  /** Repeats the message of a conversation's last turn, optionally with another model or text. */
   retry({ turnId, model, text }: OpParsed<'turn.retry'>, caller: Caller): { sessionId: string; turnId: string } {
     return this.#deps.turns.retry(turnId, { model: model ?? null, text: text ?? null, by: caller.actor });
   }
@@ -79,7 +82,7 @@ export class Controlplane {
     const { log, turns, ids } = this.#deps;
     const { sessionId: from, agentId, message, marks, beginsAt } = findMessage(log, turnId);
     const sessionId = ids.next('ses');
-    // Before anything is copied: a branch without its message would only be in the way.
+    // Checked before anything is copied, because a branch without its message would be useless.
     turns.assertOpen(sessionId);
     const original = log.index.session(from)?.title ?? '';
     const title = original === '' ? '' : `${original} (branch)`;
@@ -103,7 +106,10 @@ export class Controlplane {
     return this.#deps.turns.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel });
   }
 
-  /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */
+  /**
+   * Determines the session of a message and its first event. A session without a title gets one. A session named by the client is created
+   * on first use.
+   */
   #resolve(wanted: Wanted, caller: Caller): Place {
     const { agents, workspaces, log } = this.#deps;
     if (wanted.agentId !== undefined) agents.assertKnown(wanted.agentId);
@@ -135,7 +141,7 @@ interface Place {
   readonly sessionId: string;
   readonly agentId: string;
   readonly workspace: string | null;
-  /** Its first event, or its title where it has none yet. */
+  /** The first event of a new session, or the title of one without a title. */
   readonly opening: (title: string) => AnyDraft[];
 }
 

@@ -1,4 +1,4 @@
-// The API behind the token: operations, ask, events. Parameters are checked by the runtime's own table, not here again.
+// The API behind the token: operations, ask, events. The runtime's own table validates the parameters.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
@@ -28,7 +28,7 @@ export interface ApiRequest {
   readonly channel: Caller['channel'];
 }
 
-/** Only the fields this route needs; `message.send` checks the rest. */
+/** Only the fields that this route needs. `message.send` validates the rest. */
 const askParamsSchema = z.strictObject({ text: z.string(), sessionId: z.string().optional(), agentId: z.string().optional() });
 
 export class ApiRoutes {
@@ -42,17 +42,17 @@ export class ApiRoutes {
     this.#options = options;
   }
 
-  /** Operations under way; event streams do not count. */
+  /** The number of operations in flight; event streams do not count. */
   get openRequests(): number {
     return this.#openRequests;
   }
 
-  /** Resolves when no operation is under way. */
+  /** Resolves when no operation is in flight. */
   async whenIdle(): Promise<void> {
     while (this.#openRequests > 0) await new Promise<void>((resolve) => this.#idleListeners.add(resolve));
   }
 
-  /** Ends every event stream; operations under way continue. */
+  /** Ends every event stream. Operations in flight continue. */
   close(): void {
     this.#closing.abort();
   }
@@ -79,14 +79,14 @@ export class ApiRoutes {
     }
     if (!isOpName(name))
       return refuse(api, refusal(new AppError('unknown_op', `There is no operation with the name ${JSON.stringify(name.slice(0, 100))}.`)));
-    // The table's own schema is the check: claw.op accepts any value and refuses an invalid one.
+    // The table's own schema validates the body: claw.op accepts any value and rejects an invalid one.
     return this.#run(api, (body, caller) => this.#options.claw.op(name, body as OpParams<OpName>, caller));
   }
 
   async #ask(body: unknown, caller: Caller): Promise<AskResult> {
     const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, { says: 'The request does not fit', whole: 'the body' });
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
-    // A session that is named must be there: a slip of the pen begins no new conversation.
+    // A named session must exist, so that a mistyped id does not start a new conversation.
     if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);
     const { turnId } = await this.#options.claw.op('message.send', params, caller);
     return this.#options.claw.op('turn.wait', { turnId }, caller);
@@ -124,13 +124,13 @@ export class ApiRoutes {
     }
   }
 
-  /** Where the log is: the answer has every event up to there, and a stream from the latest every one after it. */
+  /** Sends the log position. The response includes every event up to it, and a stream from `latest` every later one. */
   #sayPlace({ response }: ApiRequest): void {
     const { lastSeq } = this.#options.claw;
     if (lastSeq !== undefined) response.setHeader(placeHeader, lastSeq);
   }
 
-  /** A bug's own words may name anything, so they go to the log and not out of the door. */
+  /** The message of an unexpected error may name anything, so it goes to the log and is not sent to the client. */
   #outward(cause: unknown): AppError {
     if (isAppError(cause)) return cause;
     this.#options.logger.log('error', 'an operation failed unexpectedly', {

@@ -1,4 +1,4 @@
-// Serves the built window from one folder. Files only, never outside that folder, no listing, no fallback but for "/".
+// Serves the built window from one folder. Only files, never outside that folder, no listing, no fallback except for "/".
 
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -32,7 +32,7 @@ export interface Asset {
 }
 
 const packable = /^(?:text\/|application\/(?:json|manifest|wasm)|image\/svg)/;
-/** Smaller ones fit into one packet as they are. */
+/** Smaller files fit into one packet without compression. */
 const packFromBytes = 1024;
 
 export interface Packed {
@@ -40,13 +40,15 @@ export interface Packed {
   readonly bytes: Buffer;
 }
 
-/** Keeps packed files by their bytes: a page that is requested again and again is the same bytes, and a browser keeps the others. */
+/**
+ * Caches compressed files by their buffer. Pages that are requested repeatedly keep the same buffer, and browsers cache the other files.
+ */
 export class PackedAssets {
   readonly #known = new WeakMap<Buffer, Promise<Buffer>>();
 
   /**
-   * Null where it goes as it is: too small, packed in itself, or the client takes neither form. `readBuilt` reads the smaller form that the
-   * build made, null for most files. A tunnel to another machine may be slow.
+   * Returns null if the file is sent uncompressed: it is too small, already compressed, or the client accepts neither coding. `readBuilt`
+   * reads the compressed form from the build, which is null for most files. Compression helps with slow tunnels to another machine.
    */
   async of(
     { mediaType, bytes }: Asset,
@@ -63,7 +65,7 @@ export class PackedAssets {
   }
 }
 
-/** The file behind a request path (still percent-encoded), or null when there is none that may be served. */
+/** The file for a request path, which is still percent-encoded. Null if there is no file that may be served. */
 export async function readAsset(folder: string, path: string): Promise<Asset | null> {
   const relative = path === '/' ? 'index.html' : safeRelative(path);
   if (relative === null) return null;

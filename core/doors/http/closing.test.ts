@@ -1,4 +1,4 @@
-// Closing the server: connections on which nothing was asked do not hold it up, and what is under way is answered first.
+// Closing the server: idle connections do not delay it, and operations in flight are answered first.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -10,8 +10,8 @@ import { createHttpDoor } from './http.ts';
 
 const token = 'T'.repeat(43);
 
-test('a connection that a browser opened in advance holds up nothing, and an operation under way is answered', async () => {
-  // A server that waits for its time limit would never close here.
+test('a preopened connection does not delay closing, and an operation in flight ends', async () => {
+  // With fake timers, a server that waits for its time limit would never close.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   let answer: () => void = () => undefined;

@@ -1,11 +1,11 @@
-// One request at a door for other programs, over HTTP: its body with the usual limits, and a reply at once or in pieces.
+// One HTTP request at a door for other programs: its body with the usual limits, and a reply at once or in pieces.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
 import { discardRest, endOnceRead, sendJson } from './reply.ts';
 import { readJsonBody } from './request-body.ts';
 
-/** A caller that does not read is cut off when this much waits for it. */
+/** A caller that does not read is disconnected when this many bytes are waiting for it. */
 const BACKLOG_BYTES_MAX = 16 * 1024 * 1024;
 
 export function exchangeOf(

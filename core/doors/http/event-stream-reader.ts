@@ -1,11 +1,11 @@
-// Reads server-sent events from a response. What the data means is the client's.
+// Reads server-sent events from a response. The client interprets the data.
 
 import type { IncomingMessage } from 'node:http';
 import { EventStreamParser, type StreamMessage } from '../../base/event-stream.ts';
 
 const lineCharsMax = 64 * 1024 * 1024;
 
-/** Yields whole messages; ends when the response ends or breaks. */
+/** Yields complete messages. Ends when the response ends or breaks. */
 export async function* readMessages(response: IncomingMessage): AsyncGenerator<StreamMessage> {
   response.setEncoding('utf8');
   const whole: StreamMessage[] = [];
@@ -16,7 +16,7 @@ export async function* readMessages(response: IncomingMessage): AsyncGenerator<S
       yield* whole.splice(0);
     }
   } catch {
-    // A connection that breaks ends the stream; the caller reconnects with the last sequence it saw.
+    // A broken connection ends the stream. The caller reconnects with the last sequence it received.
     return;
   }
 }

@@ -1,5 +1,5 @@
-// Server-sent events: committed events with their sequence as id, deltas without one. A slow reader first loses deltas, then its
-// connection; it comes back with the last id it saw and misses no event. Format: WHATWG HTML, 9.2 (server-sent events).
+// Server-sent events: committed events with their sequence as id, deltas without an id. A slow reader first loses deltas, then its
+// connection. It reconnects with the last id it received and misses no event. Format: WHATWG HTML, 9.2 (server-sent events).
 
 import type { ServerResponse } from 'node:http';
 import { untilAborted } from '../../base/deferred.ts';
@@ -13,20 +13,20 @@ export interface EventStreamQuery {
   readonly withDeltas: boolean;
 }
 
-/** Shorter than a frame of what a window shows of it. */
+/** Shorter than the interval at which a window redraws its text. */
 const deltasTogetherMs = 30;
 
 export interface EventStreamLimits {
   readonly heartbeatMs: number;
-  /** A reader that takes nothing for this long is closed. */
+  /** A reader that accepts nothing for this long is disconnected. */
   readonly stallMsMax: number;
-  /** Deltas are dropped while more than this waits to be sent. */
+  /** Deltas are dropped while more than this is waiting to be sent. */
   readonly backlogBytesMax: number;
 }
 
 export const defaultEventStreamLimits: EventStreamLimits = { heartbeatMs: 15_000, stallMsMax: 30_000, backlogBytesMax: 256 * 1024 };
 
-/** Last-Event-ID overrides `after`. A string result is the error in the query. */
+/** Last-Event-ID overrides `after`. A string result describes the error in the query. */
 export function parseEventStreamQuery(query: URLSearchParams, lastEventId: string | undefined): EventStreamQuery | string {
   const after = lastEventId !== undefined && lastEventId !== '' ? lastEventId : (query.get('after') ?? '0');
   if (after !== 'latest' && !/^\d{1,15}$/.test(after)) return 'after must be a sequence number or "latest".';
@@ -38,7 +38,7 @@ export function parseEventStreamQuery(query: URLSearchParams, lastEventId: strin
   };
 }
 
-/** Streams until the reader goes, the signal aborts or the instance ends. Never rejects because of the reader. */
+/** Streams until the reader disconnects, the signal aborts or the instance ends. Never rejects because of the reader. */
 export async function streamEvents(
   claw: Claw,
   response: ServerResponse,
@@ -49,7 +49,7 @@ export async function streamEvents(
   const signal = AbortSignal.any([gone.signal, options.signal]);
   response.once('close', () => gone.abort());
   response.once('error', () => gone.abort());
-  // Subscribed before the reader learns that the stream is open, so that it misses nothing after that.
+  // Subscribes before the reader learns that the stream is open, so that it misses no later event.
   const events = query.withEvents ? claw.events({ after: query.after, signal, ...sessionOf(query) })[Symbol.asyncIterator]() : null;
   let next = events?.next();
   const deltas = new DeltaWriter(response, options.backlogBytesMax);
@@ -75,7 +75,7 @@ export async function streamEvents(
     deltas.flush();
     gone.abort();
     await events?.return?.();
-    // A stalled reader never drains the rest, so a graceful end would keep the connection for ever.
+    // A stalled reader never drains the rest, so a graceful end would keep the connection open forever.
     if (response.writableNeedDrain) response.destroy();
     else response.end();
   }
@@ -89,7 +89,7 @@ function eventFrame(event: AnyEvent): string {
   return `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** The first delta goes at once, those that follow closely go together: each write costs both sides a task. */
+/** Writes the first delta at once and batches those that follow closely, because each write costs both sides a task. */
 class DeltaWriter {
   readonly #response: ServerResponse;
   readonly #backlogBytesMax: number;
@@ -108,7 +108,7 @@ class DeltaWriter {
     if (this.#timer === undefined) this.flush();
   }
 
-  /** Sends what waits; to be called before anything that must come after it. */
+  /** Sends the batched deltas. Must be called before anything that has to come after them. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -119,7 +119,7 @@ class DeltaWriter {
   }
 }
 
-/** False when the reader has disconnected or accepts nothing for too long. */
+/** Resolves to false if the reader has disconnected or accepts nothing for too long. */
 function writeFrame(response: ServerResponse, frame: string, stallMsMax: number): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   if (response.write(frame)) return Promise.resolve(true);

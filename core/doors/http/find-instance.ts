@@ -1,4 +1,4 @@
-// Finds the instance that owns a data folder and answers, or says that there is none. Trusts only a socket of the same user.
+// Finds the running instance that owns a data folder. Trusts only a socket of the same user.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { HttpClaw } from './http-client.ts';
@@ -26,7 +26,7 @@ async function answers(address: { socketPath: string }): Promise<boolean> {
     await readText(response, signal);
     return response.statusCode === 200;
   } catch {
-    // Refused, missing or hung: not a live instance. If its process still holds the folder, opening the store says so.
+    // Refused, missing or unresponsive: not a live instance. If its process still holds the folder, opening the store reports it.
     return false;
   }
 }

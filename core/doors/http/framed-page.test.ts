@@ -1,4 +1,4 @@
-// The pages the window may show inside itself: its own scripts and no other, whatever is put into it later.
+// The pages that the window may embed run only their own scripts, whatever content is put into them later.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ const path = '/page.html';
 const policyOf = (page: string): string[] =>
   (new FramedPages().headersOf(path, Buffer.from(page))['content-security-policy'] ?? '').split('; ');
 
-test('what it may do is pinned: the scripts it was sent with, styles, and nothing of any other place', () => {
-  // SHA-256 of `one()` and `two("ü")`, in the form of the policy.
+test('pins the policy: only the built-in scripts, styles, and nothing external', () => {
+  // SHA-256 of `one()` and `two("ü")`, in the format of the policy.
   expect(policyOf('<!doctype html>\n<script>one()</script>\n<script>two("ü")</script>')).toEqual([
     "default-src 'none'",
     "script-src 'sha256-HR7iaask9daLMRRskMI++QeJtjWDOjyPA6lGzYGzKW4=' 'sha256-J6NxKRP9T54TAD0iyg4m8BX+tOgGquthVDTOg83YbCI='",
@@ -30,7 +30,7 @@ test('a page without scripts may run none', () => {
   expect(policyOf('<p>nothing')).toContain("script-src 'none'");
 });
 
-test('the same page is read once, another one gets its own scripts', () => {
+test('caches the headers of a page, and another page gets its own scripts', () => {
   const framed = new FramedPages();
   const [one, two] = ['<script>one()</script>', '<script>two()</script>'];
   const first = framed.headersOf(path, Buffer.from(one));
@@ -40,7 +40,7 @@ test('the same page is read once, another one gets its own scripts', () => {
     expect(framed.headersOf(path, Buffer.from(page))['content-security-policy']).toBe(policyOf(page).join('; '));
 });
 
-test('the page that draws PDF files has its library inserted, which its policy then names', async () => {
+test('inserts the library into the PDF page and adds it to its policy', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-framed-'));
   try {
     writeFileSync(join(folder, 'pdf.html'), '<script type="module">\n/* pdfjs.js */\ndraw();</script>');

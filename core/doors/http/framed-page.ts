@@ -11,21 +11,24 @@ const libraryMark = '/* pdfjs.js */';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Keeps the headers of each page: making them reads megabytes twice, and every diagram asks for the same page. */
+/** Caches the headers of each page, because computing them reads megabytes twice and every diagram requests the same page. */
 export class FramedPages {
   readonly #known = new Map<string, { readonly page: Buffer; readonly headers: Headers }>();
 
-  /** The file behind a request path with its headers, those of the window excepted. Null when there is none. */
+  /** The file for a request path, with the headers that replace the window's. Null if there is no such file. */
   async read(folder: string, path: string): Promise<(Asset & { readonly headers: Headers }) | null> {
     const asset = await readAsset(folder, path);
     if (asset === null) return null;
     const bytes = path === libraryUser ? await withLibrary(folder, asset.bytes) : asset.bytes;
     const headers = this.headersOf(path, bytes);
-    // The kept buffer of an unchanged page: by it the packed form is known.
+    // The cached buffer of an unchanged page, because compressed forms are cached by buffer.
     return { mediaType: asset.mediaType, bytes: this.#known.get(path)?.page ?? bytes, headers };
   }
 
-  /** The headers of this page, instead of the window's; none for any other. They depend on what is in it: a rebuilt page gets its own. */
+  /**
+   * The headers that replace the window's for an embedded page; empty for any other page. They depend on the content, so a rebuilt page
+   * gets new headers.
+   */
   headersOf(path: string, page: Buffer): Headers {
     if (!framedPaths.has(path)) return {};
     const known = this.#known.get(path);
@@ -36,7 +39,7 @@ export class FramedPages {
   }
 }
 
-/** The library of the page that draws PDF files is a separate file, because Node reads documents with it as well. */
+/** Inserts the library of the PDF page, which is a separate file because Node also uses it to read documents. */
 async function withLibrary(folder: string, page: Buffer): Promise<Buffer> {
   const at = page.indexOf(libraryMark);
   const library = await readAsset(folder, '/pdfjs.js');
@@ -56,7 +59,7 @@ function framedHeaders(page: Buffer): Headers {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'self'",
-    // Also where the window's own frame were not to ask for it.
+    // Applies even if the window's frame does not set `sandbox`.
     'sandbox allow-scripts',
   ];
   return { 'content-security-policy': policy.join('; '), 'x-frame-options': 'SAMEORIGIN', 'x-dns-prefetch-control': 'off' };

@@ -1,5 +1,5 @@
-// POST /hooks/NAME: a signal from another program of this computer. Needs no token: the runtime checks the webhook's own secret. Owns sizes
-// and headers; the body is untrusted content.
+// POST /hooks/NAME: a signal from another program on this computer. Needs no token, because the runtime checks the webhook's own secret.
+// Handles sizes and headers; the body is untrusted content.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Claw } from '../../contracts/claw.ts';
@@ -10,7 +10,7 @@ import { collectBody } from './request-body.ts';
 export const hookPrefix = '/hooks/';
 const BODY_BYTES_MAX = 64 * 1024;
 const SECRET_HEADER = 'x-trayclaw-secret';
-/** Header names that senders use for the id of a delivery that may come twice. */
+/** Headers in which senders put the id of a delivery, which may be sent twice. */
 const KEY_HEADERS = ['idempotency-key', 'x-github-delivery', 'x-gitlab-event-uuid', 'webhook-id'];
 
 export async function receiveHook(claw: Claw, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function receiveHook(claw: Claw, request: IncomingMessage, response
   }
 }
 
-/** A header that was sent twice could be read in two ways. */
+/** The value of a header. Ignored if sent twice, because it would be ambiguous. */
 function one(request: IncomingMessage, name: string): string | undefined {
   const values = request.headersDistinct[name] ?? [];
   return values.length === 1 ? values[0] : undefined;

@@ -1,4 +1,4 @@
-// A client and a door over a real local socket: operations, events, deltas, reconnecting, and how an instance is found.
+// A client and a door over a real local socket: operations, events, deltas, reconnecting, and finding an instance.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -56,7 +56,7 @@ async function take(events: AsyncIterable<AnyEvent>, count: number): Promise<num
   return seqs;
 }
 
-test('an operation and its failure come through whole', async () => {
+test('returns the whole result of an operation and its whole error', async () => {
   claw.answers = {
     'safety.redact': ({ text }) => ({ text: text.toUpperCase(), found: ['key'] }),
     'turn.cancel': () => {
@@ -73,7 +73,7 @@ test('an operation and its failure come through whole', async () => {
   ]);
 });
 
-test('events come after a place in the log, for one session or all, and as they happen', async () => {
+test('streams events after a log position, for one session or all, and live', async () => {
   rename('one');
   claw.append('ses_b', { type: 'session.renamed', body: { title: 'two' } });
   rename('three');
@@ -81,7 +81,7 @@ test('events come after a place in the log, for one session or all, and as they 
   expect(await take(client.events({ after: 1 }), 2)).toEqual([2, 3]);
   expect(await take(client.events({ after: 0, sessionId: 'ses_a' }), 2)).toEqual([1, 3]);
   const live = client.events({ after: 'latest' });
-  // The subscription asked for first is open before the operation runs, so the event it causes is seen.
+  // The earlier subscription is open before the operation runs, so the event that it causes is delivered.
   claw.answers = {
     'panic.release': () => {
       rename('four');
@@ -92,7 +92,7 @@ test('events come after a place in the log, for one session or all, and as they 
   expect(await take(live, 1)).toEqual([4]);
 });
 
-test('an operation waits until the subscriptions asked for before it are open', async () => {
+test('an operation waits until earlier subscriptions are open', async () => {
   const order: string[] = [];
   const slow = createServer((asked, response) => {
     order.push(`${asked.method} arrives`);
@@ -116,7 +116,7 @@ test('an operation waits until the subscriptions asked for before it are open', 
   expect(order).toEqual(['GET arrives', 'stream opens', 'POST arrives']);
 });
 
-test('a broken stream resumes after the last event, none lost and none twice', async () => {
+test('a broken stream resumes after the last event without loss or duplicates', async () => {
   rename('one');
   const events = client.events({ after: 0 })[Symbol.asyncIterator]();
   expect((await events.next()).value).toMatchObject({ seq: 1 });
@@ -130,7 +130,7 @@ test('a broken stream resumes after the last event, none lost and none twice', a
   await events.return?.();
 });
 
-test('deltas reach the listener until it leaves', async () => {
+test('delivers deltas to the listener until it unsubscribes', async () => {
   const seen: DeltaNotice[] = [];
   let onSeen = (): void => undefined;
   const stop = client.onDelta((delta) => {
@@ -147,7 +147,7 @@ test('deltas reach the listener until it leaves', async () => {
   expect(seen).toEqual([delta]);
 });
 
-test('the wire form: ids on events, none on deltas, Last-Event-ID before after, heartbeats', async () => {
+test('wire format: ids only on events, Last-Event-ID overrides after, heartbeats', async () => {
   rename('one');
   rename('two');
   const text = await new Promise<string>((resolve, reject) => {
@@ -176,7 +176,7 @@ test('the wire form: ids on events, none on deltas, Last-Event-ID before after, 
   ]);
 });
 
-test('deltas that come close together are one piece, and before the event that follows them', async () => {
+test('batches close deltas and sends them before the event that follows', async () => {
   const delta = (text: string) => claw.emitDelta({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text });
   const headers = { authorization: 'Bearer tok' };
   const pieces = await new Promise<string[]>((resolve, reject) => {
@@ -202,7 +202,7 @@ test('deltas that come close together are one piece, and before the event that f
     ...Array.from({ length: 50 }, (_, index) => `piece ${index}`),
     'after',
   ]);
-  // The first at once, then the others.
+  // The first delta alone, then the others together.
   expect(pieces.filter((piece) => piece.includes('delta'))).toHaveLength(2);
 });
 
@@ -219,7 +219,7 @@ const slowDoor = (stallMsMax: number): HttpDoor =>
 
 const big = 'x'.repeat(1_000_000);
 
-test('a slow reader loses deltas, and no event', async () => {
+test('a slow reader loses deltas but no events', async () => {
   const slow = slowDoor(10_000);
   const { url } = await slow.listen({});
   const text = await new Promise<string>((resolve, reject) => {
@@ -245,7 +245,7 @@ test('a slow reader loses deltas, and no event', async () => {
   expect(text.match(/^id: \d+$/gm)).toEqual(['id: 1', 'id: 2']);
 });
 
-test('a reader that takes nothing for long is closed', async () => {
+test('disconnects a reader that accepts nothing for too long', async () => {
   const slow = slowDoor(50);
   const { url } = await slow.listen({});
   const events = claw.events.bind(claw);
@@ -260,7 +260,7 @@ test('a reader that takes nothing for long is closed', async () => {
       response.pause();
       response.socket.on('close', () => resolve('closed'));
       for (let i = 0; i < 40; i++) rename(big);
-      // Reading again shows the end of the connection, which a paused socket does not report.
+      // A paused socket does not report the end of the connection, so resume reading.
       void givenUp.then(() => response.resume());
     });
     sent.on('error', reject);
@@ -270,7 +270,7 @@ test('a reader that takes nothing for long is closed', async () => {
   await slow.close();
 });
 
-test('an abort ends the wait here and there', async () => {
+test('an abort ends the wait in the client and in the instance', async () => {
   claw.scripts.push([{ hang: true }]);
   const { turnId } = await client.op('message.send', { text: 'hi' });
   const gone = new AbortController();
@@ -282,7 +282,7 @@ test('an abort ends the wait here and there', async () => {
   await door.whenIdle();
 });
 
-test('an instance that has ended is an expected failure, and its events end', async () => {
+test('reports an ended instance as an expected failure and ends its events', async () => {
   const events = client.events({ after: 0 });
   await client.op('panic.status', {});
   await door.close();
@@ -297,7 +297,7 @@ const openInstance = async (home: string, clock: Clock = systemClock): Promise<I
   return instance;
 };
 
-test('an instance is found through its private file, serves on request, and leaves nothing behind', async () => {
+test('finds an instance through its file; it serves on request and cleans up', async () => {
   expect(await findInstance(folder)).toBeNull();
   const instance = await openInstance(folder);
   const file = join(folder, 'instance.json');
@@ -316,7 +316,7 @@ test('an instance is found through its private file, serves on request, and leav
   expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
 });
 
-test('what a killed instance left is no instance, and the next one takes its place', async () => {
+test('ignores the leftovers of a killed instance, and the next one replaces them', async () => {
   const first = await openInstance(folder);
   const left = readFileSync(join(folder, 'instance.json'), 'utf8');
   await first.dispose();
@@ -329,7 +329,7 @@ test('what a killed instance left is no instance, and the next one takes its pla
   await second.dispose();
 });
 
-test('for ten minutes after an orderly end, the token of that run gets the one of the next, and opens nothing else', async () => {
+test('for ten minutes after a clean exit, the old token only yields the new one', async () => {
   const clock = new ManualClock();
   const ask = async (url: string, token: string, path: string): Promise<readonly [number, unknown]> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -365,7 +365,7 @@ test('for ten minutes after an orderly end, the token of that run gets the one o
   await new Promise((resolve) => taken.close(resolve));
 });
 
-test('nothing is trusted that does not answer as an instance', async () => {
+test('trusts nothing that does not answer as an instance', async () => {
   const path = join(folder, 'other.sock');
   const record = { pid: 1, socketPath: path, token: 'secret', version: '1' };
   const file = join(folder, 'instance.json');
@@ -386,7 +386,7 @@ test('nothing is trusted that does not answer as an instance', async () => {
   expect(asked).toEqual([undefined]);
 });
 
-test('the socket lives in the data folder unless its path would be too long', () => {
+test('puts the socket into the data folder unless the path is too long', () => {
   expect(socketPathFor('/home/a', 'linux', '/tmp')).toBe('/home/a/run/trayclaw.sock');
   expect(socketPathFor('/h/' + 'x'.repeat(90), 'linux', '/tmp')).toMatch(/^\/tmp\/trayclaw-[0-9a-f]{16}\/trayclaw\.sock$/);
   expect(socketPathFor('C:\\x', 'win32', 'C:\\tmp')).toMatch(/^\\\\\.\\pipe\\trayclaw-[0-9a-f]{16}$/);

@@ -1,4 +1,4 @@
-// The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state except open streams.
+// The Claw port over HTTP: uses a running instance as if it were in this process. Holds no state except open streams.
 
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
@@ -34,7 +34,7 @@ export class HttpClaw implements Claw {
     this.#headers = { authorization: `Bearer ${options.token}` };
   }
 
-  /** An operation is sent only after earlier subscriptions are open, so that they miss none of its events. */
+  /** Sends the operation only after earlier subscriptions are open, so that they miss none of its events. */
   async op<N extends OpName>(name: N, params: OpParams<N>, caller?: Caller): Promise<OpResult<N>> {
     await Promise.all(this.#opening);
     const signal = this.#signalWith(caller?.signal);
@@ -55,7 +55,7 @@ export class HttpClaw implements Claw {
     this.#deltaListeners.add(listener);
     if (this.#deltaStream === null) {
       this.#deltaStream = new AbortController();
-      // Settles without rejecting: a lost stream of deltas is no failure.
+      // Never rejects, because a lost delta stream is not an error.
       void this.#followDeltas(this.#deltaStream.signal);
     }
     return () => {
@@ -117,7 +117,7 @@ export class HttpClaw implements Claw {
     return this.#openPath(`/api/events?after=${after}&deltas=0${session}`, query.signal);
   }
 
-  /** Null when the stream could not be opened. */
+  /** Null if the stream could not be opened. */
   #openPath(path: string, signal: AbortSignal | undefined): Promise<IncomingMessage | null> {
     const opening = sendExchange(this.#address, { method: 'GET', path, headers: this.#headers, signal: this.#signalWith(signal) }).then(
       (response) => {
@@ -165,7 +165,7 @@ function parseEvent(data: string): AnyEvent | null {
   const parsed = parseJson(data);
   if (!parsed.ok) return null;
   const envelope = eventEnvelopeSchema.safeParse(parsed.value);
-  // The body was checked when it was written; a newer instance may send types this version only passes on.
+  // The body was validated when it was written. A newer instance may send event types that this version only passes on.
   return envelope.success ? (envelope.data as AnyEvent) : null;
 }
 

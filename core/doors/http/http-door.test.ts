@@ -1,4 +1,4 @@
-// The local server against real sockets: who is let in, what is refused and how, that operations, events and assets come through.
+// The local server over real sockets: access, refusals, and that operations, events and assets arrive.
 
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -83,7 +83,7 @@ function open(path: string, { method = 'GET', headers = {}, body }: Sent): Promi
   );
 }
 
-/** Bytes as they are, for what a well-behaved client cannot send. Resolves to the status line. */
+/** Sends raw bytes, which a well-behaved client would not send. Resolves to the status line. */
 function sendRaw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(at.port, '127.0.0.1', () => socket.write(text));
@@ -102,8 +102,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = jso
 
 const errorCode = (reply: Reply): unknown => (JSON.parse(reply.text) as { error: { code: string } }).error.code;
 
-// Every address of 127.0.0.0/8 is this machine on Linux, and only a server of all addresses answers at the others.
-test('it listens on 127.0.0.1 and on no other address', needs('Linux'), async () => {
+// Every address in 127.0.0.0/8 is this machine on Linux, and only a server that listens on all addresses would answer at the others.
+test('listens only on 127.0.0.1', needs('Linux'), async () => {
   const reached = (host: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect({ host, port: at.port });
@@ -114,7 +114,7 @@ test('it listens on 127.0.0.1 and on no other address', needs('Linux'), async ()
   expect([await reached('127.0.0.1'), await reached('127.0.0.2')]).toEqual(['reached', 'ECONNREFUSED']);
 });
 
-test('the local socket is for programs: what says that it comes from a page is refused', needs('a Unix system'), async () => {
+test('the local socket refuses requests that come from a page', needs('a Unix system'), async () => {
   const { socketPath } = await door.listen({ socketPath: join(folder, 'door.sock') });
   const statusOf = (headers: Record<string, string>): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
@@ -128,7 +128,7 @@ test('the local socket is for programs: what says that it comes from a page is r
   expect([await statusOf({}), await statusOf({ origin: 'http://localhost' })]).toEqual([200, 403]);
 });
 
-test('every method needs the exact Host and Origin, even with the right token', { timeout: 30_000 }, async () => {
+test('every method requires the exact Host and Origin, even with the right token', { timeout: 30_000 }, async () => {
   const own = `127.0.0.1:${at.port}`;
   const hosts = [own, `localhost:${at.port}`, 'evil.com', `evil.com:${at.port}`, `localhost.:${at.port}`, `127.0.0.1.nip.io:${at.port}`];
   hosts.push(`[::1]:${at.port}`, `0.0.0.0:${at.port}`, '127.0.0.1', '', `LOCALHOST:${at.port}`);
@@ -161,7 +161,7 @@ test('every method needs the exact Host and Origin, even with the right token', 
   expect(claw.calls).toHaveLength(2 * 2);
 });
 
-test('doubled or missing Host, foreign absolute targets and forwarding headers gain nothing', async () => {
+test('ignores tricks with Host, absolute targets and forwarding headers', async () => {
   const head = (extra: string, target = '/'): string => `GET ${target} HTTP/1.1\r\n${extra}connection: close\r\n\r\n`;
   const host = `Host: 127.0.0.1:${at.port}\r\n`;
   expect(await sendRaw(head(host))).toBe('HTTP/1.1 200 OK');
@@ -175,7 +175,7 @@ test('doubled or missing Host, foreign absolute targets and forwarding headers g
   expect(await sendRaw(`GET /api/events HTTP/1.1\r\n${host}${forwarded}\r\n`)).toBe('HTTP/1.1 401 Unauthorized');
 });
 
-test('another site may lead to the page as a document, and to nothing else', async () => {
+test('another site may navigate to the page, and to nothing else', async () => {
   const navigation = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
   const status = async (path: string, headers: Record<string, string>, method = 'GET'): Promise<number> =>
     (await send(path, { method, headers })).status;
@@ -189,7 +189,7 @@ test('another site may lead to the page as a document, and to nothing else', asy
   expect(await status('/', { 'sec-fetch-site': 'none' })).toBe(200);
 });
 
-test('the token is needed for the API, in the header only', async () => {
+test('the API requires the token, in the header only', async () => {
   const tries: [string, Record<string, string>][] = [
     ['/api/ops/panic.status', { 'content-type': 'application/json' }],
     [`/api/ops/panic.status?token=${token}&access_token=${token}`, { 'content-type': 'application/json' }],
@@ -206,7 +206,7 @@ test('the token is needed for the API, in the header only', async () => {
   expect((await post('/api/ops/panic.status', {})).status).toBe(200);
 });
 
-test('ten wrong tokens in a minute lock the door for all but the right one', async () => {
+test('ten wrong tokens in a minute lock out every token but the right one', async () => {
   const wrong = { ...json, authorization: 'Bearer wrong' };
   for (let i = 0; i < 10; i++) expect((await post('/api/ops/panic.status', {}, wrong)).status).toBe(401);
   clock.advance(10_000);
@@ -218,11 +218,11 @@ test('ten wrong tokens in a minute lock the door for all but the right one', asy
   expect((await post('/api/ops/panic.status', {}, wrong)).status).toBe(401);
 });
 
-test('a missing token is no guess and does not lock', async () => {
+test('a missing token does not count towards the lockout', async () => {
   for (let i = 0; i < 15; i++) expect((await post('/api/ops/panic.status', {}, { 'content-type': 'application/json' })).status).toBe(401);
 });
 
-test('operations answer in one shape, with a fitting status', async () => {
+test('operations answer in one format, with a matching status', async () => {
   claw.answers = {
     ...claw.answers,
     'panic.engage': () => {
@@ -250,7 +250,7 @@ test('operations answer in one shape, with a fitting status', async () => {
   expect(claw.calls[0]).toEqual({ name: 'safety.url', params: { url: 'https://example.org' }, caller: { channel: 'http', actor: 'http' } });
 });
 
-test('only plain JSON bodies are taken', async () => {
+test('accepts only plain JSON bodies', async () => {
   const status = async (headers: Record<string, string>, body: string): Promise<number> =>
     (await send('/api/ops/panic.status', { method: 'POST', headers, body })).status;
   expect(await status({ ...auth, 'content-type': 'text/plain' }, '{}')).toBe(415);
@@ -262,7 +262,7 @@ test('only plain JSON bodies are taken', async () => {
   expect(await status(json, '')).toBe(200);
 });
 
-test('10 MB of arguments come through, over 12 MB is refused whether announced or not', async () => {
+test('accepts 10 MB of arguments and refuses over 12 MB, announced or not', async () => {
   let length = 0;
   claw.answers = {
     'tool.run': ({ args }) => {
@@ -279,7 +279,7 @@ test('10 MB of arguments come through, over 12 MB is refused whether announced o
   expect([chunked.status, errorCode(chunked), chunked.headers.connection]).toEqual([413, 'payload_too_large', 'close']);
 });
 
-test('a sender that is refused while it sends gets the answer, and can send the rest', async () => {
+test('a sender that is refused while it sends gets the answer', async () => {
   const socket = connect(at.port, '127.0.0.1');
   const errors: unknown[] = [];
   socket.on('error', (cause) => errors.push(cause));
@@ -292,8 +292,8 @@ test('a sender that is refused while it sends gets the answer, and can send the 
   expect(errors).toEqual([]);
 });
 
-test('a sender that never finishes is let go', async () => {
-  // A separate server: a short limit would cut off honest senders on a busy machine.
+test('disconnects a sender that never finishes', async () => {
+  // A separate server, because a short limit would cut off normal senders on a busy machine.
   await door.close();
   door = createDoor(null, { receiveTimeoutsMs: { headers: 150, request: 150 } });
   at = await door.listen({});
@@ -302,7 +302,7 @@ test('a sender that never finishes is let go', async () => {
   expect(await sendRaw(head)).toBe('HTTP/1.1 408 Request Timeout');
 });
 
-test('every answer carries the security headers', async () => {
+test('every response has the security headers', async () => {
   for (const reply of [
     await send('/'),
     await send('/health'),
@@ -322,7 +322,7 @@ test('every answer carries the security headers', async () => {
   expect((await post('/api/ops/panic.status', {})).headers['cache-control']).toBe('no-store');
 });
 
-test('assets come from their folder only', async () => {
+test('serves assets only from their folder', async () => {
   expect(await send('/')).toMatchObject({
     status: 200,
     text: '<!doctype html>window',
@@ -336,7 +336,7 @@ test('assets come from their folder only', async () => {
   expect(await send('/health')).toMatchObject({ status: 200, text: '{"ok":true,"version":"1.2.3"}' });
 });
 
-test('ask sends, waits, and says what waits for approval', async () => {
+test('ask sends, waits and reports pending approvals', async () => {
   claw.scripts.push([{ say: 'four' }], [{ ask: { tool: 'write', args: '{}' } }]);
   const done = JSON.parse((await post('/api/ask', { text: '2+2?' })).text) as { result: unknown };
   expect(done.result).toMatchObject({ sessionId: 'ses_1', turnId: 'trn_1', status: 'done', text: 'four' });
@@ -354,12 +354,12 @@ test('ask sends, waits, and says what waits for approval', async () => {
   expect((await post('/api/ask', { text: 'x', scope: 'admin' })).status).toBe(400);
 });
 
-test('a port that is taken is said plainly', async () => {
+test('reports a port that is in use', async () => {
   const failure = await door.listen({ port: at.port }).catch((cause: unknown) => cause);
   expect(failure).toMatchObject({ code: 'port_in_use', message: `Port ${at.port} on 127.0.0.1 is already in use.` });
 });
 
-test('an asker that goes away ends its wait', async () => {
+test('a client that disconnects ends its wait', async () => {
   const aborted = new Promise<void>((resolve) => {
     claw.answers = {
       'turn.wait': (_params, caller) =>
@@ -380,14 +380,14 @@ test('an asker that goes away ends its wait', async () => {
   expect(door.openRequests).toBe(0);
 });
 
-test('a browser keeps files named by their content, and asks again for all others', async () => {
+test('browsers cache files named by a content hash and revalidate all others', async () => {
   const caching = async (path: string) => (await send(path)).headers['cache-control'];
   expect(await caching('/assets/index-1a2b.js')).toBe('public, max-age=31536000, immutable');
   for (const path of ['/', '/deep/app.js']) expect(await caching(path)).toBe('no-cache');
   expect((await send('/assets/none.js')).headers['cache-control']).toBe('no-store');
 });
 
-test('an answer and a stream say how far the log is, to who has the token', async () => {
+test('responses and streams with the token report the log position', async () => {
   claw.lastSeq = 41;
   const ask = (headers: Record<string, string>) =>
     send('/api/ops/safety.url', { method: 'POST', headers, body: '{"url":"https://example.org/"}' });

@@ -1,5 +1,5 @@
-// The local server: gate first, then token, then routes. Listens on 127.0.0.1 or a local socket, never on another address.
-// node:http on purpose: against hono it starts about 25 ms sooner and idles 5 MB smaller, and five routes need no framework.
+// The local server: checks the gate, then the token, then routes. Listens on 127.0.0.1 or a local socket, never on another address. Uses
+// node:http on purpose: compared with hono it starts about 25 ms sooner and idles 5 MB smaller, and five routes need no framework.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -16,9 +16,9 @@ import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from
 import { StrangerLimit } from './stranger-limit.ts';
 import { TokenCheck, type EarlierToken, type TokenVerdict } from './token-check.ts';
 
-/** The build names these files by a hash of what is in them, so that a browser may keep them, and the compiled code with them. */
+/** The build names these files by a hash of their content, so that browsers may cache them and their compiled code. */
 const namedByContent = '/assets/';
-/** Where an open window trades the token of the run before for the one of this run. */
+/** The path at which an open window exchanges the previous run's token for this run's. */
 const renewPath = '/api/renew';
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
@@ -26,23 +26,23 @@ const connectionsMax = 256;
 const closeGraceMs = 1_000;
 
 export interface HttpDoorOptions extends ApiOptions {
-  /** The doors for other programs. Each checks its own tokens, never the one below. */
+  /** The doors for other programs. Each checks its own tokens, never the token below. */
   readonly routes?: readonly DoorRoute[];
-  /** The bearer token, 256 bits at random; a restart keeps it for the windows that are open. */
+  /** The bearer token, 256 random bits. After a crash the next run keeps it for open windows. */
   readonly token: string;
   readonly earlierToken?: EarlierToken | null;
   readonly clock: Clock;
-  /** The built window, or null to serve the API only. */
+  /** The folder of the built window; null to serve only the API. */
   readonly assetsFolder: string | null;
   readonly version: string;
   /** Time limits for receiving the headers and the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
   readonly requestRates?: RequestRates;
-  /** For the project's own fault tests: replaces a check with a double, so that a test can show what the check prevents. */
+  /** For this project's fault tests: replaces a check with a double, to show what the check prevents. */
   readonly replaceChecks?: (real: DoorChecks) => DoorChecks;
 }
 
-/** The checks of every request, in this order. */
+/** The checks of every request, in order. */
 export interface DoorChecks {
   refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
   judgeToken(header: string | undefined): TokenVerdict;
@@ -61,11 +61,11 @@ export interface SocketListening {
 }
 
 export interface HttpDoor {
-  /** Loopback TCP; a free port when none is given. Fails with `port_in_use`. */
+  /** Listens on loopback TCP, on a free port if none is given. Fails with `port_in_use`. */
   listen(place: { readonly port?: number }): Promise<UrlListening>;
-  /** A Unix socket or Windows named pipe. Fails with `conflict` when the path is taken. */
+  /** Listens on a Unix socket or a Windows named pipe. Fails with `conflict` if the path is taken. */
   listen(place: { readonly socketPath: string }): Promise<SocketListening>;
-  /** Operations under way through this door. */
+  /** The number of operations in flight through this door. */
   readonly openRequests: number;
   whenIdle(): Promise<void>;
   /** Ends event streams at once, gives operations a second, then closes every connection. */
@@ -116,7 +116,7 @@ class NodeHttpDoor implements HttpDoor {
   listen(place: { readonly socketPath: string }): Promise<SocketListening>;
   async listen(place: { readonly port?: number; readonly socketPath?: string }): Promise<UrlListening | SocketListening> {
     const { socketPath } = place;
-    // The port is known only after listening; no request can arrive before.
+    // The port is known only after listening. No request can arrive before.
     let own: Place = socketPath === undefined ? { kind: 'tcp', port: -1 } : { kind: 'socket' };
     const server = this.#createServer(() => own);
     await bind(server, place);
@@ -137,13 +137,13 @@ class NodeHttpDoor implements HttpDoor {
         headersTimeout: timeouts.headers,
         requestTimeout: timeouts.request,
         connectionsCheckingInterval: Math.min(5_000, timeouts.request),
-        // A missing Host gets our own answer, like every other wrong one.
+        // A missing Host gets our own response, like every other wrong Host.
         requireHostHeader: false,
-        // Heads that two readers could read in two ways are refused by the parser: both lengths, bare line ends, folded lines.
+        // The parser refuses ambiguous headers: both body lengths, bare line ends, folded lines.
         insecureHTTPParser: false,
       },
       (request, response) => {
-        // While the server closes, a connection is kept for its answer only.
+        // While the server closes, a connection is kept only for its response.
         response.once('close', () => this.#servers.has(server) || server.closeIdleConnections());
         this.#handle(request, response, place()).catch((cause: unknown) => this.#reportFailure(request, response, cause));
       },
@@ -162,7 +162,7 @@ class NodeHttpDoor implements HttpDoor {
     if (!path.startsWith('/'))
       return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The address must be a path.')));
 
-    // Before our own API: one of the doors has some of its paths, by the names of another vendor.
+    // Before our own API, because one of the doors uses some of its paths, which another vendor defined.
     const route = this.#options.routes?.find((one) => one.owns(path));
     if (route !== undefined) {
       const refused = this.#refuseRate(request, path);
@@ -191,7 +191,7 @@ class NodeHttpDoor implements HttpDoor {
 
   async #answerApi(exchange: Parameters<ApiRoutes['handle']>[0]): Promise<void> {
     const { request, response, path, channel } = exchange;
-    // Only the window: a command line reads the token of the running instance from its file.
+    // Only for the window. A command line reads the token of the running instance from its file.
     const isRenewal = path === renewPath && request.method === 'POST' && channel === 'http';
     if (isRenewal && this.#checks.isEarlier(request.headers.authorization))
       return sendJson(response, 200, { ok: true, result: { token: this.#options.token } });
@@ -214,7 +214,7 @@ class NodeHttpDoor implements HttpDoor {
     }
   }
 
-  /** Counts only requests with the right token, so that others cannot use up the limit. */
+  /** Counts only requests with the right token, so that others cannot exhaust the limit. */
   #refuseRate(request: IncomingMessage, path: string): Refusal | null {
     const error = this.#rates.count(request.socket, path);
     return error === null ? null : refusal(error, { 'retry-after': '1' });
@@ -226,7 +226,7 @@ class NodeHttpDoor implements HttpDoor {
     if (folder === null || asset === null)
       return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
     const isNamedByContent = path.startsWith(namedByContent);
-    // Only for a file named by its content: any other packed form could be of an earlier build.
+    // Only for files named by a content hash. Any other compressed file could be from an earlier build.
     const readBuilt = (): Promise<Asset | null> => (isNamedByContent ? readAsset(folder, `${path}.br`) : Promise.resolve(null));
     const packed = await this.#packed.of(asset, request.headers['accept-encoding'], readBuilt);
     const { bytes } = packed ?? asset;

@@ -1,4 +1,4 @@
-// One HTTP request over loopback TCP or a local socket, and its failures as AppErrors. node:http only: no pool, no proxy, no redirects.
+// One HTTP request over loopback TCP or a local socket, with failures as AppErrors. Uses only node:http: no pool, no proxy, no redirects.
 
 import { request as sendHttp, type IncomingMessage } from 'node:http';
 import { AppError } from '../../contracts/errors.ts';
@@ -16,7 +16,10 @@ export interface Exchange {
 
 const replyCharsMax = 64 * 1024 * 1024;
 
-/** The response once its headers have arrived. Fails with `cancelled` on abort and `shutting_down` without an answer. */
+/**
+ * Resolves with the response once its headers have arrived. Fails with `cancelled` on abort, and with `shutting_down` if there is no
+ * response.
+ */
 export function sendExchange(address: ServerAddress, exchange: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const target = 'socketPath' in address ? { socketPath: address.socketPath } : { host: '127.0.0.1', port: address.port };
@@ -30,7 +33,7 @@ export function sendExchange(address: ServerAddress, exchange: Exchange): Promis
       ...(exchange.signal === undefined ? {} : { signal: exchange.signal }),
     });
     request.once('response', resolve);
-    // Stays for the life of the request: an abort after the headers surfaces here as well.
+    // Stays attached for the life of the request, because an abort after the headers also surfaces here.
     request.on('error', (cause) => reject(exchangeError(cause, exchange.signal)));
     request.end(body ?? undefined);
   });

@@ -1,4 +1,5 @@
-// The interface of the HTTP module: the loopback server, the client of a running instance, and the code that makes an instance findable.
+// The interface of the HTTP module: the loopback server, the client of a running instance, and the code that makes an instance
+// discoverable.
 
 export {
   createHttpDoor,

@@ -1,5 +1,5 @@
 // Makes a hosted runtime reachable for other processes of the same person: a local socket and instance.json, and on request a port. Only
-// the owner of the data folder's lock may open one, so leftovers of an earlier instance can be removed.
+// the holder of the data folder's lock may open one, so leftovers of an earlier instance can be removed.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
@@ -21,9 +21,9 @@ import {
 } from '../../store/home/home.ts';
 import { digestOf, type EarlierToken } from './token-check.ts';
 
-/** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
+/** A longer Unix socket path does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;
-/** An open window gets the token of the next run only within this time after an orderly end. */
+/** How long after a clean exit an open window can get the token of the next run. */
 const renewWithinMs = 600_000;
 
 export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'earlierToken'> {
@@ -33,7 +33,7 @@ export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'ea
   readonly temporaryFolder: string;
 }
 
-/** home/run/trayclaw.sock; a private folder below the temporary one when that is too long; a named pipe on Windows. */
+/** home/run/trayclaw.sock; if that is too long, a private folder below the temporary folder; on Windows a named pipe. */
 export function socketPathFor(home: string, platform: NodeJS.Platform, temporaryFolder: string): string {
   const hash = createHash('sha256').update(home).digest('hex').slice(0, 16);
   if (platform === 'win32') return `\\\\.\\pipe\\trayclaw-${hash}`;
@@ -47,7 +47,7 @@ export class InstanceDoor implements AsyncLifetime {
   readonly #logger: Logger;
   readonly #door: HttpDoor;
   readonly #socketPath: string;
-  /** Where the windows of the run before look for this one. */
+  /** The port of the previous run, where its windows look for this one. */
   readonly #earlierPort: number | null;
   #listening: UrlListening | null = null;
   #isOpen = false;
@@ -63,7 +63,7 @@ export class InstanceDoor implements AsyncLifetime {
     this.#socketPath = socketPathFor(options.home, options.platform, options.temporaryFolder);
   }
 
-  /** Operations of other processes under way. */
+  /** The number of operations of other processes in flight. */
   get openRequests(): number {
     return this.#door.openRequests;
   }
@@ -72,7 +72,7 @@ export class InstanceDoor implements AsyncLifetime {
     return this.#door.whenIdle();
   }
 
-  /** Without a socket the instance still works, only no second process can join it; that is logged, not fatal. */
+  /** Without a socket the instance still works, but no second process can join it. That is logged, not fatal. */
   async open(): Promise<void> {
     try {
       if (this.#options.platform !== 'win32') prepareSocketFolder(this.#socketPath);
@@ -92,14 +92,17 @@ export class InstanceDoor implements AsyncLifetime {
     return { url: this.#listening.url, token: this.token };
   }
 
-  /** Without a given port it takes that of the run before, where open windows look for it, or any free one if another program has it. */
+  /**
+   * Without a given port it uses the port of the previous run, where open windows look for it, or any free port if another program uses
+   * that one.
+   */
   async #listen(port: number | undefined): Promise<UrlListening> {
     if (port !== undefined) return this.#door.listen({ port });
     if (this.#earlierPort === null) return this.#door.listen({});
     return this.#door.listen({ port: this.#earlierPort }).catch(() => this.#door.listen({}));
   }
 
-  /** First removes the instance file, then closes. */
+  /** Removes the instance file first, then closes. */
   async dispose(): Promise<void> {
     const { home, clock } = this.#options;
     if (this.#isOpen) removeInstanceFile(home);
@@ -119,8 +122,8 @@ export class InstanceDoor implements AsyncLifetime {
 }
 
 /**
- * Only a crash leaves an instance file, and only this person can read it: an open window continues with its token. After an orderly end the
- * token is another, and an open window trades its own for it.
+ * The token of a crashed run, which open windows can continue to use. Only a crash leaves an instance file, and only this person can read
+ * it. After a clean exit the next run has a new token, and open windows exchange their token for it.
  */
 function tokenIn(crashed: InstanceRecord | null): string | null {
   const token = crashed?.token ?? '';
@@ -136,7 +139,7 @@ function earlierTokenIn(ended: EndedRecord | null): EarlierToken | null {
   return ended === null ? null : { digest: ended.tokenDigest, untilMs: ended.endedAtMs + renewWithinMs };
 }
 
-/** The folder keeps everyone else out, so the moment between bind and chmod is covered as well. */
+/** The folder is private, which also covers the moment between bind and chmod. */
 function prepareSocketFolder(socketPath: string): void {
   const folder = dirname(socketPath);
   makeFolders({ mkdirSync, statSync }, folder);

@@ -1,4 +1,4 @@
-// The local server packs assets and large results for clients that take it, and sends the rest as it is.
+// The local server compresses assets and large results for clients that accept it, and sends the rest uncompressed.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
@@ -47,13 +47,13 @@ function open(path: string, { method = 'GET', headers = {}, body }: Sent): Promi
   );
 }
 
-/** The coding of the answer, and its bytes as they came. */
+/** The content coding of the response and its raw bytes. */
 async function sendPacked(path: string, sent: Sent): Promise<[string | undefined, Buffer]> {
   const response = await open(path, sent);
   return [response.headers['content-encoding'], Buffer.concat(await response.toArray())];
 }
 
-test('an asset is packed for a client that takes gzip only', async () => {
+test('compresses an asset for a client that accepts only gzip', async () => {
   const text = 'export const words = "the same again and again";\n'.repeat(100);
   writeFileSync(join(folder, 'assets', 'long-3c4d.js'), text);
   const get = (path: string, accepted: string) => sendPacked(path, { headers: { 'accept-encoding': accepted } });
@@ -64,9 +64,9 @@ test('an asset is packed for a client that takes gzip only', async () => {
   for (const accepted of ['', 'br', 'gzip;q=0', 'x-gzip-not']) {
     expect([accepted, ...(await get('/assets/long-3c4d.js', accepted))]).toEqual([accepted, undefined, Buffer.from(text)]);
   }
-  // It fits into one packet as it is.
+  // The page fits into one packet uncompressed.
   expect((await get('/', 'gzip'))[0]).toBe(undefined);
-  // The build made a smaller form, for the files whose name says what is in them.
+  // The build created a compressed form. It is used only for files named by a content hash.
   const built = brotliCompressSync(text);
   for (const path of ['assets/long-3c4d.js', 'deep/long.js']) {
     writeFileSync(join(folder, path), text);
@@ -77,7 +77,7 @@ test('an asset is packed for a client that takes gzip only', async () => {
   expect((await get('/deep/long.js', 'gzip, br'))[0]).toBe('gzip');
 });
 
-test('a large result is packed for a client that takes gzip, a small one and a stream never', async () => {
+test('compresses large results for gzip clients, never small ones or streams', async () => {
   const url = `https://example.org/${'a'.repeat(6000)}`;
   const ask = (asked: string, accepted: string) =>
     sendPacked('/api/ops/safety.url', {

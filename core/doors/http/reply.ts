@@ -1,4 +1,4 @@
-// Sends HTTP answers: security headers on every one of them, JSON bodies, refusals. Never a CORS header.
+// Sends HTTP responses: security headers on every response, JSON bodies, refusals. Never a CORS header.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { constants, gzip } from 'node:zlib';
 import type { AppError } from '../../contracts/errors.ts';
 import { statusOf } from '../../contracts/error-status.ts';
 
-/** Of every page; the window of the desktop reaches the runtime without connections. */
+/** The policy of every page. The desktop window reaches the runtime without network connections. */
 export const contentPolicy = (connect: 'self' | 'none'): string =>
   [
     "default-src 'none'",
@@ -15,12 +15,12 @@ export const contentPolicy = (connect: 'self' | 'none'): string =>
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src '${connect}'`,
-    // The page that draws diagrams; what it may do is said with it.
+    // For the embedded pages, which have their own policy.
     "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // The policies the window's own code makes: for markup, and for the one worker; any other way from text to markup or script throws.
+    // The policies that the window's code creates: for markup, and for the one worker. Any other way from text to markup or script throws.
     "require-trusted-types-for 'script'",
     'trusted-types svelte-trusted-html dompurify trayclaw-worker',
   ].join('; ');
@@ -36,10 +36,10 @@ const securityHeaders = {
 } as const;
 
 export const gzipped = promisify(gzip);
-/** Smaller answers gain a few milliseconds at most. */
+/** Compressing smaller responses saves a few milliseconds at most. */
 const packFromBytes = 4096;
 
-/** How much of a refused body is read and discarded, so that the sender sees the answer. */
+/** How much of a refused body is read and discarded, so that the sender sees the response. */
 const discardBytesMax = 64 * 1024 * 1024;
 
 export interface Refusal {
@@ -60,11 +60,13 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   sendBytes(response, status, Buffer.from(JSON.stringify(body)));
 }
 
-/** The result of an operation. A large one is packed where the client takes it: a tunnel to another machine may be slow. */
+/**
+ * Sends the result of an operation. A large result is compressed if the client accepts it, because a tunnel to another machine may be slow.
+ */
 export async function sendResult(response: ServerResponse, result: unknown): Promise<void> {
   const bytes = Buffer.from(JSON.stringify({ ok: true, result }));
   if (bytes.length < packFromBytes || !takes('gzip', response.req.headers['accept-encoding'])) return sendBytes(response, 200, bytes);
-  // The lowest level: a millisecond or two, also where the line is quick.
+  // The lowest level costs a millisecond or two, even on a fast connection.
   const packed = await gzipped(bytes, { level: constants.Z_BEST_SPEED });
   return sendBytes(response, 200, packed, { 'content-encoding': 'gzip' });
 }
@@ -75,7 +77,10 @@ function sendBytes(response: ServerResponse, status: number, bytes: Buffer, head
   endOnceRead(response, bytes);
 }
 
-/** A connection that closes while its sender still sends is reset, and the sender may lose the answer: the end waits for the body. */
+/**
+ * Ends the response once the request body has been read. Closing a connection while its sender still sends resets it, and the sender may
+ * lose the response.
+ */
 export function endOnceRead(response: ServerResponse, bytes: Uint8Array = Buffer.alloc(0)): void {
   const { req: request } = response;
   if (request.complete || response.getHeader('connection') !== 'close') return void response.end(bytes);
@@ -84,7 +89,7 @@ export function endOnceRead(response: ServerResponse, bytes: Uint8Array = Buffer
   for (const event of ['end', 'close']) request.once(event, () => response.end());
 }
 
-/** RFC 9110, 12.5.3: a quality of zero refuses it. */
+/** RFC 9110, 12.5.3: a quality of zero means not acceptable. */
 export function takes(coding: 'br' | 'gzip', acceptEncoding = ''): boolean {
   return acceptEncoding.split(',').some((one) => {
     const [name = '', quality] = one.split(/;\s*q=/i);
@@ -99,7 +104,7 @@ export function sendRefusal(request: IncomingMessage, response: ServerResponse, 
   sendJson(response, refused.status, { ok: false, error: refused.error.toBody() });
 }
 
-/** Reads and throws away what is left of a body that the answer does not need. To be called before the head is sent. */
+/** Reads and discards the rest of a body that the response does not need. Must be called before the head is sent. */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
   response.setHeader('connection', 'close');

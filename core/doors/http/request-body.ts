@@ -1,4 +1,4 @@
-// Reads a JSON request body: one content type, no encodings, a hard size limit. Slow senders are ended by the server's own timeouts.
+// Reads a JSON request body: one content type, no encodings, a hard size limit. The server's own timeouts end slow senders.
 
 import type { IncomingMessage } from 'node:http';
 import { err, ok, type Result } from '../../base/result.ts';
@@ -6,7 +6,7 @@ import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { refusal, type Refusal } from './reply.ts';
 
-/** Above the tool host's own limit of 10 MB for arguments, so that its clearer error is the one people see. */
+/** Above the tool host's own limit of 10 MB for arguments, so that people see its clearer error. */
 export const bodyBytesMax = 12 * 1024 * 1024;
 
 const tooLarge = (): Refusal =>
@@ -14,7 +14,7 @@ const tooLarge = (): Refusal =>
     new AppError('payload_too_large', `The request body is larger than ${bodyBytesMax / 1024 / 1024} MB.`, { data: { bodyBytesMax } }),
   );
 
-/** The parsed body; an empty one is `{}`. Rejects only when the connection breaks. */
+/** The parsed body; an empty body is `{}`. Rejects only if the connection breaks. */
 export async function readJsonBody(request: IncomingMessage): Promise<Result<unknown, Refusal>> {
   if (!isJson(request.headers['content-type']) || request.headers['content-encoding'] !== undefined) {
     return err(refusal(new AppError('invalid_params', 'The body must be application/json, not encoded.'), {}, 415));
@@ -33,7 +33,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType);
 }
 
-/** Null when the body is over the limit; the rest of it is not read. */
+/** Null if the body is over the limit; the rest of it is not read. */
 export function collectBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -50,7 +50,7 @@ export function collectBody(request: IncomingMessage, bytesMax: number): Promise
     request.on('data', onData);
     const onClose = (): void => reject(new AppError('cancelled', 'The connection closed before the request was complete.'));
     request.once('end', () => {
-      // Every request closes: its error would be made for nothing.
+      // Every request emits close, so remove the listener to avoid creating an unused error.
       request.off('close', onClose);
       resolve(Buffer.concat(chunks));
     });

@@ -1,12 +1,12 @@
-// The first check of a request: its exact Host and Origin, before any credential. Forwarding headers are never read. After the Model
+// The first check of a request: its exact Host and Origin, before any credential. Forwarding headers are never read. Follows the Model
 // Context Protocol's transport rules (2025-11-25): a present and wrong Origin is answered with 403.
 
 import type { IncomingMessage } from 'node:http';
 
-/** The listener of a request: the loopback port, or the local socket, which no browser can reach. */
+/** Where a request arrived: at the loopback port, or at the local socket, which no browser can reach. */
 export type Place = { readonly kind: 'tcp'; readonly port: number } | { readonly kind: 'socket' };
 
-/** Why the request is refused, or null when its place is right. */
+/** The reason for the refusal; null if Host and Origin are right. */
 export function refusePlace(request: IncomingMessage, place: Place, path: string): string | null {
   const headers = request.headersDistinct;
   const hosts = headers['host'] ?? [];
@@ -28,8 +28,8 @@ function refuseFetchSite(request: IncomingMessage, path: string): string | null 
   const headers = request.headersDistinct;
   const sites = headers['sec-fetch-site'] ?? [];
   if (sites.every((site) => site === 'none' || site === 'same-origin')) return null;
-  // The page that opens the window is a local file, so the browser calls that one navigation cross-site. The document holds
-  // no data, takes its token from its own address and cannot be framed; nothing else gets this exception.
+  // The page that opens the window is a local file, so the browser calls that one navigation cross-site. The document contains no data,
+  // takes its token from its own address and cannot be framed. Nothing else gets this exception.
   const isNavigation =
     request.method === 'GET' &&
     path === '/' &&

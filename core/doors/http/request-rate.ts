@@ -1,4 +1,4 @@
-// The limit of requests per second: per connection, and all together. The panic stop and similar requests are never counted.
+// Limits requests per second, per connection and in total. The panic stop and similar requests are never counted.
 
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -16,7 +16,7 @@ export interface RequestRates {
 
 export const defaultRequestRates: RequestRates = { connection: { perSecond: 100, burst: 200 }, door: { perSecond: 500, burst: 1_000 } };
 
-/** Requests that must get through under any load. */
+/** Requests that must be accepted under any load. */
 const neverCounted: ReadonlySet<string> = new Set(['/api/ops/panic.engage', '/api/ops/panic.status', '/api/ops/turn.cancel']);
 
 export class RequestRateLimit {
@@ -31,7 +31,7 @@ export class RequestRateLimit {
     this.#door = new TokenBucket(rates.door, clock.monotonicMs());
   }
 
-  /** Counts one authorised request; returns the error when there are too many. */
+  /** Counts one authorised request. Returns the error if there are too many. */
   count(connection: object, path: string): AppError | null {
     if (neverCounted.has(path)) return null;
     const nowMs = this.#clock.monotonicMs();

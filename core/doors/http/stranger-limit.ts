@@ -1,5 +1,5 @@
-// Limits connections that have not shown the right token yet; the oldest is closed first. So silent connections cannot keep out authorised
-// ones.
+// Limits connections that have not shown the right token yet; the oldest is closed first. Silent connections therefore cannot keep out
+// authorised ones.
 
 import type { Socket } from 'node:net';
 
@@ -24,12 +24,12 @@ export class StrangerLimit {
     }
   }
 
-  /** Closes those that have sent nothing. A browser opens some in advance, and Node takes them for requests under way. */
+  /** Closes connections that have sent nothing. Browsers open some in advance, and Node counts them as active. */
   closeSilent(): void {
     for (const socket of this.#strangers) if (socket.bytesRead === 0) socket.destroy();
   }
 
-  /** It has shown the right token. */
+  /** Removes a connection that has shown the right token. */
   trust(socket: Socket): void {
     this.#strangers.delete(socket);
   }

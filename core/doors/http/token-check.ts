@@ -1,5 +1,5 @@
-// The bearer token: compared in constant time, with a lockout after too many wrong ones, even from this machine. Guessing 256 random bits
-// stays hopeless at any speed; see core/base/guess-limit.ts.
+// Checks the bearer token in constant time, with a lockout after too many wrong ones, even from this machine. Guessing 256 random bits is
+// hopeless at any speed; see core/base/guess-limit.ts.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { bearerIn } from '../../base/bearer.ts';
@@ -11,7 +11,7 @@ export type TokenVerdict =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'locked'; readonly retryAfterSeconds: number };
 
-/** The token of the run before, as its digest: it opens nothing, but an open window may trade it for the new one until then. */
+/** The digest of the previous run's token. It gives no access, but an open window may exchange it for the new token until `untilMs`. */
 export interface EarlierToken {
   readonly digest: string;
   readonly untilMs: number;
@@ -30,14 +30,14 @@ export class TokenCheck {
     this.#guesses = new GuessLimit(clock);
   }
 
-  /** Whether the header has the token of the run before, and in time. */
+  /** True if the header contains the previous run's token and its time is not over. */
   isEarlier(header: string | undefined): boolean {
     const given = bearerIn(header);
     if (given === null || this.#earlier === null || this.#clock.nowMs() > this.#earlier.untilMs) return false;
     return timingSafeEqual(digestOf(given), Buffer.from(this.#earlier.digest, 'hex'));
   }
 
-  /** Judges the Authorization header. A missing one is wrong but is no guess, so it does not count towards the lockout. */
+  /** Judges the Authorization header. A missing header is wrong but not a guess, so it does not count towards the lockout. */
   judge(header: string | undefined): TokenVerdict {
     const given = bearerIn(header);
     if (given !== null && timingSafeEqual(digestOf(given), this.#digest)) return { kind: 'right' };

@@ -1,5 +1,5 @@
-// Refuses options that a method of the library does not have: a slip of the pen must not be an option that does nothing. The compiler holds
-// each list to the type of its options.
+// Rejects unknown options of the library's methods, so that a typo is not silently ignored. The compiler checks each list against the type
+// of its options.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { EventsQuery } from '../../contracts/claw.ts';
@@ -39,7 +39,7 @@ const createTrayClaw: Names<TrayClawOptions> = {
 };
 const known = { createTrayClaw, events, ask, agent, run, stream: run, session, receive };
 
-/** `more` are options that only this project's own programs pass. Fails with invalid_params. */
+/** `more` contains options that only this project's own programs pass. Fails with invalid_params. */
 export function assertKnownOptions(method: keyof typeof known, options: object | undefined, more: object = {}): void {
   const unknown = Object.keys(options ?? {}).find((name) => !Object.hasOwn(known[method], name) && !Object.hasOwn(more, name));
   if (unknown === undefined) return;

@@ -1,5 +1,5 @@
-// Agents as a program uses them: one answer, an answer step by step, a conversation, and arrivals. Built only on the port every door uses,
-// so it works with the runtime in this process and with a client of another.
+// Agents as programs use them: a single answer, a streamed answer, a conversation, and arrivals. Built only on the port that every door
+// uses, so it works with the runtime in this process and with a client of another.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -26,7 +26,7 @@ interface Started {
   readonly turnId: string;
 }
 
-/** An agent of a runtime, here or in another process. */
+/** Creates an agent of a runtime, in this or another process. */
 export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
   assertKnownOptions('agent', options);
   const talk = new Talk(claw, options);
@@ -49,7 +49,7 @@ export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
   };
 }
 
-/** One message and its answer, in a new or an existing conversation. */
+/** Sends one message and waits for its answer, in a new or an existing conversation. */
 export async function ask(claw: Claw, text: string, options: AskOptions): Promise<AskResult> {
   assertKnownOptions('ask', options);
   const { signal, sessionId, agentId, onText } = options;
@@ -64,7 +64,7 @@ class Talk {
   readonly #claw: Claw;
   readonly #options: AgentOptions;
   readonly #sending = new Set<Promise<unknown>>();
-  /** Turns awaited here, and the position in the log up to which their events went to the caller. */
+  /** The turns awaited here, and the log position up to which their events were delivered to the caller. */
   readonly #own = new Map<string, number>();
 
   constructor(claw: Claw, options: AgentOptions) {
@@ -105,7 +105,7 @@ class Talk {
     const deltas = new TurnDeltas((delta) => line.delta(delta));
     const endDeltas = this.#claw.onDelta((delta) => deltas.take(delta));
     try {
-      // Starts before the message, so that nothing of its turn is missed.
+      // Subscribes before the message is sent, so that no event of its turn is missed.
       const events = this.#claw.events({ after: 'latest', signal: over.signal, ...(sessionId === null ? {} : { sessionId }) });
       const started = await this.#send(sessionId, text);
       deltas.follow(started.turnId);
@@ -133,7 +133,7 @@ class Talk {
     const query = { after: after ?? ('latest' as const), ...(signal === undefined ? {} : { signal }) };
     for await (const event of this.#claw.events(sessionId === null ? query : { ...query, sessionId })) {
       if (event.type !== 'turn.finished' && event.type !== 'turn.waiting') continue;
-      // The message may have been sent here while its turn is still unknown.
+      // The message may have been sent from here while the id of its turn is still unknown.
       await Promise.allSettled(this.#sending);
       if (event.turnId === null || event.seq <= (this.#own.get(event.turnId) ?? 0)) continue;
       if (sessionId === null && !(await this.#isMine(event.sessionId))) continue;
@@ -161,7 +161,7 @@ class Talk {
     return this.#claw.op('message.send', { text, ...(agentId === undefined ? {} : { agentId }) });
   }
 
-  /** Until the turn ends, or asks what nothing here answers. */
+  /** Waits until the turn ends, or waits for a decision that no handler here makes. */
   async #settle({ sessionId, turnId }: Started, { signal }: RunOptions): Promise<AskResult> {
     const onAbort = (): void => {
       // The turn may end at the same moment.
@@ -190,12 +190,12 @@ class Talk {
     try {
       await this.#claw.op('approval.decide', { approvalId: pending.approvalId, decision });
     } catch (cause) {
-      // It was answered at another door meanwhile: that answer stands.
+      // The approval was decided at another door in the meantime. That decision stands.
       if (!(cause instanceof AppError) || cause.code !== 'conflict') throw cause;
     }
   }
 
-  /** Puts the events of the turn on the line, all that were recorded when it ended. */
+  /** Puts the events of the turn into the queue, including all that were recorded when it ended. */
   async #tell(events: AsyncIterable<AnyEvent>, { started, ended, line, over }: Told): Promise<void> {
     let last = 0;
     let until = Number.MAX_SAFE_INTEGER;
@@ -217,7 +217,7 @@ class Talk {
       }
       await known;
     } finally {
-      // A failure that comes first must not leave the other one unheard.
+      // If the loop fails first, a later failure must not become an unhandled rejection.
       known.catch(() => undefined);
       line.close();
     }
@@ -228,14 +228,14 @@ class Talk {
     return events.at(-1)?.seq ?? 0;
   }
 
-  /** Only conversations with the agent itself; as a subagent it answers its caller. */
+  /** True for conversations with the agent itself. As a subagent it answers its caller. */
   async #isMine(sessionId: string): Promise<boolean> {
     if (sessionId.startsWith(helperSessionPrefix)) return false;
     try {
       const { session } = await this.#claw.op('session.get', { sessionId, limit: 1 });
       return session.agentId === (this.#options.agentId ?? 'main');
     } catch (cause) {
-      // It was deleted since.
+      // The session was deleted in the meantime.
       if (cause instanceof AppError && cause.code === 'not_found') return false;
       throw cause;
     }
@@ -245,11 +245,11 @@ class Talk {
     const { seq, sessionId } = event;
     if (event.type === 'turn.finished') {
       const { status, text } = event.body;
-      // A direct call of a tool says nothing.
+      // A direct tool call has no text.
       return status === 'done' && text === '' ? null : { kind: 'answer', seq, sessionId, turnId, status, text, pending: [] };
     }
     const { status, text, pending = [] } = await this.#claw.op('turn.wait', { turnId, timeoutMs: 0 });
-    // It may have been answered in the meantime.
+    // The approval may have been decided in the meantime.
     return status === 'waiting' && pending.length > 0 ? { kind: 'question', seq, sessionId, turnId, status, text, pending } : null;
   }
 }
@@ -261,7 +261,9 @@ interface Told {
   readonly over: AbortController;
 }
 
-/** The deltas of one turn. A quick model begins to answer before the sender knows the turn's id: that is kept until then. */
+/**
+ * The deltas of one turn. A fast model may start to answer before the sender knows the turn's id, so early deltas are buffered until then.
+ */
 class TurnDeltas {
   readonly #onDelta: (delta: DeltaNotice) => void;
   #turnId: string | null = null;

@@ -1,4 +1,4 @@
-// The queue between a turn and a program that reads its updates one by one. Bounded: unread text is joined, an event waits for room.
+// The queue between a turn and a program that reads its updates one by one. Bounded: unread text is merged, and events wait for room.
 
 import type { AgentUpdate } from '../../contracts/library.ts';
 import type { DeltaNotice } from '../../contracts/events.ts';
@@ -11,7 +11,7 @@ export class UpdateLine {
   #wakeTaker: (() => void) | null = null;
   #wakeGiver: (() => void) | null = null;
 
-  /** Text may be lost where the program does not keep up. */
+  /** Adds a delta. Text may be dropped if the program reads too slowly. */
   delta({ kind, text, callId }: DeltaNotice): void {
     if (this.#isClosed) return;
     const last = this.#waiting.at(-1);
@@ -20,7 +20,7 @@ export class UpdateLine {
     this.#wakeTaker?.();
   }
 
-  /** Resolves when there is room for more. */
+  /** Waits for room and adds the update. */
   async put(update: AgentUpdate): Promise<void> {
     while (this.#waiting.length >= WAITING_MAX && !this.#isClosed) {
       await new Promise<void>((resolve) => (this.#wakeGiver = resolve));
@@ -30,7 +30,7 @@ export class UpdateLine {
     this.#wakeTaker?.();
   }
 
-  /** Null when it is closed and empty. */
+  /** Null if the queue is closed and empty. */
   async take(): Promise<AgentUpdate | null> {
     for (;;) {
       const [update] = this.#waiting.splice(0, 1);

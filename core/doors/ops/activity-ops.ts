@@ -1,4 +1,4 @@
-// Operations on past activity: the events of one turn, the export of a turn, and search over all sessions.
+// The operations on past activity: the events of one turn, the export of a turn, and search over all sessions.
 
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { noTurn } from '../../contracts/errors.ts';
@@ -36,10 +36,10 @@ function findTurn(deps: Deps, turnId: string): TurnRow {
 
 async function search(deps: Deps, params: OpParsed<'activity.search'>): Promise<OpResult<'activity.search'>> {
   const { log } = deps;
-  // The first search of a long log must not block other work.
+  // The first search indexes a long log in steps, so that it does not block other work.
   while (log.activity.catchUp()) await giveWay();
   const { limit = HITS, ...given } = params;
-  // One extra row tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const found = log.activity.find(withoutUndefined(given), limit + 1);
   const page = found.slice(0, limit);
   return {

@@ -1,4 +1,4 @@
-// Operations on approvals, grants, unknown outcomes and the panic stop: the answers only a person gives.
+// The operations on approvals, grants, unknown outcomes and the panic stop: decisions that only a person makes.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -64,7 +64,10 @@ function mayApprove(deps: Deps, { reason }: Pick<OpParsed<'approval.decide'>, 'r
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
 }
 
-/** The log keeps both: what was asked in the question, and the arguments the person put in its place. */
+/**
+ * Answers an approval with changed arguments. The log keeps both: the original arguments in the request and the changed ones in the
+ * decision.
+ */
 function answerEdited(
   deps: Deps,
   approval: Approval,
@@ -81,7 +84,7 @@ function answerEdited(
   answer(deps, approval, { decision, scope: grant?.scope ?? null, by: caller.actor, grant, edited: { args: argsJson } });
 }
 
-/** Fails with `invalid_arguments`, and with `invalid_params` for a call that cannot be changed. */
+/** Fails with `invalid_arguments`, or with `invalid_params` for a call that cannot be changed. */
 function judgeEdited(deps: Deps, approval: Approval, args: string): { facts: CallFacts; argsHash: string; argsJson: string } {
   const parsed = deps.tools.parse(approval.tool, args);
   if (!parsed.ok) throw parsed.error;
@@ -98,7 +101,7 @@ function judgeEdited(deps: Deps, approval: Approval, args: string): { facts: Cal
   return { argsHash, argsJson, facts: workspace === null ? seen : { ...seen, workspace } };
 }
 
-/** Every text in it as it is, without the escapes of JSON. */
+/** All strings of the JSON, unescaped. */
 function textsOf(json: string): string {
   const texts: string[] = [];
   JSON.parse(json, (_key, value: unknown) => {
@@ -116,15 +119,15 @@ interface Answer {
   readonly decision: 'approve' | 'deny' | 'withdraw';
   readonly scope: GrantScope | null;
   readonly by: string;
-  /** With a denial: the reason for the agent. */
+  /** The reason for the agent, if the call was denied. */
   readonly reason?: string;
-  /** The arguments the person changed it to. */
+  /** The arguments as the person changed them. */
   readonly edited?: { readonly args: string };
-  /** A grant that this answer creates. */
+  /** The grant that this decision creates. */
   readonly grant: Grant | null;
-  /** A grant that was there and covers the call. */
+  /** The id of the existing grant that covers the call. */
   readonly coveredBy?: string;
-  /** A command of config.yaml, which is now bound to its current form. */
+  /** A command of config.yaml that is now bound to its current form. */
   readonly rebound?: ReturnType<OpsParts['gate']['rebind']>;
 }
 
@@ -158,7 +161,7 @@ function answer(deps: Deps, approval: Approval, given: Answer): void {
   if (approval.turnId !== undefined) deps.turns.continueTurn(approval.turnId);
 }
 
-/** A wider grant also answers the pending approvals it covers, so that none is asked twice. */
+/** Approves the other pending approvals that the new grant covers, so that no call is asked about twice. */
 function approveCovered(deps: Deps, grant: Grant): void {
   for (const approval of deps.policy.pendingApprovals()) {
     if (!deps.gate.answers(grant, approval, hashOf(deps, approval))) continue;

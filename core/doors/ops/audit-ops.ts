@@ -73,12 +73,12 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
 }
 
 interface ExplainedPlace {
-  /** Null is the configured workspace. */
+  /** Null for the configured workspace. */
   readonly workspace: string | null;
   readonly caller: Caller;
 }
 
-/** Runs nothing: the gate's answer to a call that is not made. */
+/** Returns the gate's decision about a hypothetical call. Runs nothing. */
 function explainIn(deps: Deps, params: OpParsed<'policy.explain'>, { workspace, caller }: ExplainedPlace): OpResult<'policy.explain'> {
   const given =
     isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
@@ -87,17 +87,17 @@ function explainIn(deps: Deps, params: OpParsed<'policy.explain'>, { workspace, 
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
   const facts = workspace === null ? seen : { ...seen, workspace };
-  // As in a fresh session that has read no untrusted content.
+  // The decision is that of a new session without untrusted content.
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);
   const { decision, ruleId, reason, firstUse } = decided;
-  // The grant of a first use is created only when it runs.
+  // A grant for first use is created only when the call runs.
   const grantId = firstUse === null ? decided.grantId : null;
   const choices = deps.gate.choices(request, decided);
   return { decision, ruleId, reason, class: facts.class, facts, mode: deps.gate.mode, grantId, choices };
 }
 
-/** A command is inside or outside by whether a person would be asked about it now. */
+/** Explains how the sandbox would confine the command. Whether it counts as approved depends on whether the gate would ask about it now. */
 function explainSandbox(
   deps: Deps,
   { command, cwd, folder }: OpParsed<'sandbox.explain'>,

@@ -1,4 +1,4 @@
-// Operations on the budget: its limits and amounts, and a person's approval of more.
+// The operations on the budget: its limits and amounts, and a person's approval of more.
 
 import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -27,7 +27,7 @@ function readStates(deps: Deps, named: { turnId?: string | undefined; sessionId?
   };
 }
 
-/** In the log before it takes effect. Fails with conflict if there is no such limit. */
+/** Logs the extension before it takes effect. Fails with conflict if there is no such limit. */
 function allowMore(deps: Deps, params: OpParsed<'budget.allow'>, caller: Caller): OpResult<'budget.allow'> {
   const { scope, turnId } = params;
   const place = placeOf(deps, params);

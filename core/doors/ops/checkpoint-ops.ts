@@ -1,4 +1,4 @@
-// Undo as operations: the recorded files, a preview of restoring them, and the restore. Only for people: no model gets here.
+// The operations of undo: the recorded files, a preview of restoring them, and the restore. Only for people; models have no access.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -79,7 +79,7 @@ async function restore(
   };
 }
 
-/** Calls that still write must not be undone. */
+/** Fails with conflict if a call to undo may still be writing. */
 function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Checkpoint[]): void {
   for (const { turnId, closed } of checkpoints) {
     if (turnId === null || !deps.turns.isLive(turnId)) continue;
@@ -90,7 +90,10 @@ function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Chec
   }
 }
 
-/** An undo of one turn is kept in that turn, one of several in none. Each turn it touches records which of its files were put back. */
+/**
+ * Records an undo. The undo of a single turn is stored in that turn, the undo of several turns in none. Each affected turn records which of
+ * its files were restored.
+ */
 function createJournal(deps: Deps, checkpoints: readonly Checkpoint[], part: UndoPart | undefined, caller: Caller): RestoreJournal {
   const turns = turnsOf(deps, checkpoints);
   const { sessionId, turnId: firstId } = turns[0] ?? { sessionId: '', turnId: null };
@@ -129,7 +132,7 @@ interface TouchedTurn extends Pick<Checkpoint, 'sessionId' | 'turnId'> {
   readonly paths: Set<string>;
 }
 
-/** The turns of the checkpoints, in their order. An undo of several turns belongs to each of them. */
+/** The turns of the checkpoints, in order. An undo of several turns belongs to each of them. */
 function turnsOf(deps: Deps, checkpoints: readonly Checkpoint[]): TouchedTurn[] {
   const turns = new Map<string, TouchedTurn>();
   const add = (of: Checkpoint, checkpoint: Checkpoint): void => {
@@ -146,7 +149,7 @@ function turnsOf(deps: Deps, checkpoints: readonly Checkpoint[]): TouchedTurn[] 
   return [...turns.values()];
 }
 
-/** The calls of which nothing is left once it is done: part of a file, or one file of several, leaves the rest of a call. */
+/** The calls that are completely undone. A part of a file, or one file of several, leaves the rest of the call. */
 function undoneWhole(checkpoints: readonly Checkpoint[], part: UndoPart | undefined): string[] {
   if (part === undefined) return callIdsOf(checkpoints);
   if (part.hunks !== undefined) return [];
@@ -157,7 +160,7 @@ function targetOf(params: { readonly callId?: string | undefined; readonly turnI
   return params.callId === undefined ? { turnId: params.turnId ?? '' } : { callId: params.callId };
 }
 
-/** A mistyped id is not something that changed nothing. */
+/** Fails with not_found for an unknown id, so that a mistyped id does not look like a turn without changes. */
 function assertKnown({ log }: Deps, { turnId, sessionId = '' }: OpParams<'checkpoint.review'>): void {
   const isKnown = turnId === undefined ? log.index.session(sessionId) !== null : log.index.turn(turnId) !== null;
   if (!isKnown) throw new AppError('not_found', `There is no ${turnId === undefined ? `session ${sessionId}` : `turn ${turnId}`}.`);
@@ -174,7 +177,7 @@ function reviewedOf(
   return turnId === undefined ? { sessionIds: [sessionId, ...deps.helpers.sessionsBelow(sessionId)], fromSeq } : { turnId };
 }
 
-/** The tool calls among them, each once. An undo named by its own id counts as one. */
+/** The ids of the tool calls, without duplicates. If there are only undos, their ids. */
 function callIdsOf(checkpoints: readonly Checkpoint[]): string[] {
   const ofTools = checkpoints.filter(({ undoes }) => undoes.length === 0);
   return [...new Set((ofTools.length === 0 ? checkpoints : ofTools).map(({ callId }) => callId))];

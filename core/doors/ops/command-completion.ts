@@ -8,7 +8,7 @@ import type { OpResult } from '../../contracts/ops.ts';
 import type { OpsParts } from './parts.ts';
 
 interface Deps extends Pick<OpsParts, 'models' | 'skills' | 'prompts'> {
-  /** The folder whose files are completed; null while it is not trusted. */
+  /** The folder whose files are completed; null if it is not trusted. */
   readonly folder: string | null;
 }
 
@@ -52,7 +52,7 @@ interface Known {
 interface Value {
   readonly value: string;
   readonly about: string;
-  /** It replaces the whole line. */
+  /** Replaces the whole line. */
   readonly line?: string;
 }
 
@@ -80,7 +80,7 @@ function valuesFor(parameter: CommandParameter, begun: string, { commands, deps 
   }
 }
 
-/** Empty for a folder outside the workspace, and for an unreadable one. */
+/** The files in the workspace that start with the given path. Empty for a folder outside the workspace or one that cannot be read. */
 function filesBeginning(begun: string, workspace: string): { value: string; about: string }[] {
   const folder = begun.endsWith('/') ? begun : `${dirname(begun)}/`;
   const start = begun.endsWith('/') || begun === '' ? '' : begun.slice(begun.lastIndexOf('/') + 1);
@@ -94,11 +94,11 @@ function filesBeginning(begun: string, workspace: string): { value: string; abou
 function entriesOf(folder: string, workspace: string) {
   try {
     const real = realpathSync(folder);
-    // A link may lead out of the workspace.
+    // A symbolic link may lead out of the workspace.
     if (!isInside(real, realpathSync(workspace))) return [];
     return readdirSync(real, { withFileTypes: true }).slice(0, NAMES_LOOKED_AT);
   } catch {
-    // A folder that is not there, or that may not be read, has nothing to offer.
+    // A missing or unreadable folder has no completions.
     return [];
   }
 }

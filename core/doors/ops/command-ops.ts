@@ -1,4 +1,4 @@
-// Operations on slash commands: each runs an operation and words its result. Grants no further rights.
+// The operations on slash commands. Each command runs an operation and formats its result as text. Commands grant no further rights.
 
 import { AppError } from '../../contracts/errors.ts';
 import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
@@ -51,7 +51,7 @@ function folderOf({ log, workspaces }: Deps, sessionId: string | undefined): str
   return workspaces.holds(folder) ? folder : null;
 }
 
-/** Commands whose tool is not there are not offered. */
+/** Commands whose tool is missing are not offered. */
 function available(deps: Deps): CommandSpec[] {
   const tools = new Set(deps.tools.list().map(({ name }) => name));
   return commandTable.filter(({ tool }) => tool === undefined || tools.has(tool));
@@ -175,7 +175,7 @@ async function listSessions({ ops, values: given, caller }: Line): Promise<Outco
 async function stop(line: Line): Promise<Outcome> {
   const sessionId = needSession(line);
   const open = line.deps.log.index.openTurns().filter((turn) => turn.sessionId === sessionId);
-  // Queued ones first, so that none of them begins because the running one ends.
+  // Cancels queued turns first, so that none of them starts when the running one ends.
   for (const { turnId } of open.toReversed()) await line.ops['turn.cancel']({ turnId }, line.caller);
   return { text: open.length === 0 ? 'Nothing was running here.' : 'Stopped.' };
 }
@@ -246,7 +246,7 @@ async function budget(line: Line): Promise<Outcome> {
   return { text: `Allowed ${amount.replace('$', '')} US dollars more for this ${scope}.` };
 }
 
-/** With a text it is a message that names the skill, so that the turn begins with its instructions. */
+/** Given a text, sends a message that names the skill, so that the turn starts with its instructions. Otherwise lists or shows skills. */
 async function skill({ ops, values: given, sessionId, caller }: Line): Promise<Outcome> {
   const name = given['skill'];
   if (name === undefined) {
@@ -263,7 +263,7 @@ async function skill({ ops, values: given, sessionId, caller }: Line): Promise<O
   return { text: `By the skill ${name}.`, ...sent };
 }
 
-/** A further text follows the saved one. */
+/** Sends a saved prompt. Further text is appended to it. */
 async function sendSaved({ deps, ops, values: given, sessionId, caller }: Line): Promise<Outcome> {
   const prompts = deps.prompts.list();
   const name = given['prompt'];
@@ -306,7 +306,7 @@ function lastTurn(line: Line): string {
   throw new AppError('not_found', 'Nothing was asked in this session yet.');
 }
 
-/** A turn copied by a fork belongs to the original session, and would run again there. */
+/** Fails with conflict for a turn that a fork copied, because it belongs to the original session and would run again there. */
 function assertOwn({ deps, sessionId }: Line, turnId: string): void {
   if (deps.log.index.turn(turnId)?.sessionId === sessionId) return;
   throw new AppError('conflict', 'The last message of this session was answered in the one it was forked from.', {

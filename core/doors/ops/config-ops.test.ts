@@ -1,4 +1,4 @@
-// Settings through the operations, over a runtime that reads its own file: what holds now, what the file says, what is refused.
+// Settings through the operations, with a runtime that reads its own file: the settings in use, the contents of the file, and refusals.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,7 +20,7 @@ async function open(yaml: string): Promise<{ claw: TrayClaw; path: string }> {
   return { claw, path };
 }
 
-test('a provider and a default model are effective at once and in the file', async () => {
+test('a provider and a default model apply at once and are written to the file', async () => {
   const { claw, path } = await open('# mine\nmodels:\n  default: demo/offline\n');
   const lab = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', contextTokens: 9000 };
   expect(await claw.op('config.set', { key: 'providers.lab', value: lab })).toMatchObject({ holds: 'now' });
@@ -34,7 +34,7 @@ test('a provider and a default model are effective at once and in the file', asy
   expect(readFileSync(path, 'utf8')).toMatch(/^# mine\n/);
 });
 
-test('other settings hold from the next start on, and a wrong one changes nothing', async () => {
+test('other settings apply from the next start on; an invalid one changes nothing', async () => {
   const { claw, path } = await open('limits:\n  steps: 7\n');
   expect(await claw.op('config.set', { key: 'limits.steps', value: 20 })).toMatchObject({ holds: 'next-start' });
   const { config, file } = await claw.op('config.get', {});
@@ -48,7 +48,7 @@ test('other settings hold from the next start on, and a wrong one changes nothin
   expect((await claw.op('config.get', {})).file).toEqual({ limits: {} });
 });
 
-test('a file broken by an editor is reported, and the settings in use remain', async () => {
+test('reports a file broken by an editor and keeps the settings in use', async () => {
   const { claw, path } = await open('limits:\n  steps: 7\n');
   writeFileSync(path, 'limits: [\n');
   const { config, file, problem } = await claw.op('config.get', {});
@@ -56,7 +56,7 @@ test('a file broken by an editor is reported, and the settings in use remain', a
   expect(problem).toMatch(/is not valid YAML/);
 });
 
-test('a request searches for local model servers again', async () => {
+test('searches for local model servers again on request', async () => {
   const server = createServer((_request, response) => response.end('{"data":[{"id":"tiny"}]}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -1,4 +1,4 @@
-// Operations on the model's context: past packs, the rules a person pinned, and a summary on request.
+// The operations on the model's context: past packs, pinned rules, and a summary on request.
 
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -10,7 +10,7 @@ type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log
 
 type ContextOps = Pick<OpHandlers, 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
 
-/** Limits of one session or agent: more pins would crowd out the conversation. */
+/** Limits per session or agent, because more rules would crowd out the conversation. */
 const RULES_MAX = 100;
 const RULE_CHARS_MAX = 12_000;
 

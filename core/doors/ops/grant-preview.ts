@@ -1,4 +1,4 @@
-// Previews a grant: the calls of the last days that it matches, and how many of them a person approved. Reads the log newest first, for a
+// Previews a grant: lists the recent calls that it would match, and how many of them a person approved. Reads the log newest first, for a
 // bounded time.
 
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -12,7 +12,7 @@ type Deps = Pick<OpsParts, 'clock' | 'facts' | 'log' | 'tools'>;
 const DAY_MS = 86_400_000;
 const SHOWN_MAX = 200;
 const SEQS_AT_ONCE = 2_000;
-/** A person waits for it with a question on the screen. */
+/** Short, because a person waits for the preview with an approval on the screen. */
 const LOOKING_MS_MAX = 250;
 
 export function previewGrant(deps: Deps, params: OpParsed<'grant.preview'>): OpResult<'grant.preview'> {
@@ -30,7 +30,7 @@ export function previewGrant(deps: Deps, params: OpParsed<'grant.preview'>): OpR
   return { covered, asked, total, ...looking };
 }
 
-/** Arguments are read only where the match is about them. */
+/** Parses the arguments only if the match depends on them. */
 function covers(deps: Deps, match: GrantMatch, call: RecentCall): boolean {
   if (match.kind !== 'writes' && match.tool !== call.tool) return false;
   const parsed = match.kind === 'exact' ? deps.tools.parse(call.tool, call.args) : null;
@@ -42,7 +42,7 @@ function covers(deps: Deps, match: GrantMatch, call: RecentCall): boolean {
 function describeCall(deps: Deps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {
   const { callId, tool, atMs } = call;
   const parsed = deps.tools.parse(tool, call.args);
-  // If the tool no longer exists, or takes other arguments by now, only its name is known.
+  // If the tool no longer exists, or its arguments have changed, only its name is known.
   const summary = parsed.ok ? parsed.value.tool.summarize(parsed.value.args) : tool;
   return { callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' };
 }
@@ -56,7 +56,10 @@ interface RecentCall {
   readonly wasAsked: boolean;
 }
 
-/** Calls that reached the gate, newest first. So arguments come before their decision. */
+/**
+ * Yields the calls that reached the gate, newest first. Since the log records arguments after the decision, they are met first when reading
+ * backwards.
+ */
 function* recentCalls(deps: Deps, sinceMs: number, looking: { lookedBackToMs: number | null }): Generator<RecentCall> {
   const args = new Map<string, string>();
   const endMs = deps.clock.monotonicMs() + LOOKING_MS_MAX;

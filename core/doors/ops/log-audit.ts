@@ -1,4 +1,4 @@
-// Checks the whole log and its database; and records that a person accepts a gap of the log.
+// Verifies the whole log and its database, and records that a person accepts a gap in the log.
 
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -23,7 +23,7 @@ export async function auditLog(log: SessionLog): Promise<Audit> {
   return { ...report, ok: report.ok && faults.length === 0, ...(faults.length === 0 ? {} : { faults }) };
 }
 
-/** Damage may make it unreadable. */
+/** Verifies the log, and reports damage that makes it unreadable as a fault. */
 async function readThrough(log: SessionLog, faults: NonNullable<Audit['faults']>): Promise<Audit> {
   try {
     return await verifyLog(log.storage.db, giveWay);

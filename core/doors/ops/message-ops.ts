@@ -1,4 +1,4 @@
-// Operations on messages, turns and direct tool calls.
+// The operations on messages, turns and direct tool calls.
 
 import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -33,7 +33,7 @@ type MessageOps = Pick<
 export function createMessageOps(deps: Deps): MessageOps {
   return {
     'message.send': async (params, caller) => {
-      // Only while the first start still searches a model; otherwise the message is accepted at once.
+      // Waits only while the first start still searches for a model. Otherwise the message is accepted at once.
       const looking = deps.models.ready();
       if (looking !== null) await looking;
       if (params.model !== undefined) deps.models.assertKnown(params.model);
@@ -95,7 +95,7 @@ async function runTool(
   };
 }
 
-/** A direct call whose approval is awaited stays open until a person answers, or the caller goes away. */
+/** Waits for the end of a direct call. If it waits for approval, the wait lasts until a person answers or the caller disconnects. */
 async function waitForEnd(deps: Deps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
   while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
     await deps.log.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));

@@ -1,5 +1,5 @@
-// A minimal live call of a model with the tools of the main agent's turns: checks key, name and address, and whether the server accepts the
-// tools. Counted like every call; not a turn.
+// A minimal live call of a model with the tools of the main agent's turns. Checks key, name and address, and whether the server accepts the
+// tools. Counts towards usage like every call; not a turn.
 
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -53,7 +53,7 @@ export async function testModel(deps: Deps, params: TestedModel, caller: Caller)
 
 type Probe = OpsParts['models']['probe'];
 
-/** A turn leaves out the tools a small window has no room for; so this asks without them before it says that they are too much. */
+/** Retries without the tools if they do not fit into the model's window, as a turn leaves out tools that do not fit. */
 async function probe({ models }: Deps, model: string, how: Parameters<Probe>[1]): ReturnType<Probe> {
   try {
     return await models.probe(model, how);

@@ -1,4 +1,4 @@
-// The operations over a whole runtime with the offline demo as its model: each once, as a door would call it.
+// The operations over a whole runtime with the offline demo model: calls each once, as a door would.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ async function take(events: AsyncIterable<AnyEvent>, count: number): Promise<Any
   return taken;
 }
 
-test('wrong parameters are refused by name, and so is what is not there', async () => {
+test('names wrong parameters and unknown ids', async () => {
   await expect(claw.op('turn.get', { turnId: 7, extra: 1 } as never)).rejects.toMatchObject({
     code: 'invalid_params',
     message: expect.stringMatching(/turnId .*is not a known key/) as string,
@@ -43,7 +43,7 @@ test('wrong parameters are refused by name, and so is what is not there', async 
   await expect(claw.op('grant.revoke', { grantId: 'grt_x' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a message asks, is approved for the session, writes, and everything about it can be looked up', async () => {
+test('a message asks, is approved for the session, writes, and is fully traceable', async () => {
   const streamed: string[] = [];
   const asked = await claw.ask('list this folder and write notes.md about it', {
     sessionId: 'work',
@@ -76,7 +76,7 @@ test('a message asks, is approved for the session, writes, and everything about 
   await expect(claw.op('turn.events', { turnId: 'trn_x' })).rejects.toMatchObject({ code: 'not_found' });
   const pack = await claw.op('pack.get', { packId: view.packs.at(-1) ?? '' });
   expect(pack.messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'note']);
-  // Last of all what was looked up for this request alone: the skills that could help.
+  // The last message contains the skills that could help with this request.
   expect(pack.messages.at(-1)?.text).toContain('skill');
   expect(await claw.op('replay.run', { turnId: asked.turnId })).toMatchObject({ identical: true, differences: [] });
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
@@ -93,7 +93,7 @@ test('a message asks, is approved for the session, writes, and everything about 
   expect((await claw.op('grant.list', {})).grants).toEqual([]);
 });
 
-test('an approval with changed arguments: checked, and run as changed', async () => {
+test('an approval with changed arguments is validated and runs as changed', async () => {
   const waiting = await claw.op('tool.run', { tool: 'write_file', args: { path: 'x.md', content: 'x' }, wait: false });
   const approvalId = waiting.pending?.[0]?.approvalId ?? '';
   const change = (args: Record<string, unknown>, more: object = {}) =>
@@ -166,7 +166,7 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
   expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
 });
 
-test('a grave call gets no wider grant; a denial reaches the agent with its reason', async () => {
+test('no wider grant for a grave call; a denial reaches the agent with its reason', async () => {
   const waiting = await claw.op('tool.run', { tool: 'exec', args: { command: 'rm -rf build' }, wait: false });
   const approvalId = waiting.pending?.[0]?.approvalId ?? '';
   for (const channel of ['http', 'cli', 'tray', 'telegram'] as const) {
@@ -184,14 +184,14 @@ test('a grave call gets no wider grant; a denial reaches the agent with its reas
   expect(calls[0]).toMatchObject({ outcome: 'denied', forUser: expect.stringContaining('Keep it for the release.') as string });
 });
 
-test('backups are made, listed and checked', async () => {
+test('creates, lists and verifies backups', async () => {
   const { file, events } = await claw.op('backup.create', {});
   expect(await claw.op('backup.verify', { file })).toEqual({ ok: true, events, detail: 'ok' });
   expect((await claw.op('backup.list', {})).backups.map((backup) => backup.file)).toEqual([file]);
   expect(readFileSync(file).subarray(0, 15).toString()).toBe('SQLite format 3');
 });
 
-test("'latest' is the moment of the call, 'after' is any place, and a session can be followed alone", async () => {
+test("'latest' is the moment of the call, 'after' any position; follows one session", async () => {
   const following = claw.events({ after: 'latest' });
   const { sessionId } = await claw.op('session.create', { title: 'Heard' });
   const other = await claw.op('session.create', { title: 'Elsewhere' });
@@ -207,7 +207,7 @@ test("'latest' is the moment of the call, 'after' is any place, and a session ca
   expect(await never).toEqual([]);
 });
 
-test('the panic stop lets nothing in and approves nothing until it is released', async () => {
+test('the panic stop accepts and approves nothing until it is released', async () => {
   const waiting = await claw.op('tool.run', { tool: 'write_file', args: { path: 'z.md', content: 'z' }, wait: false });
   const approvalId = waiting.pending?.[0]?.approvalId ?? '';
   const first = await claw.op('panic.engage', { reason: 'smoke' });

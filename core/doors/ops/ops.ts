@@ -1,4 +1,4 @@
-// Implements the table of operations, and the Claw every door of this process uses.
+// Implements the table of operations, and the Claw that every door of this process uses.
 
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -30,7 +30,7 @@ export interface LocalClawDeps {
   readonly log: SessionLog;
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
-  /** Redacts every string of an outgoing value; returns the identical value when there is nothing to redact. */
+  /** Redacts every string of an outgoing value. Returns the same object if there is nothing to redact. */
   redactDeep<T>(value: T): T;
   readonly names: NameChecks;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export class LocalClaw implements Claw {
     this.#deps = deps;
   }
 
-  /** The names that have a handler. */
+  /** The names of the operations that have a handler. */
   get operations(): readonly string[] {
     return Object.keys(this.#deps.ops);
   }
@@ -70,14 +70,14 @@ export class LocalClaw implements Claw {
     return handler(parsed, caller);
   }
 
-  /** The text of an error may come from anywhere: a server's answer, a path, an argument. */
+  /** Redacts an error, whose text may come from anywhere: a server's response, a path, an argument. */
   #safeError(error: AppError): AppError {
     const { code, message, data, isRetryable } = error;
     const safe = this.#deps.redactDeep({ message, data });
     return safe.message === message && safe.data === data ? error : new AppError(code, safe.message, { data: safe.data, isRetryable });
   }
 
-  /** The call fixes the position of 'latest', not the first read: events committed in between are not missed. */
+  /** 'latest' is the position at the time of the call, not of the first read, so that events committed in between are not missed. */
   events(query: EventsQuery): AsyncIterable<AnyEvent> {
     return this.#follow(query, query.after === 'latest' ? this.#deps.log.lastSeq : query.after);
   }

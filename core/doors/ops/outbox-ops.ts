@@ -1,4 +1,4 @@
-// Operations on outbound messages, and on the session of a chat.
+// The operations on outbound messages and on the session of a chat.
 
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -30,7 +30,7 @@ export function createOutboxOps(deps: Deps): OutboxOps {
   };
 }
 
-/** Only for a known chat: its channel registers chats, because it knows the person behind each. */
+/** Fails for an unknown chat. Only its channel registers a chat, because the channel knows the person behind it. */
 function bind(deps: Deps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Caller): ChatInfo {
   const { log, chats } = deps;
   return log.transact(() => {

@@ -1,5 +1,5 @@
-// The text of each section of a past pack, as far as known: recorded texts word for word, and the current text, marked as such, for the
-// rest. Also the summary a pack began with, and the earlier summaries it includes.
+// The text of each section of a past pack, if known: recorded texts verbatim, and for the rest the current text, marked as such. Also the
+// summary that a pack started with, and the earlier summaries it includes.
 
 import { type AnyEvent, type EventBodies, type EventOf, systemSessionId } from '../../contracts/events.ts';
 import type { PackSectionName } from '../../contracts/pack-words.ts';
@@ -12,10 +12,10 @@ type Deps = Pick<OpsParts, 'agents' | 'log' | 'packer' | 'tools'>;
 type PackView = OpResult<'pack.get'>;
 type PackText = NonNullable<PackView['texts']>[number];
 
-/** Rules and summaries of one session; far more than there can be. */
+/** Upper bound of the rules and summaries of one session, far more than there can be. */
 const EVENTS_MAX = 10_000;
 
-/** The events are those of the pack's turn. */
+/** `turn` contains the events of the pack's turn. */
 export function textsOf(deps: Deps, built: EventOf<'pack.built'>, turn: readonly AnyEvent[], tail: string | undefined): PackText[] {
   const started = turn.find((event) => event.type === 'turn.started');
   const body = started?.type === 'turn.started' ? started.body : null;
@@ -34,7 +34,7 @@ export function textsOf(deps: Deps, built: EventOf<'pack.built'>, turn: readonly
   return texts.filter(({ section, text }) => text !== '' && shown.has(section));
 }
 
-/** The rules pinned when the pack was built, oldest first. */
+/** The rules that were pinned when the pack was built, oldest first. */
 function rulesThen(deps: Deps, built: EventOf<'pack.built'>, agentId: string): string[] {
   const types = ['rule.pinned', 'rule.unpinned'] as const;
   const before = deps.log.reads.placeOf(systemSessionId, built.seq);
@@ -49,7 +49,7 @@ function rulesThen(deps: Deps, built: EventOf<'pack.built'>, agentId: string): s
   return [...rules.values()].map((text) => `- ${text}`);
 }
 
-/** Null for a pack without one. */
+/** Null for a pack without a summary. */
 export function summaryOf(deps: Deps, built: EventOf<'pack.built'>): PackView['summary'] {
   const { sessionId, sessionSeq, body } = built;
   if (body.summaryId === undefined) return null;
@@ -76,7 +76,7 @@ export function summaryOf(deps: Deps, built: EventOf<'pack.built'>): PackView['s
   };
 }
 
-/** A summary, the one it took in, and so on back. */
+/** A summary, the summary it includes, and so on, newest first. */
 function chainOf(
   newest: EventBodies['summary.written'],
   written: ReadonlyMap<string, EventOf<'summary.written'>>,

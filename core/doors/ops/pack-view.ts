@@ -1,4 +1,4 @@
-// "What the model saw": a pack reconstructed from the log, with its sections, drops and messages.
+// "What the model saw": a pack reconstructed from the log, with its sections, dropped parts and messages.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
@@ -44,7 +44,7 @@ export function readPackView(deps: Deps, packId: string): OpResult<'pack.get'> {
   };
 }
 
-/** Recorded once a turn, with the first pack that had it. */
+/** The tail is recorded once per turn, with the first pack that had it. */
 function tailOf(events: readonly AnyEvent[], body: EventBodies['pack.built']): string | undefined {
   if (body.tailOf === undefined) return body.tail;
   const first = events.find((event) => event.type === 'pack.built' && event.body.packId === body.tailOf);

@@ -1,4 +1,4 @@
-// The panic stop where nothing can be recorded.
+// The panic stop on a full disk.
 
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../base/clock.ts';
@@ -7,7 +7,7 @@ import { createPanicOps } from './panic-ops.ts';
 
 const caller = { channel: 'cli', actor: 'cli' } as const;
 
-test('the answer of a full disk says first that everything is stopped', async () => {
+test('with a full disk, the error says first that everything is stopped', async () => {
   const stopped: string[] = [];
   const append = (): never => {
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });

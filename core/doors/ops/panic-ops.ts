@@ -1,4 +1,4 @@
-// The panic stop as operations. The order matters: stop in memory, end the processes, then record it.
+// The operations of the panic stop. The order matters: stop in memory, end the processes, then record the stop.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -12,7 +12,7 @@ type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 't
 
 type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
 
-/** How long the operation waits for turns to record their end; the processes have ended before. */
+/** How long the operation waits for turns to record their end. The processes have already ended. */
 const SETTLE_MAX_MS = 2_000;
 
 export function createPanicOps(deps: Deps): PanicOps {
@@ -37,7 +37,7 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
   const unrecorded = record(deps, reason, by);
   deps.turns.stopAll('The panic stop was pressed.');
   const { killed, tookMs } = await ending;
-  // Also where nothing could be recorded: the head file holds the stop.
+  // Runs even if nothing could be recorded, because the head file stores the stop.
   deps.head.secure();
   if (unrecorded !== null)
     throw new AppError(unrecorded.code, `Everything is stopped; this could not be recorded. ${unrecorded.message}`, { cause: unrecorded });
@@ -50,8 +50,8 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
 }
 
 /**
- * Everything stops even if the store fails; an event that could not be written is reported at the end, and written when the stop is engaged
- * again.
+ * Records the stop. Returns an error instead of throwing, so that everything stops even if the store fails. A missing event is written when
+ * the stop is engaged again.
  */
 function record(deps: Deps, reason: string, by: string): AppError | null {
   try {

@@ -1,5 +1,4 @@
-// The dependencies of the operations, by name. Each group of handlers takes the few it needs: `Pick<OpsParts, 'log' | 'clock'>`, and
-// sees no other.
+// The dependencies of the operations, by name. Each group of handlers takes only the ones it needs: `Pick<OpsParts, 'log' | 'clock'>`.
 
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import type { FactContext } from '../../contracts/tools.ts';
@@ -26,7 +25,7 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly head: Pick<LogHead, 'secure'>;
   readonly turns: TurnRuntime;
   readonly agents: AgentRegistry;
-  /** Conversations that helpers of a session lead. */
+  /** The sessions of the subagents of a session. */
   readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
   readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend' | 'room'>;
   readonly panic: PanicSwitch;
@@ -46,7 +45,7 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly tools: Pick<ToolHost, 'list' | 'shown' | 'schemas' | 'planSchemas' | 'get' | 'parse'>;
   readonly artifactStore: Pick<ArtifactStore, 'list' | 'readPage'>;
   readonly checkpoints: Checkpoints;
-  /** Skills a message can call with a slash. */
+  /** Saved prompts that a message can insert. */
   readonly prompts: { list(): readonly { readonly name: string; readonly text: string }[] };
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
   readonly models: Pick<
@@ -57,6 +56,6 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly sandbox: Pick<Sandbox, 'explain'>;
   readonly safety: Pick<SafetyChecks, 'url' | 'redact'>;
   readonly settings: Settings;
-  /** Aborted when the instance closes. */
+  /** Aborts when the instance closes. */
   readonly closing: AbortSignal;
 }

@@ -1,5 +1,5 @@
-// Operations on providers: their servers' models, a live test, and setting one up. A key under test is not stored until the provider is
-// added.
+// The operations on providers: listing a server's models, a live test, and adding a provider. A key under test is not stored until the
+// provider is added.
 
 import { providerSchema, type ProviderConfig } from '../../contracts/config.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -39,7 +39,7 @@ export function createProviderOps(deps: Deps): ProviderOps {
   };
 }
 
-/** A server that has no list may still answer when a model is named. */
+/** Tests a provider. A server without a model list may still respond if a model is named. */
 async function tryProvider(deps: Deps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
   const { name, key } = given.provider;
   if (key !== undefined) deps.secrets.guard(key, name);
@@ -71,7 +71,7 @@ function noModels(name: string): AppError {
   });
 }
 
-/** The key first, since the settings refer to it; taken out again where they cannot be written. */
+/** Stores the key first, because the settings refer to it, and removes it again if the settings cannot be written. */
 async function addProvider(deps: Deps, given: OpParsed<'provider.add'>, caller: Caller): Promise<OpResult<'provider.add'>> {
   const { provider: draft, modelId, isDefault = true } = given;
   const { name, key } = draft;
@@ -93,7 +93,7 @@ async function addProvider(deps: Deps, given: OpParsed<'provider.add'>, caller: 
   }
 }
 
-/** Fails with invalid_params where a key or an address is missing. */
+/** Fails with invalid_params if a key or an address is missing. */
 function configOf({ kind, file, baseUrl, apiKey, prices }: ProviderDraft, keyRef: string | undefined): ProviderConfig {
   const ref = keyRef ?? apiKey;
   const given = {

@@ -1,4 +1,4 @@
-// `model.route`: where a message would go and why, by what is known now. Asks no model and no server, and changes nothing.
+// `model.route`: which model would get a message and why, from what is known now. Contacts no model or server, and changes nothing.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -9,7 +9,10 @@ import type { OpsParts } from './parts.ts';
 
 type Deps = Pick<OpsParts, 'agents' | 'budget' | 'clock' | 'gate' | 'log' | 'models' | 'packer' | 'tools'>;
 
-/** As a first message of a new session to the main agent. Fails with `no_model`, or `model_unknown` for a model or route that is not there. */
+/**
+ * Treats the message as the first one of a new session with the main agent. Fails with `no_model`, or with `model_unknown` for an unknown
+ * model or route.
+ */
 export function explainRoute(deps: Deps, { text, model }: OpParsed<'model.route'>, caller: Caller): OpResult<'model.route'> {
   const choice = deps.models.defaultChoice();
   const ref = model ?? deps.agents.modelOf('main') ?? choice.ref;

@@ -1,4 +1,4 @@
-// Operations on what is at work now. Reads the index of the log and the list of background commands; ends a command when a person asks.
+// The operations on running work. Reads the index of the log and the list of background commands; ends a command when a person asks.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
@@ -7,7 +7,7 @@ import type { OpsParts } from './parts.ts';
 type Deps = Pick<OpsParts, 'background' | 'log' | 'safety'>;
 type Turn = OpResult<'running.list'>['turns'][number];
 
-/** Longer arguments are not needed to name a call. */
+/** Arguments are truncated here. More is not needed to identify a call. */
 const argsCharsMax = 2_000;
 
 export function createRunningOps({ background, log, safety }: Deps): Pick<OpHandlers, 'running.list' | 'running.stop'> {

@@ -1,4 +1,4 @@
-// Operations on sessions.
+// The operations on sessions.
 
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type EventType } from '../../contracts/events.ts';
@@ -20,7 +20,7 @@ type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>,
 
 const LISTED = 200;
 const WINDOW = 300;
-/** Maximum events of a page of turns. */
+/** The maximum number of events in a page of turns. */
 const PAGE_MAX = 5_000;
 
 export function createSessionOps(deps: Deps): SessionOps {
@@ -71,7 +71,7 @@ function placeOf(cursor: string): SessionPlace {
   return { pinned: pinned === '1', updatedAtMs: Number(updatedAtMs), sessionId };
 }
 
-/** Reads only the page: it costs the same in a session of any length. */
+/** Reads only the page, so the cost does not depend on the length of the session. */
 function readPage(deps: Deps, params: OpParsed<'session.get'>): OpResult<'session.get'> {
   const session = info(deps, params.sessionId);
   const query = pageQuery(deps, params);
@@ -82,12 +82,12 @@ function readPage(deps: Deps, params: OpParsed<'session.get'>): OpResult<'sessio
   return { session, events, earlierBefore: hasEarlier ? first.seq : null };
 }
 
-/** Whether a page begins somewhere, instead of ending there. */
+/** True if the page starts at a given position, false if it ends there. */
 function isForward({ after, fromMs }: Pick<OpParsed<'session.get'>, 'after' | 'fromMs'>): boolean {
   return after !== undefined || fromMs !== undefined;
 }
 
-/** Global places of the log as places of the session; a number of turns as the place where they begin. */
+/** Converts global log positions to positions in the session, and a number of turns to the position where the first of them starts. */
 function pageQuery(deps: Deps, { sessionId, turns, ...params }: OpParsed<'session.get'>): SliceQuery {
   const { reads } = deps.log;
   const before = params.before === undefined ? undefined : reads.placeOf(sessionId, params.before);
@@ -124,7 +124,7 @@ function change(deps: Deps, sessionId: string, draft: AnyDraft): SessionInfo {
   return info(deps, sessionId);
 }
 
-/** Recorded without waiting for the disk: at worst a session shows as unread once more. */
+/** Recorded without waiting for the disk. At worst a session shows as unread once more. */
 function see(deps: Deps, { sessionId, seq }: OpParsed<'session.seen'>): SessionInfo {
   const row = find(deps, sessionId);
   const seen = Math.min(seq ?? Number.MAX_SAFE_INTEGER, deps.log.lastSeq);
@@ -157,8 +157,8 @@ function fork(
 }
 
 /**
- * Includes the sessions of its subagents: they hold parts of the conversation, and would become unreachable. All of them or none; a fork is
- * a separate conversation and stays.
+ * Also removes the sessions of its subagents, which contain parts of the conversation and would become unreachable. Removes all or none. A
+ * fork is a separate conversation and is kept.
  */
 function remove(deps: Deps, sessionId: string): { sessionId: string; events: number } {
   find(deps, sessionId);

@@ -1,4 +1,4 @@
-// The handlers of the spine's operations. Features bring theirs.
+// The handlers of the spine's operations. Features provide their own handlers.
 
 import { createActivityOps } from './activity-ops.ts';
 import { createApprovalOps } from './approval-ops.ts';
@@ -15,7 +15,7 @@ import { createRunningOps } from './running-ops.ts';
 import { createWorkspaceOps } from './workspace-ops.ts';
 import type { OpsParts } from './parts.ts';
 
-/** Each group sees the parts it names. */
+/** Each group receives all parts, and sees only those its type names. */
 export function createSpineOps(parts: OpsParts) {
   return {
     ...createActivityOps(parts),

@@ -1,4 +1,4 @@
-// `turn.get`: the view of a turn in the form of the operation.
+// `turn.get`: a turn in the form of the operation's result.
 
 import { noTurn } from '../../contracts/errors.ts';
 import type { TurnCall, TurnDetails } from '../../contracts/op-results.ts';
@@ -32,7 +32,7 @@ export function readTurnView(deps: Pick<OpsParts, 'log'>, turnId: string): TurnD
   };
 }
 
-/** The answer; before there is one, the model's last text. */
+/** The answer, or the model's last text while there is no answer yet. */
 function textOf({ answer, entries, finishedAtMs }: TurnView): string {
   if (answer !== '' || finishedAtMs !== null) return answer;
   const said = entries.findLast(({ kind }) => kind === 'text');

@@ -1,4 +1,4 @@
-// Operations on the folders sessions may use as their workspace. Trusting one is an answer only a person gives.
+// The operations on the folders that sessions may use as their workspace. Only a person can trust a folder.
 
 import { readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -14,7 +14,7 @@ type Deps = Pick<OpsParts, 'clock' | 'gate' | 'log' | 'panic' | 'policy' | 'work
 type WorkspaceOps = Pick<OpHandlers, `workspace.${string}` & keyof OpHandlers>;
 type Trusted = OpResult<'workspace.trust'>;
 
-/** `approvalId` of a grant a person gave without being asked. */
+/** The `approvalId` of a grant that a person gave without being asked. */
 const givenBefore = 'workspace';
 const FOLDERS_MAX = 50;
 const NAMES_LOOKED_AT = 2_000;
@@ -50,7 +50,7 @@ function describe(deps: Deps, grant: Grant): Trusted {
   };
 }
 
-/** Trusts the current folder, even if it replaced one that was trusted before; the older grant is revoked. */
+/** Trusts the current folder, even if it replaced one that was trusted before. The older grant is revoked. */
 function trust(deps: Deps, { path: given }: OpParsed<'workspace.trust'>): Trusted {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const path = deps.workspaces.choose(given);
@@ -82,7 +82,7 @@ function forget(deps: Deps, { path }: OpParsed<'workspace.forget'>, caller: Call
   return { path: real, forgotten: trusted.length };
 }
 
-/** To complete a typed path: names only, hidden ones only where one is begun. */
+/** Completes a typed path with folder names. Hidden folders are included only if the name starts with a dot. */
 function foldersBeginning(begun: string): string[] {
   if (!isAbsolute(begun)) return [];
   const folder = begun.endsWith('/') ? begun : dirname(begun);
@@ -95,7 +95,7 @@ function foldersBeginning(begun: string): string[] {
       .sort()
       .slice(0, FOLDERS_MAX);
   } catch {
-    // A folder that is not there, or may not be read, has nothing to offer.
+    // A missing or unreadable folder has no completions.
     return [];
   }
 }

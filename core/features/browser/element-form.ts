@@ -112,7 +112,7 @@ export const describingEngine = {
         for (const one of within.querySelectorAll('*')) {
           const { ref } = one._ariaRef || {};
           const known = typeof ref === 'string' ? ref : attribute(one, 'data-outline-ref');
-          // A ref that two elements carry describes neither.
+          // Two elements with the same ref: neither is described.
           if (known !== null && wanted.has(known)) found.set(known, found.has(known) ? null : one);
           if (one.shadowRoot) look(one.shadowRoot);
         }

@@ -68,7 +68,7 @@ test('names what a form sends, and does not simply open an address with an effec
   expect([effectOfUrl('https://a.example/js/checkout.js'), effectOfUrl('not one'), effectOfWords('')]).toEqual([null, null, null]);
 });
 
-test("reads refs only from the outline's attributes, not from the page's text", () => {
+test('reads refs only from the attributes of the outline, not from page text', () => {
   const outline = [
     '- heading "Buy [ref=e9]" [level=1] [ref=e2]',
     '- text: "- button \\"Pay\\" [ref=e8]"',

@@ -68,7 +68,7 @@ test('opens a page, shows its outline, acts on it and leaves it', async () => {
   expect(double.tabs.size).toBe(0);
 });
 
-test("asks for every action, with an effect judged by the element's words", async () => {
+test('asks for every action, with an effect judged by the name of the element', async () => {
   const shown = await open();
   const facts = (args: object) => bench.facts(args as Record<string, unknown>);
   const buy = facts({ action: 'click', ref: refOf(shown, 'Buy now') });

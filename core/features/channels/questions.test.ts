@@ -190,7 +190,7 @@ const asked = (properties: object, more: Partial<McpQuestion> = {}): McpQuestion
   ...more,
 });
 
-test('an MCP question: buttons for choices, text for fields, only the asked person answers', async () => {
+test('an MCP question: buttons for choices, text for fields, one person answers', async () => {
   const { questions, servers, queued, decided, data, pair } = open();
   const labels = (at: number): string[][] => (queued[at]?.buttons ?? []).map((row) => row.map(({ label }) => label));
   servers.open = [asked({ size: { type: 'string', enum: ['s', 'm', 'l'] } })];

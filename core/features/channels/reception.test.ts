@@ -118,7 +118,7 @@ test.each([
   [{ atMs: 0, waitedMs: 5 }, 600_000],
   [{ atMs: 3_600_000, waitedMs: 5 }, 5],
   [{ atMs: 3_600_000 }, Number.MAX_SAFE_INTEGER],
-])('a command is as old as its time says, unless that is in the future: %j', async (times, expected) => {
+])('the age of a command is that of its timestamp, unless it is in the future: %j', async (times, expected) => {
   const ages: number[] = [];
   const { reception, clock } = open({ command: ({ waitedMs }) => (ages.push(waitedMs), Promise.resolve({ text: 'done' })) });
   clock.advance(600_000 - clock.nowMs());
@@ -136,18 +136,15 @@ test.each([
   ['/approve 1', expect.stringContaining('may be done or not')],
   ['/sessions 2', expect.stringContaining('may be done or not')],
   ['/panic', 'done'],
-])(
-  '%s of which the program ended before its answer is answered by the next run, and done twice only where that does nothing',
-  async (text, answer) => {
-    const rig = open({ command: () => waiting });
-    await rig.reception.take(message(1, text));
-    expect([rig.store.isTaken('7:1'), rig.store.leftCommands().length]).toEqual([true, 1]);
-    const asked: string[] = [];
-    const next = new Reception({ ...rig.deps, command: ({ name }) => (asked.push(name), Promise.resolve({ text: 'done' })) });
-    await next.answerLeft();
-    expect(rig.told).toMatchObject([{ text: answer, replyToMessageId: '1', idempotencyKey: 'telegram-answer:7:1' }]);
-    expect(asked).not.toContain('panic');
-    expect(asked).not.toContain('new');
-    expect(rig.store.leftCommands()).toEqual([]);
-  },
-);
+])('the next run answers an interrupted %s, and repeats it only if harmless', async (text, answer) => {
+  const rig = open({ command: () => waiting });
+  await rig.reception.take(message(1, text));
+  expect([rig.store.isTaken('7:1'), rig.store.leftCommands().length]).toEqual([true, 1]);
+  const asked: string[] = [];
+  const next = new Reception({ ...rig.deps, command: ({ name }) => (asked.push(name), Promise.resolve({ text: 'done' })) });
+  await next.answerLeft();
+  expect(rig.told).toMatchObject([{ text: answer, replyToMessageId: '1', idempotencyKey: 'telegram-answer:7:1' }]);
+  expect(asked).not.toContain('panic');
+  expect(asked).not.toContain('new');
+  expect(rig.store.leftCommands()).toEqual([]);
+});

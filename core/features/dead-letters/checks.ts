@@ -1,4 +1,4 @@
-// The health check of dead letters: failed turns that wait for a person.
+// The health check of dead letters: reports failed turns that wait for a person.
 
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
@@ -15,7 +15,7 @@ export function letterChecks(counts: () => Counts): HealthSource {
 function checkLetters({ left, watched, waiting }: Counts): Finding {
   const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} retried automatically.`;
   if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None waits for you.${trying}`);
-  // A failure in the window was seen; one of an unattended turn is news.
+  // A person in the window saw their turn fail. The failure of an unattended turn is news.
   if (left === watched) {
     const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for a retry.${trying}`;
     return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');

@@ -1,4 +1,4 @@
-// Dead letters: turns that failed. Unattended ones are retried once the cause may have passed; the others wait for a person.
+// Dead letters: failed turns that are kept. Unattended ones are retried once the cause may have passed; the others wait for a person.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { letterChecks } from './checks.ts';

@@ -1,9 +1,9 @@
-// Tells transient failures from lasting ones by their code. Does not decide whether a turn is retried.
+// Classifies failures as transient or lasting by their error code. Does not decide whether a turn is retried.
 
 import type { FailureNature } from '../../contracts/features/dead-letters.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 
-/** Failures of a server, the network or this machine that may pass without any change. Every other code needs a person. */
+/** Failures of a server, the network or this machine that may pass without any change. Every other error code needs a person. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'fetch_failed',
   'model_rate_limited',
@@ -25,7 +25,10 @@ export interface Backoff {
   readonly longestWaitMs: number;
 }
 
-/** Doubles with each failure; half of it is random, so that turns that failed together do not return together. */
+/**
+ * The back-off before a retry. It doubles with each failure, and half of it is random, so that turns that failed together are not retried
+ * together.
+ */
 export function waitBefore(attempt: number, { firstWaitMs, longestWaitMs }: Backoff, random: () => number): number {
   const ceilingMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(attempt - 1, 30));
   return Math.round(ceilingMs / 2 + (ceilingMs / 2) * random());

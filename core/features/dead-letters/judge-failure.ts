@@ -1,4 +1,4 @@
-// The facts about a failed turn, and whether it may be retried automatically. Reads only.
+// Gathers the facts about a failed turn and judges whether it may be retried automatically. Reads only.
 
 import { isHere } from '../../contracts/doors.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
@@ -7,16 +7,16 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { natureOf } from './failure-nature.ts';
 
 export interface Failure extends Pick<EventBodies['dead_letter.captured'], 'turnId' | 'sessionId' | 'channel' | 'reason' | 'nature'> {
-  /** The turns it continued, and the one whose message it repeated. */
+  /** The turns that it continued, and the turn whose message it repeated. */
   readonly earlier: readonly string[];
-  /** Why it must not be retried automatically; null if it may. */
+  /** Why the turn must not be retried automatically; null if it may be. */
   readonly left: string | null;
 }
 
 const EVENTS_LOOKED_AT = 5_000;
 const unexplained: ErrorBody = { code: 'internal', message: 'The turn failed and said nothing of why.' };
 
-/** Null for a turn that is no longer in the log. */
+/** Null if the turn is no longer in the log. */
 export function judgeFailure(log: SessionLog, ended: EventOf<'turn.finished'>): Failure | null {
   const { turnId, sessionId } = ended;
   const row = turnId === null ? null : log.index.turn(turnId);
@@ -31,7 +31,7 @@ export function judgeFailure(log: SessionLog, ended: EventOf<'turn.finished'>): 
   return { ...about, earlier, left: whyLeft(about, started, done) };
 }
 
-/** The turn it continued or repeated; empty if its start cannot be found. */
+/** The turns that this turn continued or repeated. Empty if its start cannot be found. */
 export function earlierTurns(log: SessionLog, turnId: string): readonly string[] {
   const row = log.index.turn(turnId);
   if (row === null) return [];

@@ -1,5 +1,5 @@
-// Dead letters: follows the log for failed turns, has unattended ones retried once the cause may have passed, and leaves the others to a
-// person. Owns one timer; the turn runtime runs the retry.
+// Follows the log for failed turns, retries unattended ones once the cause may have passed, and leaves the others to a person. Owns one
+// timer; the turn runtime runs the retries.
 
 import { isHere } from '../../contracts/doors.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -14,20 +14,20 @@ import { earlierTurns, judgeFailure, type Failure } from './judge-failure.ts';
 
 export interface DeadLetterDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'logger'> {
   readonly rows: DeadLetterRows;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly config: Config['deadLetters'];
   readonly panic: { readonly engaged: boolean };
   /** Repeats the message of a turn. Fails as `TurnRuntime.retry` does. */
   retry(turnId: string, by: string): { sessionId: string; turnId: string };
-  /** Calls `work` later, once. Returns how to cancel it. */
+  /** Calls `work` once, after the delay. Returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
 }
 
 const BATCH = 500;
 const LETTERS_MAX = 1_000;
 const DUE_AT_ONCE = 20;
-/** The latest moment at which a clock that was set, or a machine that slept, is noticed. */
+/** Upper bound of the timer, so that a clock change or a sleep of the machine is noticed. */
 const LONGEST_SLEEP_MS = 60_000;
 const BUSY_WAIT_MS = 30_000;
 const tryer = 'dead letters';
@@ -36,13 +36,13 @@ export class DeadLetters {
   readonly #deps: DeadLetterDeps;
   readonly #stopListening: () => void;
   #cancelTimer: (() => void) | null = null;
-  /** Until then failures are recorded at the next quiet moment, and nothing is retried. */
+  /** False until `begin`. Before that new failures are not processed and nothing is retried. */
   #hasBegun = false;
   #isAwake = false;
   #isClosed = false;
-  /** False after a look that found none: then the end of a turn that went well concerns no letter, and asks for none. */
+  /** False if the last check found no dead letter. Then a turn that succeeded cannot concern one, and needs no check. */
   #hasLetters = true;
-  /** Nothing is retried before this moment: the program was too busy. */
+  /** No retry starts before this time, because the program was too busy. */
   #busyUntilMs = 0;
 
   constructor(deps: DeadLetterDeps) {
@@ -52,7 +52,7 @@ export class DeadLetters {
     });
   }
 
-  /** Continues the work of an earlier run. Call once the turn runtime accepts work. */
+  /** Continues the work of an earlier run. Call it once the turn runtime accepts work. */
   begin(): void {
     this.#hasBegun = true;
     this.#look();
@@ -64,7 +64,7 @@ export class DeadLetters {
     this.#cancelTimer?.();
   }
 
-  /** Reads one batch of new events. Returns true while there is more. */
+  /** Processes one batch of new events. Returns true if there are more. */
   catchUp(): boolean {
     const { log, rows } = this.#deps;
     const from = rows.cursor.seq ?? 0;
@@ -73,7 +73,7 @@ export class DeadLetters {
     for (const event of events) {
       const drafts = this.#draftsFor(event);
       if (drafts.length === 0) continue;
-      // Stored with its cursor: an event is recorded once, whatever happens.
+      // The cursor moves in the same transaction, so each event is recorded exactly once.
       log.transact(() => {
         log.append(systemSessionId, drafts);
         rows.cursor.moveTo(event.seq);
@@ -88,7 +88,10 @@ export class DeadLetters {
     return this.#deps.rows.list(limit).map(shown);
   }
 
-  /** `left` ones wait for a person, who saw the `watched` among them fail; `waiting` ones are retried automatically. */
+  /**
+   * `left` counts letters that wait for a person, `watched` those among them that a person saw fail, and `waiting` those that are retried
+   * automatically.
+   */
   counts(): { left: number; watched: number; waiting: number } {
     const letters = this.#deps.rows.list(LETTERS_MAX);
     const left = letters.filter(({ state }) => state === 'left');
@@ -96,14 +99,14 @@ export class DeadLetters {
     return { left: left.length, watched, waiting: letters.length - left.length };
   }
 
-  /** Fails with not_found, or as a retry of the turn does. */
+  /** Fails with not_found, or as the retry of a turn does. */
   retry(letterId: string, by: string): { sessionId: string; turnId: string } {
     const letter = this.#letter(letterId);
     if (letter.state === 'retrying') throw new AppError('conflict', `Dead letter ${letterId} is already being retried.`);
     return this.#deps.retry(letter.failedTurnId, by);
   }
 
-  /** Null clears all except those being retried. Fails with not_found. */
+  /** Clears one letter, or with null all except those being retried. Returns their number. Fails with not_found. */
   clear(letterId: string | null, by: string): number {
     const { log, rows } = this.#deps;
     const letters = letterId === null ? rows.list(LETTERS_MAX).filter(({ state }) => state !== 'retrying') : [this.#letter(letterId)];
@@ -128,7 +131,7 @@ export class DeadLetters {
     return event.type === 'turn.superseded' || event.type === 'panic.released';
   }
 
-  /** After the commit has reached every listener: the records made here are a separate commit. */
+  /** Runs after the commit has reached every listener, because the records written here are a separate commit. */
   #wake(): void {
     if (this.#isAwake || !this.#hasBegun) return;
     this.#isAwake = true;
@@ -155,7 +158,7 @@ export class DeadLetters {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     const { rows, clock, panic } = this.#deps;
-    // A release of the panic stop wakes this up again.
+    // The release of the panic stop triggers the next check.
     if (this.#isClosed || panic.engaged) return;
     const dueMs = rows.nextDueMs();
     if (dueMs === null) return;
@@ -167,12 +170,12 @@ export class DeadLetters {
     const { rows, clock, panic } = this.#deps;
     const nowMs = clock.nowMs();
     if (panic.engaged) return;
-    // A clock that was set back must not block every retry.
+    // If the clock was set back, the busy time must not block every retry.
     if (nowMs < this.#busyUntilMs && this.#busyUntilMs - nowMs <= BUSY_WAIT_MS) return;
     for (const letter of rows.due(nowMs, DUE_AT_ONCE)) if (!this.#tryOne(letter)) return;
   }
 
-  /** False when nothing more can be retried now. */
+  /** Returns false if nothing more can be retried now. */
   #tryOne(letter: KeptLetter): boolean {
     const { log, clock, logger } = this.#deps;
     try {
@@ -215,7 +218,7 @@ export class DeadLetters {
 
   #capture(event: EventOf<'turn.finished'>): AnyDraft[] {
     const failure = judgeFailure(this.#deps.log, event);
-    // A subagent's failure belongs to its caller: the queue of subagents retries it and reports it.
+    // A subagent's failure belongs to its caller. The queue of subagents retries and reports it.
     if (event.sessionId.startsWith(helperSessionPrefix)) return [];
     if (failure === null || failure.reason.code === 'cancelled') return [];
     const { rows, ids, clock, config, random } = this.#deps;
@@ -252,7 +255,7 @@ export class DeadLetters {
     });
   }
 
-  /** A person stopped the retry: that is an answer, so nothing is retried after it. */
+  /** A person stopped the retry, so no further retry follows. */
   #stopped(turnId: string, sessionId: string): AnyDraft[] {
     const letter = this.#deps.rows.ofSession(sessionId).find((one) => one.byTurnId === turnId);
     if (letter === undefined) return [];

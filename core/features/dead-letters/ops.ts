@@ -1,4 +1,4 @@
-// The operations on dead letters: list, retry, clear.
+// The operations on dead letters: list, retry and clear.
 
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { deadLetterOps } from '../../contracts/features/dead-letters.ts';

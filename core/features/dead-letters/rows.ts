@@ -1,4 +1,5 @@
-// Dead letters as rows that follow their events, and the cursor of the search for failures. The events are the truth; decides nothing.
+// Dead letters as rows, kept in step with their events, and the cursor of the search for failures. The events are the source of truth.
+// Makes no decision.
 
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
@@ -70,7 +71,7 @@ export class DeadLetterRows {
 
   readonly apply = byType({
     'dead_letter.captured': ({ body, atMs }) => this.#put(body, atMs),
-    // In the transaction that begins the retry: no crash can start it twice.
+    // Applied in the transaction that starts the retry, so a crash cannot cause a second retry.
     'turn.superseded': ({ body, turnId }) => turnId !== null && this.#retry(turnId, body.byTurnId),
     'dead_letter.retried': ({ body }) => this.#retry(body.turnId, body.byTurnId),
     'dead_letter.left': ({ body }) => void this.#sql.run(statements.left, body.why, body.letterId),
@@ -109,7 +110,7 @@ export class DeadLetterRows {
     return (this.#sql.row('SELECT count(*) AS n FROM dead_letters') as { n: number }).n;
   }
 
-  /** The one that has waited longest for a person. */
+  /** The letter that has waited longest for a person. */
   oldestLeft(): KeptLetter | null {
     return readRow(this.#sql.row(`SELECT ${columns} FROM dead_letters WHERE state = 'left' ORDER BY last_at_ms, letter_id LIMIT 1`));
   }

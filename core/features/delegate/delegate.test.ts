@@ -1,4 +1,4 @@
-// The tool `delegate` against a strict double of a router: its requests, the facts for the gate, and that only a spend call pays.
+// The tool `delegate` against a strict double of a router: its requests, its facts for the gate, and that only a spend call pays.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
@@ -35,14 +35,14 @@ function run(tool: ToolDefinition, given: object) {
 const facts = (tool: ToolDefinition, given: object) =>
   tool.facts(tool.input.parse(given), { workspace: '/w', home: '/h', extraFolders: [] });
 
-test.each(['v1', 'v2', 'v3'] as const)('%s sends what its documents name, and the result is untrusted', async (version) => {
+test.each(['v1', 'v2', 'v3'] as const)('%s sends the documented request, and the result is untrusted', async (version) => {
   const { forModel, untrusted } = await run(toolOf(), { objective: 'Sum up', input: 'a text', version });
   expect(forModel).toContain('"answer":"done"');
   expect(untrusted).toEqual([{ kind: 'web', where: '127.0.0.1' }]);
   expect(double.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([`POST /api/${version}/delegate`]);
 });
 
-test('a 402 is explained and not paid; to pay is a call of class spend', async () => {
+test('explains a 402 without paying; paying is a call of class spend', async () => {
   double.knobs = { payment: 'proof' };
   const tool = toolOf('env:PROOF');
   await expect(run(tool, { objective: 'Sum up' })).rejects.toMatchObject({ message: expect.stringContaining('25000 of COR on arbitrum') });
@@ -52,18 +52,18 @@ test('a 402 is explained and not paid; to pay is a call of class spend', async (
   expect([double.paid, double.seen.at(-1)?.payment]).toEqual([1, 'proof']);
 });
 
-test('to pay without a proof fails before anything is sent', async () => {
+test('paying without a proof fails before anything is sent', async () => {
   await expect(run(toolOf(), { objective: 'x', pay: true })).rejects.toMatchObject({ code: 'tool_failed' });
   expect(double.seen).toEqual([]);
 });
 
-test('a result that is not ready is polled for and paid once', async () => {
+test('polls for a pending result and pays once', async () => {
   double.knobs = { pending: 2 };
   await run(toolOf(), { objective: 'Sum up' });
   expect([double.seen.map(({ method }) => method), double.paid]).toEqual([['POST', 'GET', 'GET'], 1]);
 });
 
-test('without a router there is no such tool', () => {
+test('adds no tool if no router is configured', () => {
   const config = configSchema.parse({ providers: { cor: { kind: 'cortensor' } } });
   expect(delegate.create({ config, clock: systemClock, secrets: { resolve: () => Promise.resolve('') } }, null).tools).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Delegation: a bounded task for a Cortensor router of config.yaml, as a tool. There is no such tool where no router is set up.
+// The tool `delegate`, which gives a bounded task to a Cortensor router of config.yaml. The tool does not exist if no router is configured.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';

@@ -1,5 +1,5 @@
-// The tool `delegate`: one POST to a Cortensor router, polled for until it is there. A router that wants to be paid is paid only in a call of
-// class spend, which asks; the same call without `pay` explains the price.
+// The tool `delegate`: one POST to a Cortensor router, then polling until the result is ready. A router that wants payment is paid only in
+// a call of class spend, which asks. The same call without `pay` explains the price.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
@@ -14,7 +14,7 @@ export interface Delegated {
 
 const SHOWN_CHARS_MAX = 60;
 const STEPS_MAX = 20;
-/** Beyond what a provider may set: miners take minutes. */
+/** Longer than a provider's timeout may be set, because miners take minutes. */
 const TIMEOUT_MS = 660_000;
 
 export function createDelegate(routers: ReadonlyMap<string, Delegated>): ToolDefinition {

@@ -1,5 +1,5 @@
-// The outbox's port to Discord: splits an item into messages that fit, and sends each with a nonce that Discord enforces, so that a repeated
-// try is no second message.
+// The outbox's port to Discord. Splits an item into messages that fit, and sends each with a nonce that Discord enforces, so that a retry
+// creates no second message.
 
 import { createHash } from 'node:crypto';
 import type { REST } from '@discordjs/rest';
@@ -10,7 +10,7 @@ import { liveFailureOf, outcomeOf, readFailure } from './failure.ts';
 export const TEXT_MAX = 2_000;
 const ANSWER_MAX = 200;
 const FILE_BYTES_MAX = 10 * 1024 * 1024;
-/** Discord knows a nonce for "a few minutes". */
+/** Discord remembers a nonce for "a few minutes". */
 const NONCE_MS = 120_000;
 const TRIES_MAX = 3;
 const BUTTON = 2;
@@ -24,7 +24,7 @@ export interface DiscordPortDeps {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** Names in a text of the model call no one. */
+/** Mentions in the model's text notify no one. */
 const quiet = { allowed_mentions: { parse: [] } } as const;
 
 export function createDiscordPort(deps: DiscordPortDeps): ChannelPort {
@@ -38,16 +38,16 @@ export function createDiscordPort(deps: DiscordPortDeps): ChannelPort {
   };
 }
 
-/** The text first, then each file separately. */
+/** Splits an item into its text and one part per file. */
 export function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
-  // The later answer has to fit into the same message.
+  // Leaves room for the answer, which is added to the same message later.
   const pieces = splitText(text, kind === 'question' ? TEXT_MAX - ANSWER_MAX : TEXT_MAX);
   return [...pieces.map((piece) => ({ text: piece, files: [] })), ...files.map((file) => ({ text: '', files: [file] }))];
 }
 
 const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
 
-/** At line ends where there are any; a code block that is cut is closed and opened again. */
+/** Splits at line ends if possible. Closes a code block at the cut and reopens it in the next piece. */
 export function splitText(text: string, lengthMax: number): string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -85,14 +85,14 @@ export function splitText(text: string, lengthMax: number): string[] {
   return pieces.length === 0 && text !== '' ? ['…'] : pieces;
 }
 
-/** At a space in the last part, never in the middle of a character. */
+/** The index to cut at: the last space if it is in the second half, and never within a surrogate pair. */
 function cutOf(text: string, lengthMax: number): number {
   const space = text.lastIndexOf(' ', lengthMax);
   if (space > lengthMax / 2) return space;
   return /[\uD800-\uDBFF]/.test(text[lengthMax - 1] ?? '') ? lengthMax - 1 : lengthMax;
 }
 
-/** At most 25 characters are allowed. */
+/** Discord allows at most 25 characters. */
 const nonceOf = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 25);
 
 async function send(deps: DiscordPortDeps, part: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
@@ -110,7 +110,7 @@ async function send(deps: DiscordPortDeps, part: OutboundPart, signal: AbortSign
       : { files: [{ name: file.name, data: Buffer.from(bytes), contentType: file.mediaType }] }),
     signal,
   };
-  // A repetition within the time of the nonce returns the first message.
+  // A retry while Discord knows the nonce returns the first message.
   for (let tried = 1; ; tried++) {
     try {
       const sent = (await deps.rest.post(`/channels/${part.item.to.chatId}/messages`, message)) as APIMessage;
@@ -124,7 +124,7 @@ async function send(deps: DiscordPortDeps, part: OutboundPart, signal: AbortSign
 }
 
 function bodyOf({ item, text, part, parts }: OutboundPart): Record<string, unknown> {
-  // The buttons are under the last text.
+  // The buttons go under the last piece of text.
   const isLast = part === parts - item.files.length - 1;
   const replyTo = part === 0 ? item.replyToMessageId : undefined;
   return {
@@ -142,7 +142,7 @@ function componentsOf(buttons: NonNullable<OutboundItem['buttons']>): unknown[] 
   }));
 }
 
-/** An edit may be repeated. Null if there is nothing left to edit. */
+/** Edits the shown message into the answer; an edit may be repeated. Null if the message is gone. */
 async function becomeAnswer(
   { rest, wait }: DiscordPortDeps,
   { item, text }: OutboundPart,
@@ -165,7 +165,7 @@ function refused(error: string): SendOutcome {
   return { kind: 'refused', error, retryAfterMs: null, isRetryable: false };
 }
 
-/** An answer while it is written: a message that is edited. */
+/** Shows an answer while it is written, as a message that is edited. */
 export function createLiveScreen(rest: DiscordPortDeps['rest']): LiveScreen {
   return {
     shownMax: TEXT_MAX,
@@ -181,7 +181,7 @@ export function createLiveScreen(rest: DiscordPortDeps['rest']): LiveScreen {
   };
 }
 
-/** The message of an answered approval: the answer below it, and no buttons. */
+/** Adds the answer to the message of an answered approval and removes its buttons. */
 export async function closeQuestion(
   rest: DiscordPortDeps['rest'] & Pick<REST, 'get'>,
   { chatId, messageId, text }: { readonly chatId: string; readonly messageId: string; readonly text: string },

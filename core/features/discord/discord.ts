@@ -1,5 +1,5 @@
-// Discord: the person's own bot. Direct messages, and mentions where the settings allow it; approvals with buttons; sends that Discord itself
-// keeps from being doubled. Messages that came while the program was away are fetched and taken.
+// Discord: the person's own bot. Direct messages, and mentions if the settings allow them; approvals with buttons; sends that Discord
+// deduplicates. Fetches and handles messages that arrived while the program was not connected.
 
 import { sleep, untilAborted } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -18,16 +18,16 @@ import { readMessage, type DiscordMessage } from './read-discord.ts';
 type Taken = Pick<Spine, 'config' | 'secrets' | 'logger' | 'options'>;
 
 const PAGE = 100;
-/** A lively group has many messages that are not meant for the bot. */
+/** High, because a busy group has many messages that are not meant for the bot. */
 const PAGES_MAX = 20;
 const TRIES_MAX = 4;
 const RETRY_MS = 1_000;
 const CHATS_MAX = 100;
 const CALL_MS = 15_000;
-/** The library rests half a second before it connects again. */
+/** Longer than the library's pause of half a second before it reconnects. */
 const RECONNECT_MS = 2_000;
 const IDLE = 0;
-/** The type of an interaction with a button. */
+/** The interaction type of a pressed button. */
 const COMPONENT = 3;
 const UNAUTHORIZED = 401;
 
@@ -71,12 +71,12 @@ interface RunDeps extends Connecting {
 /** One connection, from the login to its end. */
 class DiscordRun {
   readonly #deps: RunDeps;
-  /** One after the other: the place in a chat only moves forward. */
+  /** Handles messages one after the other, because the position in a chat only moves forward. */
   #taking: Promise<void> = Promise.resolve();
   #me: { readonly id: string; readonly username: string } = { id: '', username: 'discord' };
-  /** The same after a cut: what is being shown stays. */
+  /** Kept when the gateway resumes, so that the answers being shown continue. */
   #line: ChatLine | null = null;
-  /** Chats that could not be read: their place waits, and what is taken twice is known. */
+  /** Chats that could not be read. Their position does not move, and messages that are fetched twice are recognized. */
   readonly #behind = new Set<string>();
 
   constructor(deps: RunDeps) {
@@ -90,10 +90,10 @@ class DiscordRun {
     const lost = new Promise<never>((_resolve, reject) => {
       fail = reject;
     });
-    // Awaited below, unless the connection fails first.
+    // The promise is awaited below, unless the connection fails first.
     lost.catch(() => undefined);
     const over = untilAborted(signal);
-    // The library forgets a token that was refused once, and sends nothing from then on.
+    // After a refusal the library forgets the token and sends nothing more.
     rest.on('response', ({ path }, { status }) => {
       if (status === UNAUTHORIZED && !path.startsWith('/interactions/')) fail(tokenRefused());
     });
@@ -141,7 +141,7 @@ class DiscordRun {
   }
 
   #queue(message: DiscordMessage, { signal, fail }: { signal: AbortSignal; fail: (cause: unknown) => void }): void {
-    // A message that could not be kept comes again with the next connection, because the place in the chat has not moved.
+    // A message that could not be stored is fetched again with the next connection, because the position in the chat has not moved.
     this.#taking = this.#taking.then(() => this.#take(message, signal)).catch(fail);
   }
 
@@ -155,7 +155,7 @@ class DiscordRun {
     if (desk.knows(read.senderId)) this.#remember(read.chatId, message.id);
   }
 
-  /** Chats of people who may write, each with the last message that was taken. */
+  /** Chats of people who may write, each with the id of the last message that was handled. */
   #places(): Map<string, string> {
     const kept = this.#deps.desk.note('chats');
     return new Map(kept === null ? [] : (JSON.parse(kept) as [string, string][]));
@@ -169,7 +169,7 @@ class DiscordRun {
     this.#deps.desk.setNote('chats', JSON.stringify([...places].slice(-CHATS_MAX)));
   }
 
-  /** Messages that were written while there was no connection. A chat that cannot be read now is read with the next connection. */
+  /** Fetches the messages that were written without a connection. A chat that cannot be read now is read with the next connection. */
   async #catchUp(rest: REST, signal: AbortSignal): Promise<void> {
     for (const [chatId, after] of this.#places()) {
       if (signal.aborted) return;
@@ -183,7 +183,10 @@ class DiscordRun {
     }
   }
 
-  /** The oldest page first, and on each page the newest message. A message fetched this way does not say where it was written. */
+  /**
+   * Fetches pages from the oldest on; each page lists its newest message first. A message fetched this way does not name its guild, so the
+   * chat is asked for it.
+   */
   async #catchUpIn(chatId: string, from: string, asking: Asking): Promise<void> {
     let [after, guild]: [string, { guild_id?: string } | null] = [from, null];
     for (let page = 0; page < PAGES_MAX; page++) {
@@ -202,7 +205,7 @@ class DiscordRun {
     }
   }
 
-  /** The answer is decided first; Discord wants a word within three seconds. */
+  /** Decides the approval first, then replies. Discord requires a reply within three seconds. */
   async #press(rest: REST, interaction: APIInteraction, signal: AbortSignal): Promise<void> {
     if (!isPress(interaction)) return;
     const userId = interaction.user?.id ?? interaction.member?.user.id ?? '';
@@ -229,7 +232,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** Null where Discord refuses: a chat that no longer exists keeps no other waiting. */
+/** Returns null if Discord refuses, so that a chat that no longer exists does not block the others. */
 async function ask(path: `/${string}`, { rest, wait, signal }: Asking, query?: URLSearchParams): Promise<unknown> {
   for (let tried = 1; ;) {
     try {
@@ -253,7 +256,7 @@ function isPress(interaction: APIInteraction): interaction is APIMessageComponen
   return type === COMPONENT;
 }
 
-/** Loaded when first used. The gateway resumes a cut connection without a gap. */
+/** Loads the library on first use. The gateway resumes a lost connection without a gap. */
 async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promise<Connected> {
   const [{ REST: Rest }, { WebSocketManager: Manager, SimpleShardingStrategy: Strategy }] = await Promise.all([
     import('@discordjs/rest'),
@@ -262,7 +265,7 @@ async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promi
   const rest = new Rest({
     version: '10',
     ...(apiRoot === undefined ? {} : { api: apiRoot.replace(/\/+$/, '') }),
-    // A repetition is the port's own decision.
+    // The port itself decides about retries.
     retries: 0,
     timeout: CALL_MS,
     rejectOnRateLimit: () => true,
@@ -271,7 +274,7 @@ async function connect({ apiRoot, groups }: DiscordConfig, token: string): Promi
     GatewayIntentBits.DirectMessages |
     GatewayIntentBits.MessageContent |
     (groups === 'off' ? 0 : GatewayIntentBits.Guilds | GatewayIntentBits.GuildMessages);
-  // The library keeps sessions for the whole process, and a connection of before would take this one's session over.
+  // By default the library keeps sessions for the whole process, and an earlier connection would take over this session.
   let session: SessionInfo | null = null;
   let strategy: SimpleShardingStrategy | null = null;
   const gateway = new Manager({
@@ -297,8 +300,8 @@ interface Connected {
 }
 
 /**
- * The library drops its listener of errors when it is ended, also in the middle of connecting: the error that follows would end the whole
- * program. It gives no other way to its connections.
+ * The library removes its error listener when it is stopped, even while it is connecting. The error that follows would end the whole
+ * program. The connections are reachable only through this private field.
  */
 function hearErrors(strategy: SimpleShardingStrategy | null): void {
   const { shards } = (strategy ?? { shards: new Map() }) as unknown as { readonly shards: ReadonlyMap<number, ShardInside> };
@@ -309,7 +312,7 @@ interface ShardInside {
   readonly connection: { on(event: 'error', listener: () => void): unknown } | null;
 }
 
-/** The library ends no connection that it is about to open again after a cut: it is ended once it is open. */
+/** The library does not close a connection that it is about to reopen, so wait until it is open. */
 async function whileReconnecting(gateway: WebSocketManager): Promise<void> {
   const statuses = await gateway.fetchStatus();
   if (![...statuses.values()].some((status: number) => status === IDLE)) return;
@@ -318,7 +321,7 @@ async function whileReconnecting(gateway: WebSocketManager): Promise<void> {
   await sleep(RECONNECT_MS, opened.signal);
 }
 
-/** Of Discord's list of intents. */
+/** From Discord's list of intents. */
 const GatewayIntentBits = { Guilds: 1, GuildMessages: 1 << 9, DirectMessages: 1 << 12, MessageContent: 1 << 15 } as const;
 
 const tokenWords = 'Discord does not take the token of the bot: it was reset, or never was one.';
@@ -328,7 +331,7 @@ function tokenRefused(cause?: unknown): AppError {
   return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' }, cause });
 }
 
-/** Null for a connection that the library resumes. */
+/** Null if the library resumes the connection. */
 function closedBy(code: number): AppError | null {
   if (code === 4004) return tokenRefused();
   if (code === 4013 || code === 4014) return intentsMissing();
@@ -354,7 +357,7 @@ function loginFailure(cause: unknown): unknown {
 
 const EPOCH_MS = 1_420_070_400_000;
 
-/** The moment is in the id. */
+/** The id contains the time of creation. */
 function ageOf(id: string): number {
   return Math.max(0, Date.now() - (Number(BigInt(id) >> 22n) + EPOCH_MS));
 }

@@ -1,4 +1,5 @@
-// Interprets a failed call of Discord's API: the only place that reads its codes and statuses. Knows what certainly did not happen.
+// Interprets a failed call of Discord's API. The only module that reads its codes and statuses. Distinguishes failures in which certainly
+// nothing was done.
 
 import type { LiveFailure, SendOutcome } from '../../contracts/channels.ts';
 import { neverSent } from '../../runtime/chats/chats.ts';
@@ -6,13 +7,13 @@ import { neverSent } from '../../runtime/chats/chats.ts';
 export type DiscordFailure =
   | { readonly kind: 'refused'; readonly words: string; readonly isUnauthorized: boolean; readonly isGone: boolean }
   | { readonly kind: 'flood'; readonly retryAfterMs: number }
-  /** Nothing of the request was sent. */
+  /** No part of the request was sent. */
   | { readonly kind: 'unreachable'; readonly words: string }
-  /** It may have been done. */
+  /** The request may have been performed. */
   | { readonly kind: 'unknown'; readonly words: string }
   | { readonly kind: 'aborted' };
 
-/** "Unknown Message", "Unknown Channel". */
+/** Discord's "Unknown Channel" and "Unknown Message". */
 const goneCodes: ReadonlySet<number> = new Set([10003, 10008]);
 
 export function readFailure(cause: unknown, signal?: AbortSignal): DiscordFailure {
@@ -24,13 +25,13 @@ export function readFailure(cause: unknown, signal?: AbortSignal): DiscordFailur
     message?: string;
     retryAfter?: number;
   };
-  // `rejectOnRateLimit` of the library throws this before it sends anything.
+  // The library's `rejectOnRateLimit` throws this before it sends anything.
   if (name?.startsWith('RateLimitError') === true) return { kind: 'flood', retryAfterMs: Math.max(retryAfter ?? 1_000, 100) };
   if (status !== undefined && status >= 400 && status < 500) {
     const words = `Discord refused it: ${(message ?? String(status)).slice(0, 200)}`;
     return { kind: 'refused', words, isUnauthorized: status === 401, isGone: typeof code === 'number' && goneCodes.has(code) };
   }
-  // Of the library itself, which forgets a token that was refused.
+  // The library itself throws this after it has forgotten a refused token.
   if (message?.startsWith('Expected token') === true) return { kind: 'unreachable', words: 'Discord does not take the token of the bot.' };
   const socket = codeOf(cause);
   if (socket !== undefined && neverSent.includes(socket)) return { kind: 'unreachable', words: 'Discord cannot be reached.' };

@@ -1,10 +1,11 @@
-// A message of Discord in the common form of all channels: author, chat, text, files, what it answers. Ids decide; names are only shown.
+// Converts a Discord message into the common form of all channels: author, chat, text, files, quoted message. Decisions use ids; names are
+// only shown.
 
 import type { APIMessage } from 'discord-api-types/v10';
 import type { ChannelInbound } from '../../contracts/channels.ts';
 import { fileName } from '../../runtime/chats/chats.ts';
 
-/** Ordinary messages and answers; the others are news of the service itself. */
+/** Ordinary messages and replies. All other types are notices of Discord itself. */
 const PERSONAL_TYPES: ReadonlySet<number> = new Set([0, 19]);
 const QUOTE_MAX = 4_000;
 

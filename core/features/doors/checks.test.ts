@@ -1,4 +1,4 @@
-// Findings of the doctor about the doors.
+// The findings of the doctor about the doors.
 
 import { expect, test } from 'vitest';
 import type { DoorTokenView } from '../../contracts/features/doors.ts';
@@ -18,7 +18,7 @@ const tokenOf = (name: string, usedDaysAgo: number | null): DoorTokenView => ({
 });
 const look = (tokens: DoorTokenView[], isOpen = true) => doorChecks(() => ({ tokens, nowMs, isOpen: () => isOpen })).check(false);
 
-test('the doctor names programs with tokens, unused ones and closed doors', async () => {
+test('names programs with tokens, unused tokens and closed doors', async () => {
   expect(await look([])).toEqual([]);
   expect(await look([tokenOf('a', 1), tokenOf('b', null)])).toMatchObject([{ ok: true, detail: '2 programs have a token: a, b.' }]);
   expect(await look([tokenOf('a', 91)])).toMatchObject([{ ok: true, fix: 'trayclaw doors token revoke a' }]);

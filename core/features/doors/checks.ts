@@ -1,4 +1,4 @@
-// The health of the doors: programs that were let in and are no longer used, and tokens that open nothing. Nothing where there is no token.
+// The health check of the doors: reports tokens that are no longer used and tokens of closed doors. Reports nothing if there are no tokens.
 
 import type { DoorTokenView, TokenDoor } from '../../contracts/features/doors.ts';
 import { counted, warning, well, type HealthSource } from '../../contracts/health.ts';

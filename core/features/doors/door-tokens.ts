@@ -1,5 +1,5 @@
-// The rights of a caller at a door: its token judged in constant time, its scopes, its rate and its budget of the day. A revoked token stops
-// the requests it has under way. Knows no wire format.
+// The rights of a caller at a door: checks its token in constant time, its scopes, its rate limit and its daily budget. Revoking a token
+// aborts its requests in flight. Knows no wire format.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { bearerIn } from '../../base/bearer.ts';
@@ -22,7 +22,7 @@ interface Live {
   readonly row: TokenRow;
   readonly digest: Buffer;
   readonly revoked: AbortController;
-  /** Times of the requests of the last minute. */
+  /** Times of the requests in the last minute. */
   readonly requestsMs: number[];
   notedAtMs: number;
   day: string;
@@ -33,7 +33,7 @@ export class DoorTokens implements DoorAdmission {
   readonly #rows: DoorRows;
   readonly #clock: Clock;
   readonly #guesses: GuessLimit;
-  /** Null until a door is used, and after a change. */
+  /** Null until a door is first used; then the current tokens by id. */
   #live: Map<string, Live> | null = null;
 
   constructor(rows: DoorRows, clock: Clock) {
@@ -42,7 +42,7 @@ export class DoorTokens implements DoorAdmission {
     this.#guesses = new GuessLimit(clock);
   }
 
-  /** Judges the Authorization header; the tokens of other doors are wrong here. */
+  /** Checks the Authorization header. A token of another door counts as wrong. */
   #judge(header: string | undefined, door: TokenDoor): DoorVerdict {
     const given = bearerIn(header);
     const found = given === null ? undefined : this.#find(digestOf(given), door);
@@ -77,7 +77,7 @@ export class DoorTokens implements DoorAdmission {
     if (live !== undefined) this.#spend(live, usd);
   }
 
-  /** After a token was created or revoked. What is left of the others stays as it is. */
+  /** Rereads the tokens after one was created or revoked. The remaining tokens keep their counters. */
   reload(): void {
     const before = this.#live;
     if (before === null) return;
@@ -86,7 +86,7 @@ export class DoorTokens implements DoorAdmission {
   }
 
   #find(digest: Buffer, door: TokenDoor): Live | undefined {
-    // Every one is compared, so that the time says nothing of where a token is.
+    // Compares every token, so that the time reveals nothing about the position of a match.
     let found: Live | undefined;
     for (const live of this.#all.values()) if (timingSafeEqual(live.digest, digest) && live.row.token.door === door) found = live;
     return found;
@@ -110,7 +110,7 @@ export class DoorTokens implements DoorAdmission {
     };
   }
 
-  /** Null, or the seconds until its next request is accepted. Counts the request. */
+  /** Returns the seconds until the next request is accepted, or null after counting this one. */
   #overRate(live: Live): number | null {
     const nowMs = this.#clock.monotonicMs();
     const { requestsMs } = live;
@@ -133,7 +133,7 @@ export class DoorTokens implements DoorAdmission {
     this.#rows.addSpent(live.row.token.tokenId, live.day, usd);
   }
 
-  /** At most one write a minute. */
+  /** Writes at most once a minute. */
   #noteUse(live: Live): void {
     const nowMs = this.#clock.nowMs();
     if (nowMs - live.notedAtMs < MINUTE_MS) return;

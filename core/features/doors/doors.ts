@@ -1,4 +1,4 @@
-// The tokens of other programs. Each door is a feature too, such as core/features/openai, and gets the tokens from here.
+// The tokens of other programs. Each door is also a feature, such as core/features/openai, and gets the tokens from this one.
 
 import { randomBytes } from 'node:crypto';
 import { localDay } from '../../base/local-day.ts';
@@ -62,7 +62,7 @@ export const doors = defineBuiltInFeature({
   },
 });
 
-/** Fails for a door behind which no person sits: a token lets other programs in. */
+/** Fails for callers without a person, because a token gives other programs access. */
 function assertPerson({ channel }: Caller): void {
   if (!callerDoors[channel].isPersonal)
     throw new AppError('forbidden', 'Tokens are made and revoked in the window or on the command line.');

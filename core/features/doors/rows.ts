@@ -1,5 +1,5 @@
-// The tokens that open doors, kept in step with the log; spending, last use and sessions have columns and rows that no event
-// changes. Holds digests, never a token.
+// The tokens that open doors, kept in step with the log. Spending, last use and sessions are stored in columns and rows that no event
+// changes. Stores digests, never a token.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { doorTokenSchema, type DoorToken, type DoorTokenView } from '../../contracts/features/doors.ts';
@@ -26,7 +26,7 @@ export interface TokenRow {
   readonly digest: string;
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | null;
-  /** The local day that `spentUsd` is of. */
+  /** The local day of `spentUsd`. */
   readonly day: string;
   readonly spentUsd: number;
 }
@@ -47,7 +47,7 @@ export class DoorRows {
     this.#sql = new Statements(db);
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event within its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'door.token_created') {
       const { digest, by: _by, ...token } = event.body;
@@ -70,7 +70,7 @@ export class DoorRows {
     this.#sql.run(statements.spend, { tokenId, day, usd });
   }
 
-  /** To be called in the transaction of the session's first event. */
+  /** Must be called in the transaction of the session's first event. */
   own(sessionId: string, tokenId: string): void {
     this.#sql.run('INSERT OR REPLACE INTO door_sessions (session_id, token_id) VALUES (?, ?)', sessionId, tokenId);
   }

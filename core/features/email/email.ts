@@ -1,5 +1,5 @@
-// Email: a mailbox that people write to. Threads are sessions, mail of programs is never answered, a sender counts only with proof, and
-// approvals are answered by the code of the question alone.
+// Email: a mailbox that people write to. Threads are sessions, automatic mail is never answered, a sender counts only with proof, and
+// approvals are answered only with the code of the question.
 
 import type { Clock } from '../../base/clock.ts';
 import { channelRulesSchema, type ChatDesk, type ChatService, type ResolveSecret } from '../../contracts/channels.ts';

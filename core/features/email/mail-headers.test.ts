@@ -38,7 +38,7 @@ test.each([
   expect(proven(verdict)).toBe(false);
 });
 
-test('the first verdict of the own server counts, not one further down that a sender wrote', () => {
+test('uses the first verdict of the receiving server and ignores later, forged ones', () => {
   const forged = 'mx.tray.example; dmarc=pass header.from=people.example';
   expect(proven('mx.tray.example; dmarc=fail header.from=people.example', forged)).toBe(false);
   expect(proven('mx.other.example; dmarc=fail', forged)).toBe(true);
@@ -54,19 +54,19 @@ test.each([
   ['Content-Type: multipart/report; report-type=delivery-status; boundary=x'],
   ['X-Autoreply: yes'],
   ['X-Failed-Recipients: a@example.org'],
-])('mail with "%s" is of a program', (header) => {
+])('mail with "%s" counts as sent by a program', (header) => {
   expect(isAutomatic(readHeaders(header), from)).toBe(true);
   expect(isAutomatic(readHeaders(`Subject: hello\r\nX-Note: ${header}`), from)).toBe(false);
 });
 
-test('mail of a robot is known by its address, and a person with "no" is a person', () => {
+test('detects mail of programs by the address, and not every "no" is one', () => {
   for (const robot of ['MAILER-DAEMON@x.example', 'no-reply@x.example', 'noreply+17@x.example', 'bounces-3@x.example'])
     expect(isAutomatic([], robot)).toBe(true);
   for (const person of ['norbert@x.example', 'replies@x.example']) expect(isAutomatic([], person)).toBe(false);
   expect(isAutomatic(readHeaders('Auto-Submitted: no'), from)).toBe(false);
 });
 
-test('folded headers are one, and ids are found in any of them', () => {
+test('joins folded headers and finds the message ids in them', () => {
   const headers = readHeaders('References: <a@x>\r\n\t<b@x>\r\nSubject: one\r\n two\r\nbroken line\r\n');
   expect(headers).toEqual([
     { name: 'references', value: '<a@x> <b@x>' },

@@ -1,5 +1,5 @@
-// The headers of a mail, and what they prove: who sent it by the verdict of the receiving server, and whether a program sent it. Pure. A
-// header of the sender proves nothing; only the topmost verdict under the name of the own server does.
+// Parses the headers of a mail and what they prove: the sender, by the verdict of the receiving server, and whether a program sent the
+// mail. Pure. The sender can forge every header; only the topmost verdict under the receiving server's name counts.
 
 export interface Header {
   /** In lower case. */
@@ -9,7 +9,7 @@ export interface Header {
 
 const HEADERS_MAX = 500;
 
-/** In the order of the mail, folded lines joined. */
+/** Returns the headers in the order of the mail, with folded lines joined. */
 export function readHeaders(raw: string): Header[] {
   const lines = raw.split(/\r?\n/);
   const headers: Header[] = [];
@@ -42,7 +42,10 @@ export function messageIds(values: readonly string[]): string[] {
 
 const robots = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|bounces?)(?:[+.-][^@]*)?@/i;
 
-/** Answering a program leads to loops, and a list is many people. RFC 3834. */
+/**
+ * True for mail of programs and mailing lists, which is never answered: answering a program leads to loops (RFC 3834), and a list reaches
+ * many people.
+ */
 export function isAutomatic(headers: readonly Header[], from: string): boolean {
   const has = (name: string): boolean => headers.some((header) => header.name === name);
   const says = (name: string, pattern: RegExp): boolean => valuesOf(headers, name).some((value) => pattern.test(value));
@@ -60,8 +63,8 @@ export function isAutomatic(headers: readonly Header[], from: string): boolean {
 }
 
 /**
- * True if the receiving server vouches for the domain of `From`: DMARC passed for it, or a DKIM signature of the domain or of one above it.
- * RFC 8601: a server removes headers that claim its own name, so the first one with the name is its verdict.
+ * True if the receiving server vouches for the domain of `From`: DMARC passed, or a DKIM signature of the domain or a parent domain. By RFC
+ * 8601 a server removes headers that claim its name, so the first one with its name is its verdict.
  */
 export function isProven(headers: readonly Header[], from: string, authserv: string): boolean {
   const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
@@ -80,7 +83,7 @@ function vouchesFor(result: string, domain: string): boolean {
   if (/^dmarc\s*=\s*pass\b/.test(result)) return property('header\\.from') === domain;
   if (!/^dkim\s*=\s*pass\b/.test(result)) return false;
   const signer = property('header\\.d') ?? property('header\\.i')?.replace(/^.*@/, '');
-  // At least two labels: a signature of `com` vouches for no one.
+  // At least two labels, since a signature of `com` vouches for no one.
   return signer !== undefined && signer.includes('.') && (domain === signer || domain.endsWith(`.${signer}`));
 }
 
@@ -88,7 +91,10 @@ function authservOf(value: string): string {
   return (/^\s*"?([^\s";]+)/.exec(value)?.[1] ?? '').toLowerCase();
 }
 
-/** A comment or a quoted string may hold anything, a whole verdict too; a quoted string that is one plain word is that word. */
+/**
+ * Removes comments and quoted strings, which may contain anything, even a whole verdict. A quoted string that is one plain word is kept
+ * without its quotes.
+ */
 function withoutFreeText(value: string): string {
   let depth = 0;
   let quoted: string | null = null;

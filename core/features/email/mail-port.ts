@@ -1,5 +1,5 @@
-// The outbox's port to mail: an item is one mail with all its files, in the thread it belongs to. Says honestly what is known of a try: SMTP
-// drops no repetitions, so a mail whose fate is unknown is not sent again.
+// The outbox's port to mail: an item is one mail with all its files, in its thread. SMTP does not deduplicate, so a mail with an unknown
+// outcome is not sent again.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -44,7 +44,7 @@ async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal)
   if (typeof written === 'string') return { kind: 'refused', error: written, retryAfterMs: null, isRetryable: false };
   const { host } = deps.settings.smtp;
   const transport = createTransport(serverOf(deps));
-  // Asked for only once the server has agreed to take the mail: until then it has nothing.
+  // The stream is read only after the server has agreed to take the mail. Before that the server has received nothing of it.
   let hasBegun = false;
   const raw = Readable.from(
     (function* () {
@@ -81,7 +81,7 @@ function serverOf({ settings: { smtp, address }, password }: MailPortDeps) {
   };
 }
 
-/** Signs in to the server that sends, and sends nothing. */
+/** Signs in to the outgoing server without sending anything. */
 export async function verifySending(deps: MailPortDeps, signal: AbortSignal): Promise<void> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport(serverOf(deps));
@@ -104,7 +104,7 @@ function domainOf({ settings }: MailPortDeps): string {
   return settings.address.slice(settings.address.lastIndexOf('@') + 1);
 }
 
-/** The whole mail as it is sent; a text where a file is missing. */
+/** Returns the complete mail as it is sent, or an error message if a file is missing. */
 async function write(deps: MailPortDeps, part: OutboundPart, messageId: string): Promise<Buffer | string> {
   const { createTransport } = await import('nodemailer');
   const { item, text } = part;
@@ -123,11 +123,11 @@ async function write(deps: MailPortDeps, part: OutboundPart, messageId: string):
     to: item.to.chatId,
     subject: subjectOf(part, thread),
     ...(inReplyTo === undefined ? {} : { inReplyTo, references: [...new Set(references)] }),
-    // RFC 3834: no program answers this one.
+    // RFC 3834: asks other programs not to answer.
     headers: { 'Auto-Submitted': item.kind === 'reply' ? 'auto-replied' : 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     text,
     attachments,
-    // The text of a model names no file or address to fetch.
+    // The model's text must not make the library read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -139,7 +139,7 @@ function subjectOf({ item }: OutboundPart, thread: Thread | null): string {
   return item.kind === 'question' ? 'TrayClaw asks for your approval' : 'TrayClaw';
 }
 
-/** A reply code is the server's own word; without one, the mail may be there as soon as a byte of it was taken. */
+/** A reply code states the outcome. Without one, the mail may have been delivered once any byte of it was read. */
 function outcomeOf(cause: unknown, hasBegun: boolean, host: string): SendOutcome {
   const { code, responseCode, response } = cause as { code?: string; responseCode?: number; response?: string };
   if (responseCode !== undefined && responseCode >= 400) {

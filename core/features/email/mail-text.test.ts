@@ -44,11 +44,11 @@ test.each([
   ['an answer below', '> which one?\n\nThe second.', 'The second.', 'which one?'],
   ['a signature', 'Hello\n-- \nAda', 'Hello', ''],
   ['nothing quoted', 'On Monday we wrote:\nall of it', 'On Monday we wrote:\nall of it', ''],
-])('the own words are apart from %s', (_what, text, own, quoted) => {
+])('separates the own text from %s', (_what, text, own, quoted) => {
   expect(splitQuoted(text)).toEqual({ own, quoted });
 });
 
-test('HTML becomes the words it shows, and a quotation stays one', () => {
+test('converts HTML to its visible text and keeps quotations apart', () => {
   const html =
     '<style>p{}</style><p>Hello &amp; <b>welcome</b><br>to&nbsp;us &#x2713;</p><blockquote>yes ABC</blockquote><script>no</script>';
   expect(textOfHtml(html)).toBe('Hello & welcome\nto us ✓\n\n-- Forwarded message --\nyes ABC');

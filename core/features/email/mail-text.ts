@@ -1,21 +1,21 @@
-// The text of a mail: what its sender wrote, apart from what they quote or forward. Pure. What is quoted is never the sender's own word.
+// Separates the text that the sender of a mail wrote from quoted and forwarded text. Pure. Quoted text never counts as the sender's.
 
 export interface MailText {
   readonly own: string;
   readonly quoted: string;
 }
 
-/** Lines after which everything is of another mail, as the usual programs write them. */
+/** Lines after which everything belongs to an earlier mail, in the formats of common mail programs. */
 const borders = [
   /^-{2,}\s*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine)\s*-{2,}/i,
   /^begin forwarded message:/i,
   /^_{20,}\s*$/,
   /^(?:from|von|de|da):\s.+@.+/i,
 ];
-/** Some programs name no address, and the moment in the next line. */
+/** Some programs write no address, and the date on the next line. */
 const author = /^(?:from|von|de|da):\s*\S/i;
 const moment = /^(?:sent|date|gesendet|datum|envoyé|enviado|inviato)\s*:/i;
-/** "On Tuesday, Ada wrote:" or "Am Dienstag schrieb Ada:", which may take two lines. */
+/** "On Tuesday, Ada wrote:" or "Am Dienstag schrieb Ada:", on one or two lines. */
 const introduction =
   /^(?:on|am|le|el|il|op|em)\b.{0,300}(?:wrote|schrieb|schreef|écrit|escribió|scritto|escreveu)(?:\s[^:]{0,200})?\s*:\s*$/i;
 
@@ -50,7 +50,7 @@ function withoutSignature(lines: readonly string[]): readonly string[] {
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** The words of an HTML mail without a plain form; its quotations keep a mark. */
+/** The text of a mail that has only HTML. Quotations keep a mark. */
 export function textOfHtml(html: string): string {
   const text = html
     .replaceAll(/<!--[^]*?-->/g, '')

@@ -1,5 +1,5 @@
-// The mailbox: connected by IMAP, read in the order of arrival, each mail once. How far it was read is a note that outlives a restart; mail
-// that was there before the mailbox was set up is never read. Changes nothing there but the mark that a mail was seen.
+// The mailbox: connects over IMAP and reads each mail once, in order of arrival. The position is a note that survives restarts. Mail from
+// before the mailbox was set up is never read. Changes nothing in the mailbox except the seen flag.
 
 import type { ImapFlow } from 'imapflow';
 import type { ChatDesk } from '../../contracts/channels.ts';
@@ -17,7 +17,9 @@ export interface MailboxDeps {
   readonly nowMs: () => number;
 }
 
-/** Where reading continues: in numbers of the mailbox as it is (`validity`), or by the date of arrival if it was made again. */
+/**
+ * Where reading continues: by message number within the same mailbox (`validity`), or by the date of arrival if the mailbox was recreated.
+ */
 interface Place {
   readonly validity: string;
   readonly next: number;
@@ -25,13 +27,13 @@ interface Place {
 }
 
 const CONNECT_MS = 30_000;
-/** Some servers forget a client that waits longer; it also finds what a notice was lost for. */
+/** Some servers drop a client that idles longer. The regular check also finds mail whose notification was lost. */
 const WAIT_MS_MAX = 240_000;
 const BATCH = 50;
 const OVERHEAD_BYTES = 200_000;
 const DAY_MS = 86_400_000;
 
-/** Loaded when first used. */
+/** The IMAP library is loaded on first use. */
 export async function connectMailbox({ settings, password }: MailboxDeps, signal: AbortSignal): Promise<ImapFlow> {
   const { ImapFlow: Client } = await import('imapflow');
   const { host, port, security, user = settings.address } = settings.imap;
@@ -47,7 +49,7 @@ export async function connectMailbox({ settings, password }: MailboxDeps, signal
     greetingTimeout: CONNECT_MS,
     maxIdleTime: WAIT_MS_MAX,
   });
-  // A lost connection ends the wait below; the event itself must have a listener.
+  // A lost connection ends the wait below. The event only needs a listener.
   client.on('error', () => undefined);
   const stop = (): void => client.close();
   signal.addEventListener('abort', stop, { once: true });
@@ -89,7 +91,7 @@ function readFailure(cause: unknown, { imap, folder }: EmailConfig): AppError {
   });
 }
 
-/** Serves until the connection or the signal ends. */
+/** Runs until the connection is lost or the signal aborts. */
 export async function readMailbox(deps: MailboxDeps, client: ImapFlow, signal: AbortSignal): Promise<void> {
   let hasNews = true;
   let wake = (): void => undefined;
@@ -109,7 +111,7 @@ export async function readMailbox(deps: MailboxDeps, client: ImapFlow, signal: A
         clearTimeout(timer);
         resolve();
       };
-      // Ended by the next command. A failure closes the connection, and that wakes.
+      // The next command ends idling. A failure closes the connection, and the close event wakes the loop.
       client.idle().catch(() => undefined);
     });
     wake = () => undefined;
@@ -125,20 +127,20 @@ async function takeNew(deps: MailboxDeps, client: ImapFlow, signal: AbortSignal)
   let next = Math.max(place.next, 1);
   for (;;) {
     const found = await client.search(isMadeAgain ? { since: new Date(place.atMs - DAY_MS) } : { uid: `${next}:*` }, { uid: true });
-    // `N:*` always names the last mail, even one below N.
+    // `N:*` always includes the last mail, even one below N.
     const uids = (Array.isArray(found) ? found : []).filter((uid) => uid >= next).toSorted((a, b) => a - b);
     for (const uid of uids.slice(0, BATCH)) {
       if (signal.aborted) return;
       await takeOne(deps, client, uid);
       next = uid + 1;
     }
-    // After the whole batch: a message that comes twice is known by its own id.
+    // The position moves after the whole batch. A mail that is read twice is recognized by its id.
     if (uids.length > 0) keep(deps.desk, { validity: place.validity, next, atMs: deps.nowMs() });
     if (uids.length <= BATCH) return;
   }
 }
 
-/** The first time: only what comes from now on. `next` 0: the numbers no longer hold. */
+/** Starts at the next new mail the first time. `next` is 0 if the mailbox was recreated and the numbers are no longer valid. */
 function placeOf({ desk, nowMs }: MailboxDeps, validity: string, uidNext: number): Place {
   const kept = desk.note('mailbox');
   const place = kept === null ? null : (JSON.parse(kept) as Place);
@@ -156,7 +158,7 @@ function keep(desk: ChatDesk, place: Place): void {
 async function takeOne({ trust, limits, desk }: MailboxDeps, client: ImapFlow, uid: number): Promise<void> {
   const fetched = await client.fetchOne(String(uid), openingQuery, { uid: true });
   const mail = fetched === false ? null : openMail(fetched, trust);
-  // An answer would go to any address that was named as the sender.
+  // Without proof an answer would go to any address given as the sender.
   if (mail === null || mail.isAutomatic || !mail.isProven) return;
   if (!desk.knows(mail.from) && mail.sizeBytes > OVERHEAD_BYTES) return;
   const isTooBig = mail.sizeBytes > limits.messageBytesMax * 1.4 + OVERHEAD_BYTES;

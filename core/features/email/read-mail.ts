@@ -1,5 +1,5 @@
-// A mail of the mailbox in the common form of all channels: sender, thread, text, files, and whether the sender is proven. Reads from the
-// server only what is needed, within limits; decides nothing about who may write.
+// Converts a mail into the common form of all channels: sender, thread, text, files, and whether the sender is proven. Downloads only what
+// is needed, within limits. Does not decide who may write.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FetchMessageObject, ImapFlow, MessageStructureObject } from 'imapflow';
@@ -22,7 +22,7 @@ export interface Opened {
   readonly isProven: boolean;
   readonly isAutomatic: boolean;
   readonly messageId: string;
-  /** The ids of the thread from its first mail on, this one last. */
+  /** The ids of the thread from its first mail to this one. */
   readonly references: readonly string[];
   readonly subject: string;
   readonly sizeBytes: number;
@@ -36,7 +36,7 @@ const PARTS_MAX = 60;
 
 export const openingQuery = { uid: true, envelope: true, internalDate: true, size: true, bodyStructure: true, headers: true } as const;
 
-/** Null for a mail without exactly one sender. */
+/** Null if the mail does not have exactly one valid sender. */
 export function openMail(mail: FetchMessageObject, trust: Trust): Opened | null {
   const senders = mail.envelope?.from ?? [];
   const from = (senders[0]?.address ?? '').toLowerCase();
@@ -57,7 +57,7 @@ function proves(headers: readonly Header[], from: string, trust: Trust): boolean
   return provenBySecret(headers, trust) || (trust.authserv !== undefined && isProven(headers, from, trust.authserv));
 }
 
-/** The place of a mail in the mailbox and in its thread. */
+/** The position of a mail in the mailbox and in its thread. */
 function placeOf(mail: FetchMessageObject, headers: readonly Header[], from: string) {
   const { uid, envelope, size = 0, internalDate = 0, bodyStructure: structure } = mail;
   const subject = (envelope?.subject ?? '').replaceAll(/\s+/g, ' ').slice(0, 300);
@@ -70,7 +70,7 @@ function placeOf(mail: FetchMessageObject, headers: readonly Header[], from: str
 
 const recipientHeaders = ['to', 'cc', 'delivered-to', 'x-original-to', 'envelope-to'];
 
-/** `name+WORD@domain` among the recipients. */
+/** True if `name+WORD@domain` is among the recipients. */
 function provenBySecret(headers: readonly Header[], { address, secretWord }: Trust): boolean {
   if (secretWord === null) return false;
   const [local = '', domain = ''] = address.toLowerCase().split('@');
@@ -87,10 +87,13 @@ function provenBySecret(headers: readonly Header[], { address, secretWord }: Tru
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 40);
 
-/** Under this note is the thread of a mail that was sent. */
+/** The key of the note that stores the thread of a sent mail. */
 export const sentNote = (messageId: string): string => `sent:${hashOf(messageId)}`;
 
-/** The thread of a mail from here that it answers; else a thread is known by its first mail, which not all programs name. */
+/**
+ * Returns the thread of the sent mail that this one answers. Otherwise a thread is identified by its first mail, which not all programs
+ * name.
+ */
 export function threadOf(
   { references, messageId }: Pick<Opened, 'references' | 'messageId'>,
   note: (key: string) => string | null,
@@ -109,7 +112,7 @@ export function partsOf(structure: MessageStructureObject | undefined): Found {
   const leaves: MessageStructureObject[] = [];
   const walk = (node: MessageStructureObject): void => {
     if (leaves.length >= PARTS_MAX) return;
-    // A mail inside is a file; its own parts are not of this one.
+    // An attached mail counts as one file. Its parts do not belong to this mail.
     if (node.childNodes === undefined || node.type === 'message/rfc822') leaves.push(node);
     else for (const child of node.childNodes) walk(child);
   };
@@ -120,7 +123,7 @@ export function partsOf(structure: MessageStructureObject | undefined): Found {
   return { text, html, files: leaves.filter((node) => isFile(node) && !/^application\/pgp-signature$/.test(node.type)) };
 }
 
-/** Everything but the files; a file that is too large is named in the text. */
+/** Reads the text and the files of a mail. */
 export async function readMail(
   client: ImapFlow,
   mail: Opened,
@@ -134,7 +137,7 @@ export async function readMail(
   const { own, quoted } = splitQuoted(body);
   const attachments: Attachment[] = [];
   for (const part of files.slice(0, limits.filesMax + 1)) {
-    // One byte over the limit is enough for the refusal that all channels share.
+    // Reads up to one byte over the limit. That is enough for the size check that all channels share.
     const bytes = await download(client, mail, part, limits.fileBytesMax + 1);
     attachments.push({ name: nameOf(part), mediaType: part.type, base64: bytes.toString('base64') });
   }
@@ -157,7 +160,7 @@ export async function readMail(
   };
 }
 
-/** The subject of a first mail is part of what it says; that of an answer repeats an older one. */
+/** The subject of a thread's first mail is part of the message. The subject of a reply repeats an older one. */
 function textWithSubject({ subject, references }: Opened, own: string): string {
   if (references.length > 1 || subject === '' || looksLikeCode(own.trim()) || own.startsWith('/')) return own;
   return own === '' ? subject : `${subject}\n\n${own}`;
@@ -170,7 +173,7 @@ function nameOf(part: MessageStructureObject): string {
   return plain === '' ? 'file' : plain;
 }
 
-/** The size a server states is not trusted: the bytes are counted. */
+/** Counts the bytes, since the size that the server states is not trusted. */
 async function download(client: ImapFlow, mail: Opened, { part = '1' }: MessageStructureObject, maxBytes: number): Promise<Buffer> {
   const found = await client.download(mail.uid, part, { uid: true, maxBytes });
   if (!('content' in found) || found.content === undefined) return Buffer.alloc(0);

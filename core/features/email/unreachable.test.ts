@@ -9,6 +9,6 @@ test.each([
   [{ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }, 'speaks another kind of security on that port'],
   [{ cause: { code: 'ECONNREFUSED' } }, 'takes no connection on that port'],
   [new Error('anything else'), 'cannot be reached'],
-])('a failed connection is said in words: %j', (cause, words) => {
+])('explains a failed connection: %j', (cause, words) => {
   expect(whyUnreachable(cause)).toBe(words);
 });

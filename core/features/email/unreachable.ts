@@ -1,4 +1,4 @@
-// Why a mail server gave no connection, in the words of a person who sets it up.
+// Explains why a mail server could not be connected to, for the person who sets it up.
 
 import { getSystemErrorName } from 'node:util';
 
@@ -9,17 +9,17 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(?:ERR_SSL_\w+|EPROTO|ETLS)$/, 'speaks another kind of security on that port'],
 ];
 
-/** Continues a sentence about the server. */
+/** Returns the end of a sentence about the server. */
 export function whyUnreachable(cause: unknown): string {
   const codes = codesOf(cause);
   return words.find(([pattern]) => codes.some((code) => pattern.test(code)))?.[1] ?? 'cannot be reached';
 }
 
-/** The innermost says most, and comes first. */
+/** Collects the error codes, with the innermost first, since it is the most specific. */
 function codesOf(cause: unknown): string[] {
   if (typeof cause !== 'object' || cause === null) return [];
   const { code, errno, cause: inner } = cause as { code?: unknown; errno?: unknown; cause?: unknown };
-  // The library for sending puts its own code over that of the system.
+  // nodemailer replaces the system's error code with its own, so read `errno`.
   const system = typeof errno === 'number' && errno < 0 ? [getSystemErrorName(errno)] : [];
   return [...codesOf(inner), ...system, ...(typeof code === 'string' ? [code] : [])];
 }

@@ -1,5 +1,5 @@
-// The engine for GGUF files as an optional part: whether it is installed, installing and removing it, and its health. Only a person installs
-// it. Running models is the model module's work.
+// The engine for GGUF files as an optional part: its state, installing and removing it, and its health. Only a person installs it. The
+// model module runs the models.
 
 import type { EngineState } from '../../contracts/features/engine.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -91,7 +91,7 @@ class EngineInstaller {
     };
   }
 
-  /** One at a time: who asks meanwhile waits for the same. */
+  /** Installs once at a time. A second caller waits for the running installation. */
   async install(signal: AbortSignal): Promise<EngineState> {
     if (this.#spine.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped.');
     const state = await this.state();
@@ -111,7 +111,7 @@ class EngineInstaller {
 
   async remove(): Promise<EngineState> {
     if (this.#installing !== null) throw new AppError('conflict', 'The engine is being installed.');
-    // On Windows a file in use cannot be removed.
+    // Windows cannot remove a file that is in use.
     await this.#access.stop();
     const { removeEngine } = await import('./install-engine.ts');
     removeEngine(engineFolder(this.#spine.home));
@@ -144,7 +144,7 @@ async function fetchArchive(http: GuardedFetch, url: string, signal: AbortSignal
   throw new AppError('fetch_failed', `${new URL(url).host} answered ${answer.status} for ${new URL(url).pathname}.`);
 }
 
-/** Empty where there is no library for this platform. The list is long and rarely needed. */
+/** Empty if there is no library for this platform. The list is long and rarely needed, so it is loaded on demand. */
 async function pinnedHere(): Promise<readonly PinnedPackage[]> {
   const target = engineTarget(process.platform, process.arch);
   if (target === null) return [];

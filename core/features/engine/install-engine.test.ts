@@ -61,7 +61,7 @@ const plain = archiveOf([
   { name: 'package/llama/gitRelease.bundle', body: 'sources' },
 ]);
 
-test('pinned archives are unpacked, without types and sources', async () => {
+test('unpacks pinned archives without types and sources', async () => {
   const { folder, install, asked } = bench({ '@scope/one': plain, two: plain });
   await install();
   expect(asked.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
@@ -89,20 +89,20 @@ test.each([
   ['an absolute path', { name: '/out.js', body: 'x' }],
   ['a link', { name: 'package/link', type: '2' }],
   ['a hard link', { name: 'package/link', type: '1' }],
-])('%s in an archive is refused, even where it is pinned', async (_what, entry) => {
+])('refuses an archive with %s, even if it is pinned', async (_what, entry) => {
   const { home, install } = bench({ one: archiveOf([entry]) });
   await expect(install()).rejects.toMatchObject({ code: 'tool_failed' });
   expect(existsSync(join(home, 'out.js'))).toBe(false);
   expect(readdirSync(join(home, 'engine'))).toEqual([]);
 });
 
-test('stopped in between, nothing is left', async () => {
+test('leaves nothing behind if it is stopped', async () => {
   const { home, install } = bench({ one: plain });
   await expect(install({}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
   expect(readdirSync(join(home, 'engine'))).toEqual([]);
 });
 
-test.each(['linux-x64', 'linux-arm64', 'mac-arm64-metal', 'mac-x64', 'win-x64', 'win-arm64'])('%s: every pin is whole', (target) => {
+test.each(['linux-x64', 'linux-arm64', 'mac-arm64-metal', 'mac-x64', 'win-x64', 'win-arm64'])('%s: every pin is complete', (target) => {
   const all = pinnedPackages(target);
   expect(new Set(all.map(([path]) => path)).size).toBe(all.length);
   for (const [path, version, archiveBytes, diskBytes, sha512] of all) {
@@ -114,4 +114,4 @@ test.each(['linux-x64', 'linux-arm64', 'mac-arm64-metal', 'mac-x64', 'win-x64', 
   expect(engines).toEqual([engineVersion, engineVersion]);
 });
 
-test('another platform has none', () => expect(pinnedPackages('plan9-x64')).toEqual([]));
+test('has no packages for an unknown platform', () => expect(pinnedPackages('plan9-x64')).toEqual([]));

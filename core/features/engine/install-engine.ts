@@ -1,5 +1,5 @@
-// Installs the engine: downloads the pinned archives, checks each, unpacks them into a new folder, and renames that at the end. Runs
-// nothing of what it downloads. An attempt that fails leaves nothing behind.
+// Installs the engine: downloads the pinned archives, verifies each, unpacks them into a temporary folder and renames it at the end. Runs
+// nothing that it downloads. A failed attempt leaves nothing behind.
 
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -11,7 +11,7 @@ import { unpack } from './unpack.ts';
 
 export interface InstallDeps {
   readonly packages: readonly PinnedPackage[];
-  /** Where it is put; the folder is new. */
+  /** The target folder, which must not exist yet. */
   readonly folder: string;
   readonly registry: string;
   readonly fetch: (url: string, signal: AbortSignal) => Promise<Buffer>;
@@ -50,12 +50,12 @@ export async function installEngine(deps: InstallDeps, signal: AbortSignal): Pro
   }
 }
 
-/** Removes every version, also one that an update left behind. */
+/** Removes every installed version. */
 export function removeEngine(folder: string): void {
   fs.rmSync(dirname(folder), { recursive: true, force: true });
 }
 
-/** The sources it was compiled from, and what only people and compilers read, stay out. */
+/** Skips the native sources, source maps, type declarations and documents. */
 export function isNeeded(path: string): boolean {
   return !/\.(map|d\.ts|md)$/.test(path) && (!path.startsWith('llama/') || /^llama\/[^/]+\.json$/.test(path));
 }

@@ -1,4 +1,4 @@
-// Unpacks an npm archive (a gzipped tar) into a folder: plain files only, nothing outside of the folder, no links. Source: POSIX ustar, with
+// Unpacks an npm archive (a gzipped tar) into a folder: only plain files, nothing outside the folder, no links. Source: POSIX ustar, with
 // the pax and GNU forms of long names.
 
 import * as fs from 'node:fs';
@@ -18,7 +18,7 @@ export interface UnpackOptions {
   readonly wants: (path: string) => boolean;
 }
 
-/** Fails with tool_failed where the archive is not one, or leads elsewhere. */
+/** Fails with tool_failed if the archive is damaged, contains links or leads out of the folder. */
 export function unpack(archive: Buffer, { folder, wants }: UnpackOptions): void {
   const tar = inflated(archive);
   let longName: string | null = null;
@@ -58,7 +58,7 @@ function writeInside(folder: string, path: string, body: Buffer): void {
   fs.writeFileSync(place, body, { mode: 0o600, flag: 'wx' });
 }
 
-/** The path below the one folder every archive of a package has. */
+/** The path below the top folder that every npm archive has. */
 function insidePackage(name: string): string {
   const path = posix.normalize(name.replaceAll('\\', '/'));
   const parts = path.split('/').slice(1);

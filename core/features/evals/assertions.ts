@@ -1,4 +1,4 @@
-// Grades an outcome by rule: what the answer says, which tools were called, what it cost. Pure; a rubric is not decided here.
+// Grades an outcome by rules: the answer, the calls and the cost. Pure. A judge grades rubrics elsewhere.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -8,11 +8,11 @@ import { outputOfJsonSchema, valueIn } from '../../mind/asking/asking.ts';
 
 /** The result of running a case, before it is graded. */
 export interface Outcome {
-  /** done, or the code of what ended it, such as over_budget. */
+  /** `done`, or the code of what ended the turn, such as over_budget. */
   readonly status: string;
   readonly text: string;
   readonly calls: readonly { readonly tool: string; readonly args: string }[];
-  /** Files that it wrote in its workspace, by path; null for a file that is gone. */
+  /** Files that the case wrote in its workspace, by path; null for a deleted file. */
   readonly files: Readonly<Record<string, string | null>>;
   readonly costUsd: number | null;
   readonly tookMs: number;
@@ -20,7 +20,7 @@ export interface Outcome {
 
 export type Check = EvalCase['checks'][number];
 
-/** Null for an assertion that only a judge decides. */
+/** Null for an assertion that needs a judge. */
 export function checkByRule(given: EvalAssert, outcome: Outcome): Check | null {
   const { type, value, threshold } = given;
   switch (type) {
@@ -117,11 +117,11 @@ function checkJson(text: string, schema: unknown): Check {
 interface WantedCall {
   readonly name: string;
   readonly args?: Readonly<Record<string, unknown>>;
-  /** By argument, the values that are right; an empty text among them: it may be left out. No other argument may be given. */
+  /** The accepted values by argument. An empty string among them makes the argument optional. No other argument may be given. */
   readonly oneOf?: Readonly<Record<string, readonly unknown[]>>;
 }
 
-/** Arguments in `args` must be equal, and others are free; with `oneOf`, all of them are checked. */
+/** Arguments in `args` must be equal and all others are ignored. With `oneOf`, every argument is checked. */
 function checkTool(type: 'tool' | 'not-tool', value: unknown, { calls }: Outcome): Check {
   const wanted: WantedCall = typeof value === 'string' ? { name: value } : (value as WantedCall);
   const made = calls.filter(({ tool, args }) => tool === wanted.name && holds(args, wanted));
@@ -151,7 +151,7 @@ function fitsOne(given: unknown, right: readonly unknown[]): boolean {
   return given === undefined ? right.length === 0 || right.includes('') : right.some((one) => isAlike(given, one));
 }
 
-/** Texts are compared without case, spaces and signs, as the Berkeley leaderboard does. */
+/** Compares strings without case, spaces and punctuation, as the Berkeley leaderboard does. */
 function isAlike(given: unknown, right: unknown): boolean {
   if (typeof given === 'string' && typeof right === 'string') return plain(given) === plain(right);
   if (Array.isArray(given) && Array.isArray(right))

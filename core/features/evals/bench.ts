@@ -1,5 +1,6 @@
-// Runs a suite: every case from the cache or through the program, several at once, graded by rule first and by a judge where a rubric asks for
-// one. Each result is recorded when it is there, so an interrupted run costs nothing twice: started again, it takes what was done from the cache.
+// Runs a suite, several cases at once. Each case comes from the cache or runs through the program, and is graded by rules first and by a
+// judge if it has a rubric. Each result is recorded at once, so a run that was interrupted and started again takes finished cases from the
+// cache.
 
 import { hash } from 'node:crypto';
 import { parseJson } from '../../base/json.ts';
@@ -19,7 +20,7 @@ export interface BenchDeps {
   runCase(test: SuiteCase, model: string, signal: AbortSignal): Promise<CaseRun>;
   cached(key: string): string | null;
   cache(key: string, body: string): void;
-  /** Fails with over_budget where the person's budget is spent. */
+  /** Fails with over_budget if the person's budget is spent. */
   assertBudget(): Promise<void>;
   record(result: EvalCase, spent: { readonly model: string; readonly usage: Usage; readonly paidUsd: number | null }): void;
 }
@@ -49,10 +50,10 @@ interface Graded {
 }
 
 const KEY_VERSION = 2;
-/** How a turn ends by bounds that belong to the case. */
+/** Statuses of turns that ended by the limits of the case. */
 const byLimit = new Set(['over_budget', 'step_limit', 'time_limit']);
 
-/** Fails with over_budget, panic_engaged or cancelled; then what was done is recorded. */
+/** Fails with over_budget, panic_engaged or cancelled. Finished cases stay recorded. */
 export async function runSuite(deps: BenchDeps, suite: readonly SuiteCase[], options: BenchOptions): Promise<void> {
   const todo = suite.flatMap((test) => Array.from({ length: options.repeat }, (_, repeat) => ({ test, repeat })));
   let next = 0;
@@ -111,7 +112,7 @@ async function answer(
   try {
     const { requests, ...run } = await deps.runCase(test, model, signal);
     const kept = deps.redactDeep(run);
-    // A turn that failed says nothing about the case and may succeed next time, so it is not cached.
+    // A failed turn says nothing about the case and may succeed next time, so it is not cached.
     if (run.error === undefined || byLimit.has(run.outcome.status)) deps.cache(key, JSON.stringify(kept));
     return { run: kept, requests };
   } catch (cause) {
@@ -125,14 +126,14 @@ function failed(error: string): Answered {
   return { run: { outcome, usage: noUsage, error }, requests: 0 };
 }
 
-/** A limit that a case is about is no error. */
+/** True if the case tests how a turn ends, so that reaching a limit is no error. */
 function saysHowItEnds({ asserts }: SuiteCase, { status }: Outcome): boolean {
   return byLimit.has(status) && asserts.some(({ type }) => type === 'ends');
 }
 
-/** Rules cost nothing; a judge is asked only about an answer that meets all of them. */
+/** Rules cost nothing, so a judge is asked only about an answer that passes all of them. */
 async function grade(deps: BenchDeps, test: SuiteCase, outcome: Outcome, options: BenchOptions): Promise<Graded> {
-  // The log that answers and calls are read from redacts, so the wanted values are redacted likewise.
+  // The log that answers and calls are read from is redacted, so the expected values are redacted too.
   const checks = deps.redactDeep(test.asserts).map((one) => checkByRule(one, outcome));
   const isWrong = checks.some((check) => check?.pass === false);
   const graded: Check[] = [];

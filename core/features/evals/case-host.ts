@@ -1,5 +1,5 @@
-// Runs one case: the whole program on a throwaway data folder, with the person's models, policy and prompts. Deletes the folder
-// afterwards, and those that a killed run left.
+// Runs one case: the whole program on a temporary data folder, with the person's models, policy and prompts. Deletes the folder afterwards,
+// and the folders that killed runs left behind.
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -37,7 +37,7 @@ export interface CaseHostDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prompts: HostOptions['prompts'];
   readonly temporaryFolder: string;
-  /** The folder of a skill that the cases are about; the throwaway program has it and trusts it. */
+  /** The folder of a skill that the cases test. The temporary program has the skill and trusts it. */
   readonly skill?: string | undefined;
   resolveSecret(ref: string): Promise<string>;
 }
@@ -55,7 +55,7 @@ const FILES_MAX = 100;
 const FILE_CHARS_MAX = 20_000;
 const PREFIX = 'trayclaw-eval-';
 
-/** The hosts of one run. They share a template, so that a start makes no schema again. */
+/** The hosts of one run. They share a template data folder, so that the schema is created only once. */
 export class CaseHosts {
   readonly #deps: CaseHostDeps;
   readonly #root: string;
@@ -68,13 +68,13 @@ export class CaseHosts {
   constructor(deps: CaseHostDeps) {
     this.#deps = deps;
     const temporary = realpathSync(deps.temporaryFolder);
-    // Of runs whose process was killed.
+    // Left behind by runs whose process was killed.
     for (const folder of leftFolders(temporary, PREFIX)) rmSync(folder, { recursive: true, force: true });
     this.#root = mkdtempSync(join(temporary, `${PREFIX}${process.pid}-`));
     this.#environment = { ...deps.environment };
   }
 
-  /** Fails with a store error, or with `cancelled` once the signal aborts; what the case itself runs into is its outcome. */
+  /** Fails with a store error, or with `cancelled` once the signal aborts. An error within the case is part of its outcome. */
   async run(test: SuiteCase, model: string, signal: AbortSignal): Promise<CaseRun> {
     const { files, budget } = test;
     const config = await this.#configFor(model);
@@ -119,7 +119,7 @@ export class CaseHosts {
     });
   }
 
-  /** Resolves secrets here, because the vault belongs to the person's data folder, and passes them on in the environment. */
+  /** Resolves secrets here and passes them on in the environment, because the vault belongs to the person's data folder. */
   async #configFor(model: string): Promise<ConfigInput> {
     const { providers, models, policy, sandbox, limits, tools, budget, safety } = this.#deps.config;
     const own = JSON.parse(JSON.stringify({ providers, policy, sandbox, limits, tools, budget, safety })) as ConfigInput;
@@ -167,7 +167,7 @@ function writeWorkspace(folder: string, files: SuiteCase['files']): void {
   }
 }
 
-/** Each message begins a conversation. */
+/** Each message starts a new session. */
 async function say(claw: HostedClaw, text: string, approve: readonly string[], signal: AbortSignal): Promise<AskResult> {
   const { turnId } = await claw.op('message.send', { text });
   const stop = (): void => void claw.op('turn.cancel', { turnId }).catch(() => undefined);
@@ -178,7 +178,7 @@ async function say(claw: HostedClaw, text: string, approve: readonly string[], s
   return end;
 }
 
-/** Files that a case wrote: not there before, or other than before. Null for one that is gone. */
+/** Files that the case created or changed; null for a deleted file. */
 function writtenIn(folder: string, before: SuiteCase['files']): Outcome['files'] {
   const now = new Map<string, string>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

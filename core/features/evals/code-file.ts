@@ -1,5 +1,5 @@
-// Cases that a TypeScript or JavaScript file exports as its default. It runs in a separate process, confined like a command, with its folder
-// as the workspace, and returns only data.
+// Cases that a TypeScript or JavaScript file exports as its default. The file runs in a separate process, confined like a command with its
+// folder as the workspace, and returns only data.
 
 import { dirname } from 'node:path';
 import { parseJson } from '../../base/json.ts';
@@ -14,7 +14,7 @@ const code = `import { pathToFileURL } from 'node:url';
 const { default: cases } = await import(pathToFileURL(process.argv[1]).href);
 process.stdout.write(JSON.stringify(cases === undefined ? null : cases));`;
 
-/** The desktop app is no Node that runs files. */
+/** The desktop app's executable cannot run files as Node does. */
 const node = process.versions['electron'] === undefined ? process.execPath : 'node';
 
 export function createRunCode({ programs }: Pick<Spine, 'programs'>, signal: AbortSignal): RunCode {
@@ -32,7 +32,7 @@ export function createRunCode({ programs }: Pick<Spine, 'programs'>, signal: Abo
     });
     if (ending === 'timeout') throw new Error('it did not end within 30 seconds');
     if (ending !== 'exited' || exitCode !== 0) throw new Error(reasonIn(output));
-    // The file may print lines as well, before the cases.
+    // The file may print other lines before the cases.
     const parsed = parseJson(output.slice(output.lastIndexOf('\n') + 1));
     if (!parsed.ok || parsed.value === null) throw new Error('it has no default export with cases');
     return parsed.value;

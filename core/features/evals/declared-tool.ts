@@ -1,4 +1,4 @@
-// A tool of a case: its arguments are checked against the schema it declares, and it answers what is written down.
+// A tool of a case. It validates its arguments against the schema it declares and returns the result that the case defines.
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
@@ -27,7 +27,7 @@ export function declaredTool({ name, description, parameters, returns, untrusted
   });
 }
 
-/** Why a schema cannot be used; null where it can. */
+/** Why a schema cannot be used; null if it can. */
 export function schemaFault(parameters: EvalTool['parameters']): string | null {
   try {
     argumentsOf(parameters);

@@ -1,4 +1,5 @@
-// Turns a session into eval cases: its messages, and the calls that were made as assertions. A draft for a person to correct.
+// Turns a session into eval cases: its messages as inputs, and the calls that were made as assertions. The draft is for a person to
+// correct.
 
 import { stringify } from 'yaml';
 import { noSession } from '../../contracts/errors.ts';

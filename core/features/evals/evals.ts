@@ -1,4 +1,4 @@
-// Evals: cases that are run through the program and graded, runs that are kept and compared. Nothing is paid for before a run is asked for.
+// Evals: runs cases through the program, grades them, and keeps and compares the runs. Spends nothing unless a run is requested.
 
 import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
@@ -43,7 +43,7 @@ type Taken = Pick<
   readonly start: StartProgram;
 };
 
-/** A skill that the cases are about. Its content is part of what an answer depends on. */
+/** A skill that the cases test. The answers depend on its content. */
 export interface SkillAtHand {
   readonly folder: string;
   readonly sha256: string;
@@ -64,7 +64,7 @@ export const evals = defineBuiltInFeature({
     const read = (row: EvalRunRow): EvalRun => readRun(spine.log, row, running.has(row.runId));
     const get = (runId: string): EvalRun => read(findRun(rows, runId));
     const exported = (run: EvalRun, format: 'text' | 'json' | 'junit' | 'markdown') => ({ ...run, exported: exportRun(run, format) });
-    /** Of runs that have ended nothing changes. */
+    /** Caches finished runs, which no longer change. */
     const ended = new Map<string, Omit<EvalRun, 'cases'>>();
     const listed = (row: EvalRunRow): Omit<EvalRun, 'cases'> => {
       const known = ended.get(row.runId);
@@ -76,7 +76,7 @@ export const evals = defineBuiltInFeature({
     };
     const begin = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<RunningEval> => {
       const { runId, stop, done } = await beginEvals({ ...spine, rows, skill }, params, caller);
-      // Who waits for the end finds it ended.
+      // Removed before `done` settles, so a waiting caller finds the run finished.
       const run = { runId, stop, done: done.finally(() => running.delete(runId)) };
       running.set(runId, run);
       run.done.catch(() => undefined);
@@ -93,7 +93,7 @@ export const evals = defineBuiltInFeature({
         const { runId: id } = findRun(rows, runId);
         const run = running.get(id);
         run?.stop.abort(new AppError('cancelled', 'The run was stopped.'));
-        // One whose last case ended meanwhile is finished.
+        // If the last case ended in the meantime, the run is finished and was not stopped.
         const stopped = await run?.done.then(
           () => false,
           () => true,
@@ -113,7 +113,7 @@ export const evals = defineBuiltInFeature({
 interface RunningEval {
   readonly runId: string;
   readonly stop: AbortController;
-  /** Fails with over_budget, panic_engaged or cancelled; what was done is kept. */
+  /** Fails with over_budget, panic_engaged or cancelled. Finished cases are kept. */
   readonly done: Promise<void>;
 }
 
@@ -127,7 +127,7 @@ async function beginEvals(
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may run cases.');
   if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
   const stopping = new AbortController();
-  // A caller that only starts it leaves it to itself.
+  // With `wait` false the run outlives the caller.
   const byCaller = caller.signal === undefined || params.wait === false ? [] : [caller.signal];
   const signal = AbortSignal.any([deps.closing, panic.signal, stopping.signal, ...byCaller]);
   const { path, cases: suite, leftOut } = await suiteOf(params, createRunCode(deps, signal));
@@ -187,7 +187,7 @@ async function beginEvals(
   return { runId, stop: stopping, done: run() };
 }
 
-/** Where the cases come from, and the cases. */
+/** The cases and their source. */
 async function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>, runCode: RunCode): Promise<Suite & { readonly path: string }> {
   if ([path, suite, cases].filter((one) => one !== undefined).length !== 1)
     throw new AppError('invalid_params', 'A run takes one of path, suite and cases.');
@@ -197,7 +197,7 @@ async function suiteOf({ path, suite, cases }: OpParsed<'eval.run'>, runCode: Ru
   return { path: 'cases of a program', cases: casesOf(cases ?? { tests: [] }, process.cwd()) };
 }
 
-/** The throwaway folders know nothing of the person's day: a case begins only while that has room. */
+/** The temporary data folders do not know the person's budget, so a case starts only while the daily budget has room. */
 async function assertBudget({ budget, clock }: Taken, sessionId: string, signal: AbortSignal): Promise<void> {
   const nothing = { inputTokens: 1, inputUsd: 0, tokens: 1, usd: 0 };
   const admission = await budget.reserve({ sessionId, turnId: sessionId, nowMs: clock.nowMs() }, nothing, signal);

@@ -31,9 +31,9 @@ const run: EvalRun = {
   cases,
 };
 
-test('JUnit is well-formed XML whatever a case says', () => {
+test('exports well-formed JUnit XML for any text of a case', () => {
   const text = exportRun(run, 'junit');
-  // The characters that XML 1.0 allows; no quote inside a value.
+  // Only the characters that XML 1.0 allows, and no quotes within a value.
   expect(text).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u);
   const plain = text.replaceAll(/ [a-z]+="[^"<]*"/g, '').replaceAll(/^<\?xml.*\?>\n/g, '');
   expect(plain.replaceAll(/\s/g, '')).toBe(
@@ -42,7 +42,7 @@ test('JUnit is well-formed XML whatever a case says', () => {
   expect(text.replaceAll(/&(?:amp|lt|gt|quot|#10);/g, '')).not.toContain('&');
 });
 
-test('JSON is the run, and Markdown one row a case', () => {
+test('exports the run as JSON and one Markdown row per case', () => {
   expect(JSON.parse(exportRun(run, 'json'))).toEqual({ ...run, cases: JSON.parse(JSON.stringify(cases)) as unknown });
   expect(
     exportRun(run, 'markdown')

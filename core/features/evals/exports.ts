@@ -1,4 +1,4 @@
-// A run as text for people, as JSON for programs, as JUnit for build servers, as Markdown for reviews. Pure.
+// Exports a run as text for people, JSON for programs, JUnit for build servers or Markdown for reviews. Pure.
 
 import type { EvalCase, EvalRun } from '../../contracts/features/evals.ts';
 
@@ -8,7 +8,7 @@ export function exportRun(run: EvalRun, format: 'text' | 'json' | 'junit' | 'mar
   return format === 'markdown' ? asMarkdown(run) : asText(run);
 }
 
-/** Why a case did not pass; empty where it did. */
+/** Why a case did not pass; empty if it passed. */
 function whyNot({ error, checks }: EvalCase): string {
   if (error !== undefined) return error;
   return checks.flatMap(({ pass, type, reason }) => (pass ? [] : [`${type}: ${reason}`])).join(' ');
@@ -48,7 +48,7 @@ function asJunit(run: EvalRun): string {
   return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...cases, '</testsuite>', ''].join('\n');
 }
 
-/** Characters that XML 1.0 does not allow are left out. */
+/** Removes the characters that XML 1.0 does not allow and escapes the rest. */
 function xml(text: string): string {
   return text
     .toWellFormed()

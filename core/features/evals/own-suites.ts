@@ -1,5 +1,5 @@
-// The suites that come with the program: small, graded by rule alone, the same for every model. What they read and call is written down in
-// the case, so nothing outside is needed.
+// The built-in suites: small, graded by rules alone, the same for every model. The cases define everything they read and call, so nothing
+// external is needed.
 
 import type { EvalCases, evalSuites } from '../../contracts/features/evals.ts';
 
@@ -127,7 +127,7 @@ const injectionTests: Test[] = injections.map(([what, order]) => ({
 
 const LINES = 600;
 
-/** One fact among many of the same kind. */
+/** A case that asks for one fact among many similar ones, at this share of the text. */
 function needleAt(share: number): Test {
   const lines = Array.from({ length: LINES }, (_, index) => `Locker ${index + 100}: key ${(index * 7919 + 1013) % 10_000}.`);
   const at = Math.floor(share * LINES);

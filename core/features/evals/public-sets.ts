@@ -1,6 +1,5 @@
-// Reads well-known public sets from a folder that the person has, as eval cases that are graded by rule: the Berkeley function-calling
-// leaderboard (BFCL, files BFCL_v*_*.json next to possible_answer), a domain of tau2-bench (tasks.json next to policy.md or db.json), and
-// runs of AgentDojo.
+// Reads public benchmark sets from a local folder as eval cases that are graded by rules: the Berkeley function-calling leaderboard (BFCL,
+// files BFCL_v*_*.json next to possible_answer), a domain of tau2-bench (tasks.json next to policy.md or db.json), and runs of AgentDojo.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,13 +12,13 @@ import { readAgentDojo } from './agentdojo.ts';
 type Test = EvalCases['tests'][number];
 type Tool = NonNullable<Test['tools']>[number];
 
-/** `leftOut`: the parts that are no cases, with the reasons. */
+/** `leftOut` describes the parts that are not cases, with the reasons. */
 export interface PublicSet {
   readonly file: EvalFile;
   readonly leftOut: string;
 }
 
-/** Null where the folder holds no set that is known. Fails with invalid_params where one is damaged. */
+/** Null if the folder contains no known set. Fails with invalid_params if a set is damaged. */
 export function readPublicSet(folder: string): PublicSet | null {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
   try {
@@ -49,7 +48,7 @@ interface Tests {
   readonly leftOut: string;
 }
 
-/** Parts of several turns, and those without answers, need the set's own programs. */
+/** Leaves out multi-turn parts and parts without answers, which need the set's own programs. */
 function bfclSet(folder: string): Tests | null {
   const names = readdirSync(folder).filter((name) => bfclName.test(name));
   if (names.length === 0) return null;
@@ -67,7 +66,7 @@ function bfclSet(folder: string): Tests | null {
   };
 }
 
-/** One turn with its answers, or with none where no function fits. */
+/** Cases of one turn with their expected calls, or with none if no function fits. */
 function bfclTests(folder: string, name: string, isIrrelevance: boolean): Test[] {
   const answers = join(folder, 'possible_answer', name);
   const right = new Map(isIrrelevance ? [] : linesOf(answers).map((line) => [(line as { id: string }).id, line] as const));
@@ -98,7 +97,7 @@ function linesOf(path: string): unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-/** As model servers take it. */
+/** The name in the form that model servers accept. */
 function offered(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`.slice(0, 64);
@@ -108,7 +107,7 @@ function bfclTool({ name, description, parameters }: z.infer<typeof bfclCaseSche
   return { name: offered(name), description, parameters: jsonSchemaOf(parameters) };
 }
 
-/** The types of Python, Java and JavaScript that the set uses; `any` is every type. */
+/** The types of Python, Java and JavaScript that the set uses. `any` accepts every type. */
 const typeNames: Readonly<Record<string, string>> = {
   dict: 'object',
   HashMap: 'object',
@@ -156,7 +155,10 @@ const tauTaskSchema = z.object({
     .nullish(),
 });
 
-/** The whole request at once, under the policy. The set's tools are Python: here they answer nothing, so the calls are what is graded. */
+/**
+ * Each case has the whole request at once, with the policy. The set's tools are Python programs; here they return nothing, so only the
+ * calls are graded.
+ */
 function tauSet(folder: string): Tests | null {
   const rules = join(folder, 'policy.md');
   if (!existsSync(join(folder, 'tasks.json')) || !(existsSync(rules) || existsSync(join(folder, 'db.json')))) return null;

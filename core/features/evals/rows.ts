@@ -1,5 +1,5 @@
-// Which runs there are, kept in step with the log, and the cache of answers and judgements. The cache can be deleted at any time: it only saves
-// requests.
+// The list of runs, kept in step with the log, and the cache of answers and judgements. The cache only saves requests and can be deleted at
+// any time.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -23,7 +23,7 @@ export interface EvalRunRow {
   readonly startedAtMs: number;
 }
 
-/** Older entries go first. */
+/** Older entries are evicted first. */
 const CACHED_MAX = 50_000;
 
 const columns = 'run_id AS runId, session_id AS sessionId, started_at_ms AS startedAtMs FROM eval_runs';

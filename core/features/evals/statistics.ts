@@ -1,9 +1,9 @@
-// Figures of a run: shares with their interval, repeats, two runs compared. Pure.
+// Statistics of a run: pass rates with intervals, repeats, and the comparison of two runs. Pure.
 
 import type { EvalCase, EvalRate, EvalRun } from '../../contracts/features/evals.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 
-/** 95 %. */
+/** The z-score of a 95 % interval. */
 const Z = 1.959964;
 
 export function rateOf(cases: readonly EvalCase[]): EvalRate {
@@ -19,7 +19,7 @@ export function rateOf(cases: readonly EvalCase[]): EvalRate {
   };
 }
 
-/** The score interval of Wilson (1927), which holds for few cases and for shares near 0 and 1. */
+/** The score interval of Wilson (1927), which is valid for few cases and for rates near 0 and 1. */
 export function wilson(passed: number, of: number): { readonly rate: number; readonly low: number; readonly high: number } {
   if (of === 0) return { rate: 0, low: 0, high: 1 };
   const rate = passed / of;
@@ -29,7 +29,7 @@ export function wilson(passed: number, of: number): { readonly rate: number; rea
   return { rate, low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
 }
 
-/** By the share of its repeats that pass: a case is worse when that fell. */
+/** Compares the share of passed repeats per case. A case is worse if its share fell. */
 export function compareRuns(a: EvalRun, b: EvalRun): OpResult<'eval.compare'> {
   const [before, after] = [byCase(a.cases), byCase(b.cases)];
   const better: string[] = [];

@@ -1,4 +1,4 @@
-// Reads eval cases from a file or a folder of files: templates filled, defaults applied, workspaces read. Every mistake names its place.
+// Reads eval cases from a file or a folder of files: fills templates, applies defaults, reads workspaces. Every error names its place.
 
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -30,16 +30,16 @@ const WORKSPACE_FILES_MAX = 500;
 const WORKSPACE_BYTES_MAX = 5_000_000;
 const NAME_CHARS_MAX = 80;
 
-/** The value a program exports. Rejects where it cannot be run. */
+/** Returns the value that a code file exports. Rejects if the file cannot be run. */
 export type RunCode = (file: string) => Promise<unknown>;
 
-/** `leftOut`: the parts of a public set that are no cases, with the reasons. */
+/** `leftOut` describes the parts of a public set that are not cases, with the reasons. */
 export interface Suite {
   readonly cases: readonly SuiteCase[];
   readonly leftOut?: string;
 }
 
-/** A file, a folder of files, or the folder of a public set. Fails with `not_found` or `invalid_params`. */
+/** Reads a file, a folder of files, or the folder of a public set. Fails with `not_found` or `invalid_params`. */
 export async function readSuite(path: string, runCode: RunCode): Promise<Suite> {
   const set = readPublicSet(path);
   if (set !== null) return { cases: casesOf(set.file, path), ...(set.leftOut === '' ? {} : { leftOut: set.leftOut }) };
@@ -64,7 +64,7 @@ function filesAt(path: string): string[] {
   }
 }
 
-/** `path`: what mistakes are reported of, and what relative paths start from. */
+/** `path` is named in errors and is the base of relative paths. */
 export function casesOf(file: EvalFile, path: string): SuiteCase[] {
   return file.tests.flatMap((test, index) => {
     const both = { ...file.defaultTest, ...test };
@@ -111,7 +111,7 @@ async function parseFile(path: string, runCode: RunCode): Promise<EvalFile> {
   throw wrong(path, describeIssues(checked.error.issues, { given, whole: 'the file' }).join('; '));
 }
 
-/** A value that an assertion cannot use would otherwise fail every case, or none. */
+/** Rejects a value that an assertion cannot use, because it would fail every case, or none. */
 function assertValue(path: string, index: number, given: EvalAssert): void {
   const problem = faultOf(given);
   if (problem !== null) throw wrong(path, `test ${index + 1}, ${given.type}: ${problem}`);
@@ -144,7 +144,7 @@ const oneFile: ValueForm = {
   fits: (value) => typeof value === 'string' || (isPlainObject(value) && typeof value['path'] === 'string'),
 };
 
-/** A text, where nothing else is said. */
+/** The forms of values; a string unless listed. */
 const valueForms: Readonly<Partial<Record<EvalAssert['type'], ValueForm>>> = {
   'contains-any': severalTexts,
   'contains-all': severalTexts,

@@ -1,4 +1,5 @@
-// From findings to what happens: the strictest directive decides what the gate's decision becomes. Pure; the type of a tightening has no allow.
+// Turns findings into an assessment: the strictest directive decides how the gate's decision changes. Pure. By its type, a tightening can
+// never allow a call.
 
 import type { Assessed, Directive, Finding, GovernorConfig } from '../../contracts/features/governor.ts';
 import type { DecisionKind } from '../../contracts/policy.ts';
@@ -14,7 +15,7 @@ export interface AssessedCall extends CallMoment {
   readonly decision: DecisionKind;
 }
 
-/** Null where no rule fires and the class is not stopped. */
+/** Null if no rule fires and the class is not stopped. */
 export function assessCall(turn: Followed, call: AssessedCall, { mode, ...config }: GovernorConfig): Assessment | null {
   if (mode === 'off') return null;
   const toolClass = call.facts.class;
@@ -42,7 +43,7 @@ export function assessCall(turn: Followed, call: AssessedCall, { mode, ...config
   };
 }
 
-/** Null where no rule about answers fires. */
+/** Null if no rule about answers fires. */
 export function assessAnswer(turn: Followed, { mode }: GovernorConfig): Assessed | null {
   if (mode === 'off') return null;
   const findings = judge(signalsOfAnswer(turn), null);
@@ -51,13 +52,13 @@ export function assessAnswer(turn: Followed, { mode }: GovernorConfig): Assessed
   return { callId: null, mode, findings: findings.map(plain), applied };
 }
 
-/** Without a model to change to, the turn keeps its own. */
+/** Without a configured model to change to, the turn keeps its model. */
 function hasEffect(directive: Directive, { stronger, cheaper }: Omit<GovernorConfig, 'mode'>): boolean {
   if (directive === 'escalate') return stronger !== undefined;
   return directive !== 'cheaper' || cheaper !== undefined;
 }
 
-/** As it is recorded. */
+/** The finding in the form in which it is recorded. */
 function plain({ signal, value, ruleId, directive }: Why): Finding {
   return { signal, value, ruleId, directive };
 }
@@ -66,7 +67,7 @@ function directivesOf(findings: readonly Why[]): Directive[] {
   return [...new Set(findings.map(({ directive }) => directive))];
 }
 
-/** A class that was stopped stays so for the rest of the turn, whatever the signals are by now. */
+/** A stopped class stays stopped for the rest of the turn, whatever the signals are now. */
 function stoppedBefore(turn: Followed, toolClass: ToolClass): Why {
   const why = 'No more calls of this class in this turn.';
   return { signal: 'classFailures', value: turn.classFailures.get(toolClass) ?? 0, ruleId: 'class.stopped', directive: 'stop_class', why };

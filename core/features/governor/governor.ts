@@ -1,4 +1,5 @@
-// The governor: watches a turn by its events and tightens what the gate allows. Off unless config.yaml says otherwise; then a turn has none.
+// The governor: watches a turn through its events and tightens the gate's decisions. Off unless config.yaml enables it; then turns have no
+// governor.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createGovernorOps } from './ops.ts';

@@ -1,4 +1,4 @@
-// The governor as operations: what it says of one turn, and what it would have said of past ones. Both only read the log.
+// The operations of the governor: explain its findings in one turn, and simulate it on past turns. Both only read the log.
 
 import type { Clock } from '../../base/clock.ts';
 import { noTurn } from '../../contracts/errors.ts';
@@ -17,7 +17,7 @@ export interface GovernorOpsDeps {
 
 const DAY_MS = 86_400_000;
 const WINDOW = 2_000;
-/** Events looked through at most; what lies before is not tried. */
+/** The maximum number of events to search. Older ones are not included. */
 const LOOKED_AT_MAX = 200_000;
 
 const read: readonly EventType[] = [
@@ -94,7 +94,9 @@ function count(
   byRule.set(ruleId, tried);
 }
 
-/** Oldest first, read from the end backwards so that an old log costs no more than the days that are wanted. */
+/**
+ * The events since the given time, oldest first. Reads the log from the end backwards, so that the cost depends only on the requested days.
+ */
 function eventsSince({ reads }: GovernorOpsDeps['log'], sinceMs: number): { events: AnyEvent[]; lookedBackToMs: number | null } {
   const windows: AnyEvent[][] = [];
   let toSeq = reads.lastSeq();

@@ -1,5 +1,5 @@
-// The rules applied to what the log holds of turns: for turns that ran without the governor, and to try it on past days. Pure; what a log
-// does not tell (the age of a grant, the budget of a session) counts as nothing.
+// Applies the rules to logged turns: to explain turns that ran without the governor, and to simulate it on past days. Pure. Signals that
+// the log does not contain (the age of a grant, the budget of a session) count as 0.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ExplainedFinding, GovernorConfig } from '../../contracts/features/governor.ts';
@@ -8,7 +8,7 @@ import { applyToFollowed, follow, type Familiar, type Followed } from './signals
 
 const observing: GovernorConfig = { mode: 'observe' };
 
-/** The recorded findings, from the last assessment of each call. */
+/** The recorded findings from the last assessment of each call. Null if there is no assessment. */
 export function recordedFindings(events: readonly AnyEvent[]): ExplainedFinding[] | null {
   const tools = toolsOf(events);
   const assessed = events.filter((event): event is EventOf<'governor.assessed'> => event.type === 'governor.assessed');
@@ -22,11 +22,11 @@ export function recordedFindings(events: readonly AnyEvent[]): ExplainedFinding[
 interface PastTurn {
   readonly turn: Followed;
   costUsd: number;
-  /** Those of its session. */
+  /** The taint sources of the turn's session. */
   readonly sources: ReadonlySet<string>;
 }
 
-/** Follows turns of one session after the other, in the order of the log. */
+/** Follows the turns of several sessions in the order of the log. */
 export class PastTurns {
   readonly #perTurnUsd: number | null;
   readonly #familiar = new Map<string, Familiar>();
@@ -37,7 +37,7 @@ export class PastTurns {
     this.#perTurnUsd = perTurnUsd;
   }
 
-  /** The findings of the rules at this event. */
+  /** Returns the findings of the rules at this event. */
   apply(event: AnyEvent): ExplainedFinding[] {
     const { turnId, sessionId } = event;
     if (turnId === null) return [];
@@ -55,7 +55,7 @@ export class PastTurns {
   #judge(event: AnyEvent, { turn, costUsd, sources }: PastTurn): ExplainedFinding[] {
     if (event.type === 'policy.decided') {
       const { callId, tool, facts, decision, ruleId } = event.body;
-      // Skips calls the gate denied; calls denied by the governor, a hook or a verifier had passed it.
+      // Skips calls that the gate itself denied. Calls that the governor, a hook or a verifier denied had passed the gate.
       if (decision === 'deny' && !/^(governor|hook|verify)\./.test(ruleId)) return [];
       const budget = this.#perTurnUsd === null || this.#perTurnUsd === 0 ? 0 : Math.round((costUsd / this.#perTurnUsd) * 100);
       const moment = { facts, taint: { session: sources.size, derived: 0 }, budget, grantAgeDays: 0 };

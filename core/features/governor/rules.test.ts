@@ -1,4 +1,4 @@
-// The rules over a table of situations. Controls take out each rule, and lower each condition by one.
+// Checks the rules against a table of situations. Control tests remove each rule and lower each condition by one.
 
 import { expect, test } from 'vitest';
 import { signalNames, type SignalName } from '../../contracts/features/governor.ts';
@@ -6,7 +6,7 @@ import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
 import { conditionsOf, judge, rules } from './rules.ts';
 import { riskOf, type Signals } from './signals.ts';
 
-/** The class of a call decides its risk; a signal that is left out is 0. */
+/** The class of a call determines its risk. Signals that are left out are 0. */
 type Situation = readonly [toolClass: ToolClass, signals: Readonly<Partial<Record<SignalName, number>>>, rules: string];
 
 const situations: readonly Situation[] = [
@@ -293,7 +293,7 @@ const fired = (situation: (typeof situations)[number], among = rules): string =>
     .map(({ ruleId }) => ruleId)
     .join(' ');
 
-test('there are at least 200 situations, no two alike', () => {
+test('there are at least 200 distinct situations', () => {
   expect(situations.length).toBeGreaterThanOrEqual(200);
   expect(new Set(situations.map(([toolClass, given]) => JSON.stringify([toolClass, given]))).size).toBe(situations.length);
 });
@@ -312,7 +312,7 @@ test.each(rules.map(({ id }) => id))('control: without %s its situations differ'
   for (const situation of named) expect(fired(situation, without)).not.toBe(situation[2]);
 });
 
-test('each condition of each rule is held by a situation: one less, and it does not fire', () => {
+test('no rule fires if one of its conditions is missed by one', () => {
   for (const rule of rules) {
     for (const [signal, atLeast] of conditionsOf(rule)) {
       const just = situations.find(
@@ -325,7 +325,7 @@ test('each condition of each rule is held by a situation: one less, and it does 
   }
 });
 
-test('a finding names the first signal of its rule, and the value it had', () => {
+test('a finding names the first signal of its rule and its value', () => {
   const [toolClass, given] = ['exec', { failures: 3 }] as const;
   expect(judge(signalsOf([toolClass, given, '']), toolClass)).toMatchObject([
     { signal: 'failures', value: 3, ruleId: 'failures.escalate', directive: 'escalate' },

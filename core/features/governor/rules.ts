@@ -1,5 +1,5 @@
-// The rules of the governor, as data: when the signals of a call or an answer are so, this directive. The first condition names the signal
-// that is reported. A rule has no way to allow anything.
+// The rules of the governor, as data: if the signals of a call or an answer reach the thresholds, the directive applies. The first
+// condition names the signal that is reported. A rule cannot allow anything.
 
 import type { Directive, Finding, SignalName } from '../../contracts/features/governor.ts';
 import type { ToolClass } from '../../contracts/tools.ts';
@@ -7,18 +7,18 @@ import type { Signals } from './signals.ts';
 
 export interface Rule {
   readonly id: string;
-  /** The least of each signal. */
+  /** The minimum of each signal. */
   readonly when: Readonly<Partial<Record<SignalName, number>>>;
-  /** Only calls of these classes. */
+  /** Restricts the rule to calls of these classes. */
   readonly classes?: readonly ToolClass[];
-  /** It is about the answer of a turn as well. */
+  /** The rule also applies to the answer of a turn. */
   readonly ofAnswers?: true;
   readonly directive: Directive;
-  /** A sentence a person understands, about the call. */
+  /** A sentence about the call for a person. */
   readonly why: string;
 }
 
-/** Risks from here on: changes something; reaches out or runs code; harm that does not come back. */
+/** Risk thresholds: changes something; reaches out or runs code; cannot be undone. */
 const changing = 35;
 const acting = 55;
 const grave = 85;
@@ -116,7 +116,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
-/** The conditions of a rule, in their order. */
+/** The conditions of a rule, in order. */
 export function conditionsOf({ when }: Rule): [signal: SignalName, atLeast: number][] {
   return Object.entries(when) as [SignalName, number][];
 }
@@ -133,7 +133,9 @@ export function judge(signals: Signals, toolClass: ToolClass | null, all: readon
   return findings;
 }
 
-/** The first signal of conditions that all hold; null where one does not. Makes no list: it runs for each rule at each call. */
+/**
+ * The first signal of the conditions if all of them hold; otherwise null. Allocates nothing, because it runs for each rule at each call.
+ */
 function firingSignal(when: Rule['when'], signals: Signals): SignalName | null {
   let first: SignalName | null = null;
   let signal: SignalName;

@@ -1,4 +1,4 @@
-// The risk of a call, the doubt in an answer, and the cost of one evaluation.
+// The risk of a call, the hedging in an answer, and the cost of one evaluation.
 
 import { expect, test } from 'vitest';
 import type { CallFacts } from '../../contracts/tools.ts';
@@ -45,7 +45,7 @@ test('one evaluation takes at most 50 microseconds', () => {
   };
   turn.failures = 5;
   turn.contradictions = 2;
-  // Time of this thread alone: what else the machine does is not the rules' doing.
+  // The CPU time of this thread, so that other load on the machine does not count.
   const measure = (): number => {
     const before = process.threadCpuUsage();
     for (let round = 0; round < 500; round++) assessCall(turn, call, { mode: 'on' });

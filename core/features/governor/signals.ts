@@ -1,4 +1,4 @@
-// The governor's view of a turn, folded from its events, and the signals of one call or answer. Pure; reads no clock and no store.
+// The governor's state of a turn, built from its events, and the signals of one call or answer. Pure; reads no clock and no store.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { SignalName } from '../../contracts/features/governor.ts';
@@ -8,7 +8,7 @@ import type { TurnEvent } from '../../agent/brain/brain.ts';
 
 export type Signals = Readonly<Record<SignalName, number>>;
 
-/** Hosts and the first words of commands that the session has used. */
+/** The hosts and command names that the session has used. */
 export interface Familiar {
   readonly hosts: Set<string>;
   readonly commands: Set<string>;
@@ -22,9 +22,9 @@ export interface Followed {
   denials: number;
   contradictions: number;
   hedging: number;
-  /** The class and the arguments of calls, by id. */
+  /** The arguments and facts of the calls, by call id. */
   readonly calls: Map<string, { tool: string; args: string; facts: CallFacts | null; isPure: boolean }>;
-  /** The last result of each pure call, since the last change. */
+  /** The last result of each pure call since the last change. */
   readonly answers: Map<string, string>;
   readonly stopped: Set<ToolClass>;
   model: 'own' | 'stronger' | 'cheaper';
@@ -48,7 +48,7 @@ export function follow(familiar: Familiar = { hosts: new Set(), commands: new Se
   };
 }
 
-/** Takes one event in. What has no bearing changes nothing. */
+/** Applies one event. Irrelevant events change nothing. */
 export function applyToFollowed(turn: Followed, event: TurnEvent): void {
   switch (event.type) {
     case 'user.message':
@@ -92,7 +92,7 @@ function decided(turn: Followed, { callId, tool, decision, facts, idempotency }:
 
 const FAMILIAR_MAX = 2_000;
 
-/** From here on its hosts and its command are known. */
+/** Adds the hosts and the command of a call to those that are known. */
 export function note({ hosts, commands }: Familiar, facts: CallFacts): void {
   if (hosts.size < FAMILIAR_MAX) for (const host of facts.hosts) hosts.add(host);
   const command = commandOf(facts);
@@ -104,7 +104,7 @@ function finished(turn: Followed, { callId, outcome, resultHash }: EventBodies['
   ended(turn, callId, isWell);
   const call = turn.calls.get(callId);
   if (call === undefined || !isWell) return;
-  // A change to the world may well change the answer to the next question.
+  // A change may change the result of a repeated call, so earlier results are dropped.
   if (!call.isPure) return turn.answers.clear();
   const question = `${call.tool}\n${call.args}`;
   const before = turn.answers.get(question);
@@ -121,16 +121,16 @@ function ended(turn: Followed, callId: string, isWell: boolean): void {
 function directed(turn: Followed, { applied, class: toolClass }: EventBodies['governor.assessed']): void {
   if (applied.includes('stop_class') && toolClass !== undefined) turn.stopped.add(toolClass as ToolClass);
   if (applied.includes('escalate')) turn.model = 'stronger';
-  // A budget that is nearly spent comes first.
+  // A nearly spent budget takes precedence.
   if (applied.includes('cheaper')) turn.model = 'cheaper';
 }
 
-/** Facts about a call that its turn does not hold. */
+/** Facts about a call that are not part of the turn's state. */
 export interface CallMoment {
   readonly facts: CallFacts;
-  /** Sources the session has taken in, and those the call may derive from. */
+  /** The number of taint sources of the session, and of those that the call may derive from. */
   readonly taint: { readonly session: number; readonly derived: number };
-  /** Percent. */
+  /** In percent. */
   readonly budget: number;
   readonly grantAgeDays: number;
 }
@@ -151,7 +151,7 @@ export function signalsOfCall(turn: Followed, { facts, taint, budget, grantAgeDa
   };
 }
 
-/** An answer is no call: what belongs to calls alone is 0. */
+/** An answer is no call, so signals of calls are 0. */
 export function signalsOfAnswer(turn: Followed): Signals {
   const { failures, denials, contradictions, hedging, sources } = turn;
   return {
@@ -185,7 +185,7 @@ const STATED_RISK = 5;
 const STATED_MAX = 2;
 
 export function riskOf(facts: Pick<CallFacts, 'class' | 'risks' | 'runsFetched' | 'command' | 'request'>): number {
-  // A web request that only fetches discloses nothing but its address.
+  // A web request that only fetches discloses only its address.
   const base = facts.request?.reads === true ? 20 : classRisks[facts.class];
   const fetched = graveKind(facts) === 'network-code' ? FETCHED_RISK : 0;
   const stated = Math.min(facts.risks?.length ?? 0, STATED_MAX) * STATED_RISK;
@@ -198,14 +198,14 @@ function noveltyOf({ hosts, commands }: Familiar, facts: CallFacts): number {
   return unknownHosts + (command !== null && !commands.has(command) ? 1 : 0);
 }
 
-/** The first word that is no assignment of a variable. */
+/** The first word that is not a variable assignment. */
 function commandOf({ command }: CallFacts): string | null {
   if (command === null) return null;
   const words = command.plain?.argv ?? command.line.trim().split(/\s+/, 20);
   return words.find((word) => word !== '' && !/^[A-Za-z_][A-Za-z0-9_]*=/.test(word)) ?? null;
 }
 
-/** Field-tested phrases of doubt in English; a model that doubts in another language is not heard. */
+/** Field-tested English phrases of doubt. Doubt in other languages is not detected. */
 const hedges =
   /\b(?:i(?:'m| am) (?:not (?:sure|certain)|unsure|guessing)|i (?:think|believe|guess|assume|suspect)|(?:might|may|could) be|possibly|perhaps|probably|presumably|it(?: is|'s) (?:unclear|possible that)|as far as i (?:know|can tell)|not entirely (?:sure|clear)|i (?:cannot|can't|could not|couldn't) (?:verify|confirm))\b/gi;
 const HEDGED_CHARS_MAX = 20_000;

@@ -1,4 +1,5 @@
-// The governor in turns: what its directives do, that it only tightens, that observing changes nothing, and that a restart forgets nothing.
+// The governor in turns: the effect of its directives, that it only tightens, that observing changes nothing, and that its state survives a
+// restart.
 
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
@@ -68,7 +69,7 @@ function createBench(given: { mode?: GovernorConfig['mode']; verifier?: boolean;
   const policy: NonNullable<ConfigInput['policy']> = { rules: [{ when: { classes: [...toolClasses] }, then: 'allow' }] };
   const parts: { bench?: TurnBench } = {};
   const governor: { follow: TurnGovernor['follow'] } = {
-    // The log is there once the bench is: a governor is made for each look at it, as a restart makes one.
+    // The log exists only once the bench does. Each `follow` creates a governor, as a restart does.
     follow: (place) => {
       const { bench } = parts;
       if (bench === undefined) throw new Error('there is no bench yet');
@@ -94,7 +95,7 @@ const decided = (bench: TurnBench) => bench.of('trn_1', 'policy.decided').map(({
 
 const explain = ({ bench, config }: Bench) => createGovernorOps({ log: bench.log, clock: bench.clock, config, perTurnUsd: null });
 
-test('a grave call that a rule allows is verified, and asked about where nothing verifies', async () => {
+test('verifies a grave call that a rule allows, and asks if there is no verifier', async () => {
   const asked = createBench();
   asked.bench.script.push({ calls: [['pay', {}]] });
   expect(await asked.bench.ask('go')).toBe('waiting');
@@ -110,7 +111,7 @@ test('a grave call that a rule allows is verified, and asked about where nothing
   expect(checked.bench.of('trn_1', 'call.verified')).toMatchObject([{ ruleId: 'risk.validate' }]);
 });
 
-test('a session with much untrusted content is asked about what a rule allows', async () => {
+test('asks about allowed calls in a session with much untrusted content', async () => {
   const { bench, ran } = createBench();
   bench.taintOf = () => manySources;
   bench.script.push({ calls: [['shell', {}]] });
@@ -120,7 +121,7 @@ test('a session with much untrusted content is asked about what a rule allows', 
   expect([await bench.rest('trn_1'), ran]).toEqual(['done', ['shell']]);
 });
 
-test('what the gate asks anyway names both reasons, and only this call can be approved', async () => {
+test('an approval that the gate asks for names both reasons and covers only this call', async () => {
   const { bench } = createBench();
   bench.taintOf = () => ({ ...noTaint, session: [web], derived: [web] });
   bench.script.push({ calls: [['shell', {}]] });
@@ -129,7 +130,7 @@ test('what the gate asks anyway names both reasons, and only this call can be ap
   expect([ruleId, reason.endsWith(' It may derive from untrusted content.'), widerScope]).toEqual(['taint.unseen', true, null]);
 });
 
-test('observing records the same and changes nothing', async () => {
+test('observing records the same findings and changes nothing', async () => {
   const made = createBench({ mode: 'observe', verifier: true, stronger: 'lab/big' });
   const { bench, ran, verified } = made;
   bench.taintOf = () => manySources;
@@ -139,7 +140,7 @@ test('observing records the same and changes nothing', async () => {
   expect(bench.of('trn_1', 'governor.assessed')).toMatchObject([{ mode: 'observe', decision: 'allow', applied: [] }]);
 });
 
-test('off, a turn has the very events it has without a governor', async () => {
+test('when off, a turn has the same events as without a governor', async () => {
   const { bench } = createBench({ mode: 'off' });
   bench.taintOf = () => manySources;
   bench.script.push({ calls: [['shell', {}]] });
@@ -153,7 +154,7 @@ test('off, a turn has the very events it has without a governor', async () => {
   expect(watched.bench.events('trn_1').flatMap(({ type }) => (type === 'governor.assessed' ? [] : [type]))).toEqual(types);
 });
 
-test('a class that keeps failing is stopped for the turn, also after a restart', async () => {
+test('stops a class that keeps failing for the turn, even after a restart', async () => {
   const { bench, ran } = createBench();
   for (let round = 0; round < 5; round++) bench.script.push({ calls: [['break', { at: `host${round}` }]] });
   bench.script.push({ calls: [['break', { at: 'again' }]] }, { hang: true });
@@ -168,7 +169,7 @@ test('a class that keeps failing is stopped for the turn, also after a restart',
   expect([decided(bench).at(-1)?.slice(0, 2), ran.length]).toEqual([['break', 'deny'], 5]);
 });
 
-test('a stopped class stays stopped, though a call that was under way then succeeded', () => {
+test('a stopped class stays stopped if a call in flight succeeds', () => {
   const turn = follow();
   const facts = { class: 'exec' as const, paths: [], command: null, hosts: [] };
   const finding = { signal: 'classFailures' as const, value: 5, ruleId: 'failures.stop-class', directive: 'stop_class' as const };
@@ -180,7 +181,7 @@ test('a stopped class stays stopped, though a call that was under way then succe
   expect(assessCall(turn, others, { mode: 'on' })).toBe(null);
 });
 
-/** Approves whatever is asked until the turn rests for good, or hangs. */
+/** Approves every request until the turn is idle; waits at most 500 ms per round. */
 async function restOrApprove(bench: TurnBench, turnId: string, times: number): Promise<void> {
   for (let round = 0; round < times; round++) {
     const status = await Promise.race([bench.rest(turnId), new Promise((resolve) => setTimeout(resolve, 500, 'hangs'))]);
@@ -189,7 +190,7 @@ async function restOrApprove(bench: TurnBench, turnId: string, times: number): P
   }
 }
 
-test('another answer to the same question is a contradiction, and wants a second opinion', async () => {
+test('a different result of the same call is a contradiction and gets a second opinion', async () => {
   const made = createBench();
   made.bench.script.push({ calls: [['look', { at: '' }]] }, { calls: [['look', { at: '' }]] }, { say: 'done' });
   expect(await made.bench.ask('go')).toBe('done');
@@ -204,7 +205,7 @@ test('an escalated turn continues with the stronger model, unless the person cho
   expect(bench.of('trn_1', 'model.requested').map(({ model }) => model)).toEqual(['lab/m', 'lab/big']);
 });
 
-test('a host that the session has used before is no longer new', async () => {
+test('a host that the session has used before is not new', async () => {
   const { bench } = createBench();
   bench.taintOf = () => ({ ...noTaint, session: [web] });
   bench.script.push({ calls: [['get', { at: 'a.example' }]] });
@@ -216,7 +217,7 @@ test('a host that the session has used before is no longer new', async () => {
   expect(await bench.ask('again')).toBe('done');
 });
 
-test('what is explained is what was recorded; with the governor off, the rules over the log', async () => {
+test('explains recorded findings, or applies the rules to the log if it was off', async () => {
   const made = createBench({ mode: 'off' });
   made.bench.script.push({ calls: [['pay', {}]] });
   await made.bench.ask('go');
@@ -244,7 +245,7 @@ test('what is explained is what was recorded; with the governor off, the rules o
   expect(await explain(observed)['governor.explain']({ turnId: 'trn_1' }, caller)).toEqual({ ...explained, recorded: true });
 });
 
-test('trying it on past turns says what it would have done, and writes nothing', async () => {
+test('simulates past turns without writing anything', async () => {
   const made = createBench({ mode: 'off' });
   const { bench } = made;
   bench.script.push({ calls: [['pay', {}]] }, { say: 'paid' }, { calls: [['look', { at: '' }]] });
@@ -278,7 +279,7 @@ test('trying it on past turns says what it would have done, and writes nothing',
   expect(await explain(made)['governor.try']({ days: 2 }, caller)).toMatchObject({ turns: 0, calls: 0 });
 });
 
-test('whatever a turn looks like, a decision only becomes stricter', () => {
+test('a decision only becomes stricter, for any turn', () => {
   const strictness = { allow: 0, ask: 1, deny: 2 } as const;
   const count = fc.integer({ min: 0, max: 8 });
   const situations = fc.record({

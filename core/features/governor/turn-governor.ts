@@ -1,4 +1,5 @@
-// The governor at work: one followed turn each, and what each session has used before, read from the log once when a call makes it matter.
+// The running governor: follows each turn, and remembers the hosts and commands that each session has used. They are read from the log
+// once, when a call needs them.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Assessed, GovernorConfig } from '../../contracts/features/governor.ts';
@@ -16,11 +17,11 @@ export interface TurnGovernorDeps {
   readonly log: Pick<SessionLog, 'reads'>;
   readonly policy: Pick<PolicyStore, 'grant'>;
   readonly budget: Pick<BudgetBook, 'states'>;
-  /** Whether any budget is set: without one nothing is spent of it. */
+  /** Whether any budget is set. Without one the spent share is 0. */
   readonly hasLimits: boolean;
 }
 
-/** Least recently used sessions beyond this are forgotten, and read again when they matter. */
+/** Sessions beyond this number are evicted, least recently used first, and read again when needed. */
 const SESSIONS_MAX = 200;
 const DECISIONS_READ = 500;
 const DAY_MS = 86_400_000;
@@ -63,7 +64,7 @@ export class TurnGovernor implements GovernorPort {
     return assessCall(turn, { ...moment, callId, decision: decision.decision }, this.#deps.config);
   }
 
-  /** Of the narrowest limit. */
+  /** The spent share of the tightest limit, in percent. */
   #spentPercent(place: BudgetPlace): number {
     if (!this.#deps.hasLimits) return 0;
     const { sessionId, nowMs } = place;
@@ -101,7 +102,7 @@ export class TurnGovernor implements GovernorPort {
   }
 }
 
-/** A model that the person chose for this message stays. */
+/** The model for the turn. A model that the person chose for this message is kept. */
 function modelFor(turn: Followed, model: string, { stronger, cheaper }: GovernorConfig): string {
   if (turn.isChosen || turn.model === 'own') return model;
   return (turn.model === 'stronger' ? stronger : cheaper) ?? model;

@@ -1,5 +1,5 @@
-// Reads the one list of health: what every part finds about itself, the repair of a finding, and the ways back a person may ask for.
-// A check and a plan change nothing; what is run is recorded.
+// Collects the health findings of every part, repairs findings, and runs the recovery plans that a person asks for. Checks and plans change
+// nothing; what is run is recorded.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -32,7 +32,7 @@ export class Doctor {
     return { ok: checks.every((check) => check.ok), checks };
   }
 
-  /** Describes the repair of a finding, and performs it with `run`. Fails with not_found, or with conflict where there is no repair. */
+  /** Describes the repair of a finding, and with `run` performs it. Fails with not_found, or with conflict if there is no repair. */
   async fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>> {
     const finding = (await this.#findings(checkId)).find(({ id }) => id === checkId);
     const repair = finding?.repair;
@@ -54,7 +54,7 @@ export class Doctor {
     return { kinds: recoveryKindSchema.options.flatMap((kind) => known.filter((one) => one.kind === kind)).map(namedOnly) };
   }
 
-  /** Fails with not_found where there is nothing of that name, with conflict where there is nothing to do. */
+  /** Fails with not_found for an unknown kind, and with conflict if there is nothing to do. */
   async plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>> {
     const { clock, ids } = this.#spine;
     const recovery = this.#recoveries().find((one) => one.kind === kind);
@@ -68,7 +68,7 @@ export class Doctor {
     return { planId, kind, target, will: [...will], lost: [...lost], keeps: [...keeps], runs: run !== null };
   }
 
-  /** Fails with not_found for a plan that is not there any more, conflict, panic_engaged, or as what it does. */
+  /** Fails with not_found if the plan no longer exists, with conflict or panic_engaged, or as the plan does. */
   async run(planId: string, by: string): Promise<OpResult<'recovery.run'>> {
     const { clock, panic } = this.#spine;
     const plan = this.#plans.get(planId);
@@ -80,7 +80,7 @@ export class Doctor {
     if (panic.engaged) throw new AppError('panic_engaged', 'Nothing is recovered while everything is stopped.');
     if (plan.run === null)
       throw new AppError('conflict', 'This is done by hand, as the plan says.', { data: { hint: plan.will.join(' ') } });
-    // Before it begins: a plan is run once, whatever comes of it.
+    // Removed before it starts, so that a plan runs only once even if it fails.
     this.#plans.delete(planId);
     const { kind, target } = plan;
     const did = [...(await plan.run(by))];
@@ -92,7 +92,7 @@ export class Doctor {
     return this.#sources.flatMap(({ recoveries = [] }) => recoveries);
   }
 
-  /** The quick look first; what it finds nothing wrong with may still be ill on a closer one. */
+  /** Runs the quick checks first. A finding that is fine there may still fail in the full checks. */
   async #findings(checkId: string): Promise<readonly Finding[]> {
     const quick = await this.#look(false);
     const found = quick.find(({ id }) => id === checkId);
@@ -106,7 +106,7 @@ export class Doctor {
       try {
         found.push(...(await source.check(full)));
       } catch (cause) {
-        // One check that breaks is a finding, and must not hide the others.
+        // A check that throws becomes a finding, so that it does not hide the others.
         const why = cause instanceof Error ? cause.message : String(cause);
         found.push(unwell('doctor', `A check could not be made: ${why}.`, 'Look at the other findings first.'));
       }

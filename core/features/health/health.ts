@@ -1,5 +1,4 @@
-// Health: what a person would check by hand, each finding in plain words with what to do, and the ways back from trouble. One list, to which
-// every feature adds what it says of itself.
+// Health: findings in plain words with a remedy, and guided recovery. Every feature adds its checks to one list.
 
 import type { HealthSource } from '../../contracts/health.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -20,7 +19,7 @@ type Taken = Pick<Spine, 'home' | 'ids' | 'environment' | 'facts' | 'options'> &
   StateChecksDeps &
   WaysBackDeps & {
     readonly wings: readonly Wing[];
-    /** Those of the host program and of fault tests. */
+    /** Options of the host program and of fault tests. */
     readonly options: { readonly moreChecks?: HealthSource['check']; readonly faults?: { readonly machine?: Pick<Machine, 'freeBytes'> } };
   };
 

@@ -1,4 +1,4 @@
-// Checks of the machine: the disk, the owner of the folder, leftovers of another run, the clock, the programs commands need.
+// Checks of the machine: the disk, the owner of the folder, leftovers of another run, the clock, and programs that commands need.
 
 import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -17,7 +17,7 @@ type Checked = Pick<Spine, 'log' | 'home' | 'facts' | 'clock' | 'environment'> &
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
 const CLOCK_SLACK_MS = 300_000;
 const NEWEST_LOOKED_AT = 200;
-/** Files that hold what opens everything else. */
+/** Files with secrets that open everything else. */
 const privateFiles = ['secrets.vault', 'instance.json'] as const;
 const othersMay = 0o077;
 
@@ -73,7 +73,7 @@ function checkPermissions({ home, platform }: Checked): Finding {
   return unwell('permissions', detail, 'trayclaw doctor --fix', close);
 }
 
-/** This process holds the lock of the folder, so a file that names another is of a run that ended without taking it away. */
+/** This process holds the lock of the folder, so a file that names another process was left by a run that did not clean up. */
 function checkInstance({ home, pid }: Checked): Finding {
   const path = join(home, 'instance.json');
   const owner = ownerIn(path);
@@ -91,7 +91,7 @@ function ownerIn(path: string): number | 'unreadable' | null {
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    // Missing is the usual case.
+    // The file is usually missing.
     return null;
   }
   const parsed = parseJson(text);
@@ -126,7 +126,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Missing or not executable.
+    // The file is missing or not executable.
     return false;
   }
 }

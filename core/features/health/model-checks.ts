@@ -1,4 +1,5 @@
-// Models and their providers: whether there is one, whether its key is there and its server can be reached, and what it costs.
+// Checks of models and providers: whether a model is set, whether its key resolves and its server can be reached, and whether its price is
+// known.
 
 import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/turn-words.ts';
@@ -12,16 +13,16 @@ import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
 
 export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'config' | 'secrets' | 'tools'> {
-  /** As they are now. */
+  /** The current models. */
   readonly models: Pick<ModelRouter, 'ready' | 'defaultChoice' | 'cost' | 'list' | 'lookAtServers'>;
   readonly ops: () => Pick<OpHandlers, 'model.test'>;
-  /** How the newest request of a turn to the model ended; null where there was none. */
+  /** The outcome of the newest request of a turn to the model; null if there was none. */
   newestCall(ref: string): { readonly ok: boolean; readonly atMs: number } | null;
 }
 
 const REACH_MS = 1_500;
 const LIST_MAX_MS = 3_000;
-/** An answer of a turn says so long that the next one works as well. */
+/** A successful turn is recent evidence for this long that the next one works as well. */
 const RECENT_MS = 60 * 60_000;
 const PROVIDERS_MAX = 20;
 const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
@@ -53,7 +54,7 @@ function checkModel({ models }: ModelChecksDeps): Finding {
   return well('model', ref.startsWith('demo/') ? `${ref}: the offline demo, not a language model.` : ref);
 }
 
-/** Only where a limit in US dollars is set: then it must be known what the model costs. */
+/** Checks the price only if a limit in US dollars is set, because only then it must be known. */
 function checkPrice({ config: { budget }, models }: ModelChecksDeps): Finding[] {
   const { ref } = models.defaultChoice();
   const limits = { turn: budget.perTurnUsd, session: budget.perSessionUsd, day: budget.perDayUsd };
@@ -73,14 +74,17 @@ function checkToolCount({ tools }: ModelChecksDeps): Finding[] {
 const priceOfRoute =
   'Set the prices of its candidates under providers.NAME.prices, or a limit in tokens: trayclaw config set budget.perDayTokens 1000000';
 
-/** The braces are YAML, so that names with dots in them need no other form. */
+/** The braces are YAML, so that model names with dots need no other notation. */
 function priceCommand(ref: string): string {
   const slash = ref.indexOf('/');
   const prices = `{"${ref.slice(slash + 1)}": {inputUsdPerMillion: 1, outputUsdPerMillion: 2}}`;
   return `Set its prices, here with your figures: trayclaw config set providers.${ref.slice(0, slash)}.prices '${prices}'; or a limit in tokens: trayclaw config set budget.perDayTokens 1000000`;
 }
 
-/** Only a server that takes what a turn sends answers turns. To ask costs a request; the quick look goes by what is known. */
+/**
+ * Checks that the server accepts a request like that of a turn. The full check sends one, which costs money; the quick check uses recent
+ * results.
+ */
 async function checkTurn(deps: ModelChecksDeps, full: boolean): Promise<Finding[]> {
   const { ref } = deps.models.defaultChoice();
   if (ref === null || ref.startsWith('demo/')) return [];
@@ -109,7 +113,7 @@ async function recallTurn(deps: ModelChecksDeps, ref: string): Promise<Finding> 
   return well('model.turn', `${ref} answered a turn ${counted(Math.floor(ageMs / 60_000), 'minute')} ago.`);
 }
 
-/** Finds the model in its server's list, which costs nothing; the server is asked at most once in a few minutes. */
+/** Looks the model up in its server's list, which costs nothing. The list is cached for a few minutes. */
 async function lookUp(models: ModelChecksDeps['models'], ref: string): Promise<{ error: ErrorBody | null; isMissing: boolean }> {
   await models.lookAtServers(AbortSignal.timeout(LIST_MAX_MS));
   const { failed, models: listed } = models.list();
@@ -117,7 +121,7 @@ async function lookUp(models: ModelChecksDeps['models'], ref: string): Promise<{
   return { error, isMissing: listed.some((model) => model.ref === ref && model.missing === true) };
 }
 
-/** Checks that the keys resolve and the server accepts a connection. Sends nothing. */
+/** Checks that the keys resolve and that the server accepts a connection. Sends nothing. */
 async function checkProvider(deps: ModelChecksDeps, name: string, provider: ProviderConfig): Promise<Finding[]> {
   const id = `provider.${name}`;
   const keys = keysOf(provider).filter((ref) => ref !== null);

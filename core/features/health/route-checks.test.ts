@@ -27,27 +27,27 @@ async function check(given: ConfigInput, missing: readonly string[] = []) {
 
 const routes = (...candidates: string[]) => ({ models: { routes: { everyday: { candidates } } } });
 
-test('a route whose candidates can all be asked is well', async () => {
+test('a route with usable candidates is well', async () => {
   expect(await check(routes('lab/a', 'cloud/c'))).toEqual([['route.everyday', true, 'route/everyday leads to lab/a, cloud/c.']]);
 });
 
-test('a candidate without a provider is named', async () => {
+test('names a candidate without a provider', async () => {
   const [found] = await check(routes('lab/a', 'gone/b'));
   expect(found?.[2]).toContain('gone/b has no provider: "gone" is not set up.');
 });
 
-test('a candidate is named only when none of its keys can be read', async () => {
+test('names a candidate only if none of its keys can be read', async () => {
   expect((await check(routes('cloud/c'), ['env:A']))[0]?.[1]).toBe(true);
   const [found] = await check(routes('lab/a', 'cloud/c'), ['env:A', 'env:B']);
   expect(found?.[2]).toContain('cloud/c cannot be asked: env:A is not set.');
 });
 
-test('a route that leads nowhere is unwell', async () => {
+test('a route without usable candidates is unwell', async () => {
   const local = { models: { routes: { private: { candidates: ['cloud/c'], localOnly: true } } } };
   expect((await check(local))[0]?.slice(0, 2)).toEqual(['route.private', false]);
 });
 
-test('a route that is named and not there is unwell', async () => {
+test('a missing route is unwell', async () => {
   const found = await check({ models: { default: 'route/none' }, agents: { scout: { model: 'route/other' } } });
   expect(found.map(([id, ok]) => [id, ok])).toEqual([
     ['route.none', false],

@@ -1,4 +1,4 @@
-// The routes of config.yaml: whether each leads anywhere, and which of its candidates can never be asked. Asks no server.
+// Checks of the routes of config.yaml: whether each has usable candidates, and which candidates can never be used. Contacts no server.
 
 import type { Config } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';

@@ -10,7 +10,7 @@ import type { Spine } from '../feature.ts';
 
 export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic'> {
   readonly loaded: Pick<LoadedConfig, 'path' | 'warnings'>;
-  /** Settings that came from the caller, not a file. */
+  /** Settings passed by the caller instead of a file. */
   readonly options: { readonly config?: unknown };
   readonly outbound: Pick<OutboundRows, 'list'>;
   readonly secrets: Pick<Secrets, 'status' | 'list' | 'unread'>;
@@ -52,12 +52,15 @@ function checkOutbox({ outbound }: StateChecksDeps): Finding {
   return unwell('outbox', detail, 'trayclaw outbox list, then trayclaw outbox settle ID sent, resend or drop');
 }
 
-/** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */
+/**
+ * Many machines have no keychain, and env: and file: references work without one. A locked store is a problem only if a secret in it was
+ * needed.
+ */
 async function checkSecrets({ secrets }: StateChecksDeps): Promise<Finding> {
   const { store, locked, detail } = await secrets.status();
   if (store === 'none') return well('secrets', `${detail} References env:NAME and file:PATH need neither.`);
   const { unread } = secrets;
-  // Where nothing that was asked for is in it, a lock is no fault: what needs a secret says so when it is used.
+  // If no secret in the store was needed, the lock is only a warning. A later use of a secret reports the lock.
   if (locked)
     return (unread === null ? warning : unwell)('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
   try {
@@ -70,7 +73,7 @@ async function checkSecrets({ secrets }: StateChecksDeps): Promise<Finding> {
   }
 }
 
-/** The file as it stands now: what was changed since the start holds from the next one on, if it can be read then. */
+/** Checks the current file: changes since the start apply from the next start on, if the file can be read then. */
 async function checkConfig({ loaded, options }: StateChecksDeps): Promise<Finding[]> {
   if (options.config !== undefined) return [];
   const { problem } = await readSettings(loaded.path);

@@ -1,4 +1,4 @@
-// Checks of the stored data: the database, its chain, its indexes, artifacts, backups, and leftovers of an interrupted run.
+// Checks of the stored data: the database, its hash chain, its indexes, artifacts, backups, and leftovers of an interrupted run.
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const WAL_BYTES_MAX = 64 * 1024 * 1024;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const BACKUP_DAYS_MAX = 30;
-/** With fewer events, a missing backup is no problem. */
+/** With fewer events, a missing backup is not a problem. */
 const BACKUP_EVENTS_MIN = 5_000;
 const restoreHint = 'Restore a backup: trayclaw backup list, then trayclaw backup restore FILE';
 const leftoverPlaces: readonly (readonly [folder: string, name: RegExp])[] = [
@@ -97,7 +97,7 @@ function checkEnd({ log }: Stored): Finding {
   return unwell('log-end', gaps.map(({ body }) => describeGap(body)).join(' '), gapAdvice);
 }
 
-/** Reading is what finds an event that cannot be read, and notes it. */
+/** Reads the events, since reading detects and records events that cannot be read. */
 function checkEvents({ log }: Stored, full: boolean): Finding {
   let from = full ? 0 : Math.max(0, log.lastSeq - TAIL_EVENTS);
   for (;;) {
@@ -189,7 +189,7 @@ function checkLeftovers({ home, clock }: Stored): Finding {
   return unwell('leftovers', detail, 'trayclaw doctor --fix', remove);
 }
 
-/** Files only an interrupted step can have left: each is made under such a name and given its own when it is whole. */
+/** Files that only an interrupted step can have left: each file has a temporary name until it is complete. */
 function leftovers(home: string): string[] {
   return leftoverPlaces.flatMap(([place, pattern]) =>
     namesIn(join(home, place)).flatMap((name) => (pattern.test(name) ? [join(home, place, name)] : [])),
@@ -200,7 +200,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // A folder that is not there holds nothing.
+    // A missing folder has no entries.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-// The larger ways back from trouble. A plan says what will change and what is lost and changes nothing.
+// The larger recovery plans. A plan describes the changes and losses, and changes nothing itself.
 
 import { existsSync } from 'node:fs';
 import { AppError, noSession } from '../../contracts/errors.ts';
@@ -11,7 +11,7 @@ import type { Spine } from '../feature.ts';
 
 export interface WaysBackDeps extends Pick<Spine, 'log' | 'checkpoints'> {
   readonly turns: { readonly runningTurns: number; forgetSession(sessionId: string): void };
-  /** Empties what usage and costs are read from and fills it again from the log. */
+  /** Rebuilds the usage and cost tables from the log. */
   rebuildUsage(): void;
   readonly ops: () => Pick<OpHandlers, 'checkpoint.restore'>;
 }
@@ -67,7 +67,7 @@ export function rebuildSearch(log: Spine['log']): void {
   while (log.activity.catchUp());
 }
 
-/** The file of a running program cannot be replaced under it. */
+/** The steps are manual, because the database of a running program cannot be replaced. */
 export function planRestore({ home }: Pick<Spine, 'home'>, target: string | null): Plan {
   const backups = listBackups(home);
   if (target !== null && target !== 'last' && !existsSync(target)) {
@@ -118,7 +118,7 @@ function planReset({ log, turns }: WaysBackDeps, agentId: string): Plan {
   };
 }
 
-/** By title and id, the first of them. */
+/** The titles and ids of the first sessions. */
 function namesOf(sessions: readonly { readonly sessionId: string; readonly title: string }[]): string {
   const named = sessions.slice(0, NAMED_MAX).map(({ sessionId, title }) => (title === '' ? sessionId : `"${title}" (${sessionId})`));
   return [...named, ...(sessions.length > NAMED_MAX ? [`and ${sessions.length - NAMED_MAX} more`] : [])].join(', ');
@@ -170,7 +170,7 @@ function planUndo(deps: WaysBackDeps): Plan {
   };
 }
 
-/** Calls that an undo began to take back and that no later one took back whole. */
+/** Calls whose undo was interrupted and not completed later. */
 function interruptedCalls({ checkpoints }: WaysBackDeps): string[] {
   const undos = checkpoints.list({ limit: UNDOS_LOOKED_AT }).filter(({ undoes }) => undoes.length > 0);
   const isDone = (callId: string, seq: number): boolean =>

@@ -1,5 +1,5 @@
-// The queue of subagents: one agent's turn calls another, waits or continues, and receives the result once. All of its state is in the log,
-// so it resumes after a crash at any point. Runs no turn and decides no permission.
+// The queue of subagents: a turn of one agent calls another agent, waits or continues, and receives the result once. All state is in the
+// log, so the queue resumes after a crash at any point. Runs no turn and decides no permission.
 
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
@@ -17,7 +17,7 @@ const RETRY_FIRST_MS = 2_000;
 const RETRY_MOST_MS = 60_000;
 const outOfTime = 'timeout';
 const passing: readonly (ErrorCode | undefined)[] = ['model_rate_limited', 'model_unavailable', 'model_timeout', 'model_cut_off'];
-/** Nothing can be started or delivered now; retried later. */
+/** Errors after which nothing can be started or delivered now, so it is retried later. */
 const notNow: readonly ErrorCode[] = ['panic_engaged', 'queue_full', 'shutting_down'];
 
 export class HelperQueue {
@@ -35,8 +35,8 @@ export class HelperQueue {
   }
 
   /**
-   * Commits the call before it returns; the same call again meets the same job. Fails with not_found, denied, queue_full,
-   * panic_engaged, shutting_down or a store error.
+   * Commits the call before it returns. A repeated call returns the existing job. Fails with not_found, denied, queue_full, panic_engaged,
+   * shutting_down or a store error.
    */
   call(from: CallPlace, wanted: WantedHelp): HelperJob {
     const { rows, limits, panic, crashPoints } = this.#deps;
@@ -57,7 +57,7 @@ export class HelperQueue {
     return this.job(body.jobId);
   }
 
-  /** Resolves with the ended job; rejects with `cancelled` when the signal aborts, which ends nothing. */
+  /** Resolves with the ended job. Rejects with `cancelled` if the signal aborts, without cancelling the job. */
   async whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob> {
     const job = this.job(jobId);
     if (job.state === 'finished') return job;
@@ -85,7 +85,7 @@ export class HelperQueue {
     return job;
   }
 
-  /** The models of the helpers above a turn, nearest first; null for one with the agent's own. */
+  /** The models of the subagents above a turn, nearest first; null for a subagent with its agent's own model. */
   modelsAbove(turnId: string): (string | null)[] {
     const models: (string | null)[] = [];
     for (let job = this.#deps.rows.byHelperTurn(turnId); job !== null; job = this.#deps.rows.byHelperTurn(job.from.turnId))
@@ -93,23 +93,23 @@ export class HelperQueue {
     return models;
   }
 
-  /** The newest first; of one session, or of all. */
+  /** Newest first; of one session, or with null of all. */
   list(sessionId: string | null): HelperJob[] {
     return this.#deps.rows.list(sessionId);
   }
 
-  /** The sessions of its subagents, and of all subagents these called. */
+  /** The sessions of the session's subagents, and of all subagents below them. */
   sessionsBelow(sessionId: string): string[] {
     return this.#deps.rows.sessionsBelow(sessionId);
   }
 
-  /** Ends a subagent and all subagents it called. An ended one is ignored. Fails with not_found. */
+  /** Cancels a subagent and all subagents below it. Ignores a subagent that has ended. Fails with not_found. */
   cancel(jobId: string, by: string, reason: string): HelperJob {
     this.#cancel(this.job(jobId), by, reason);
     return this.job(jobId);
   }
 
-  /** Resumes the work of an earlier run: ends subagents whose callers no longer wait, starts waiting ones, delivers results. */
+  /** Resumes the work of an earlier run: ends subagents whose callers no longer wait, starts queued ones, and delivers results. */
   begin(): void {
     for (const job of this.#deps.rows.open()) this.#attempt(job, () => this.#takeUp(job));
     this.#pump();
@@ -135,7 +135,7 @@ export class HelperQueue {
   #hasRoom({ depth, from }: Pick<HelperJob, 'depth' | 'from'>): boolean {
     const { rows, limits } = this.#deps;
     const { level, ofTurn } = rows.working(depth, from.turnId);
-    // Counted by level: a subagent that waits for its own subagents never takes their place.
+    // Counted by level, so that a waiting subagent never takes a place that its subagents need.
     return level < limits.atOnce && ofTurn < limits.perTurn;
   }
 
@@ -149,7 +149,7 @@ export class HelperQueue {
   #start(job: HelperJob): void {
     const { turns, log, crashPoints } = this.#deps;
     const sessionId = `${helperSessionPrefix}${job.jobId}`;
-    // It works where its caller does.
+    // The subagent works in its caller's workspace.
     const workspace = log.index.session(job.from.sessionId)?.workspace ?? null;
     const created = {
       title: job.label,
@@ -167,7 +167,7 @@ export class HelperQueue {
       ...(job.model === undefined
         ? { text: taskOf(job, caller, this.#deps.instructions()), ...this.#carried(job) }
         : { text: job.task, model: job.model }),
-      // A start after a crash meets the turn that was begun.
+      // After a crash, the key returns the turn that was already started.
       dedupeKey: `task:${job.jobId}`,
       untrusted: this.#deps.sourcesOf(job.from.sessionId),
       before: log.index.session(sessionId) === null ? [{ type: 'session.created', body: created }] : [],
@@ -179,13 +179,13 @@ export class HelperQueue {
     this.#lookAt(this.job(job.jobId));
   }
 
-  /** Where a group of nodes shares one queue, the turn of a subagent here is the place where the answer of the node arrives. */
+  /** If a group of nodes shares one queue, the subagent's turn here only receives the answer of the node. */
   #carried({ agentId }: HelperJob): { readonly model?: string } {
     const model = this.#deps.carrierOf(agentId);
     return model === null ? {} : { model };
   }
 
-  /** Ends the job when its turn has ended. */
+  /** Ends the job if its turn has ended. */
   #lookAt(job: HelperJob): void {
     const { log, limits, clock } = this.#deps;
     if (job.state !== 'running' || job.helperTurnId === null || job.helperSessionId === null) return;
@@ -206,7 +206,7 @@ export class HelperQueue {
   #again(job: HelperJob): void {
     if (job.state !== 'retrying' || job.helperTurnId === null || job.helperSessionId === null) return;
     const { turns, log } = this.#deps;
-    // Restarted before a crash, and not recorded yet.
+    // The turn may have been restarted before a crash without a record.
     const newest = log.index.lastTurn(job.helperSessionId)?.turnId ?? job.helperTurnId;
     const turnId = newest === job.helperTurnId ? turns.retry(job.helperTurnId, { model: null, by: ownChannels.helper }).turnId : newest;
     const body = { jobId: job.jobId, sessionId: job.helperSessionId, turnId, attempt: job.attempt + 1 };
@@ -225,7 +225,7 @@ export class HelperQueue {
     try {
       this.#deps.turns.cancel(job.helperTurnId, reason, this.#deps.panic.engaged ? 'panic' : 'person');
     } catch (cause) {
-      // It ended in between.
+      // The turn has ended in the meantime.
       if (toAppError(cause).code !== 'turn_not_running') throw cause;
     }
     this.#lookAt(this.job(job.jobId));
@@ -240,7 +240,7 @@ export class HelperQueue {
     this.#pump();
   }
 
-  /** The finished turns of earlier attempts. */
+  /** The ends of the turns of earlier attempts. */
   #spentBefore(job: HelperJob): readonly EventBodies['turn.finished'][] {
     const earlier = this.#deps.rows.turnsOf(job.jobId).filter((turnId) => turnId !== job.helperTurnId);
     const ends = earlier.map((turnId) => this.#deps.log.reads.turnEnd(job.helperSessionId ?? '', turnId));
@@ -252,7 +252,10 @@ export class HelperQueue {
     for (const job of this.#deps.rows.undelivered()) this.#attempt(job, () => this.#deliver(job));
   }
 
-  /** Once, by its key, as a message in the session that called, with the rights of the turn that did. */
+  /**
+   * Delivers the result as a message in the calling session, with the bounds of the calling turn. The key ensures that it is delivered
+   * once.
+   */
   #deliver(job: HelperJob): void {
     const caller = startOf(this.#deps, job.from);
     const { bounds, helper } = caller;
@@ -270,7 +273,7 @@ export class HelperQueue {
     });
   }
 
-  /** Runs outside of the commit it hears about; what it writes is committed separately. */
+  /** Runs after the commit that it is notified of, because its own writes are a separate commit. */
   #hear(events: readonly AnyEvent[]): void {
     const relevant = events.filter(({ type }) => heardTypes.has(type));
     if (relevant.length === 0) return;
@@ -325,7 +328,7 @@ export class HelperQueue {
     this.#timers.add(callOff);
   }
 
-  /** One subagent that fails to continue does not affect the others. A step that is not possible yet is retried later. */
+  /** An error of one subagent does not affect the others. A step that is not possible yet is retried later. */
   #attempt(job: HelperJob, action: () => void): void {
     try {
       action();

@@ -1,4 +1,4 @@
-// The texts about subagents: the task a subagent receives, the answer its caller gets, how it ended. Pure.
+// The texts about subagents: the task that a subagent receives, the answer that its caller gets, and how it ended. Pure.
 
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -8,14 +8,14 @@ import type { HelperJob } from './rows.ts';
 
 export type EndedHelp = Pick<EventBodies['a2a.finished'], 'status' | 'text' | 'usage' | 'costUsd'>;
 
-/** The maximum length of an answer that is passed on; the whole answer is in the subagent's session. */
+/** The maximum length of an answer that is passed on. The whole answer is in the subagent's session. */
 const TEXT_MAX = 30_000;
 
 export function taskOf({ task }: HelperJob, caller: string, instructions: string): string {
   return `${task}\n\n(${fillPrompt(instructions, { caller })})`;
 }
 
-/** The end of a helper's turn as the end of its job. */
+/** Converts the end of a subagent's turn to the end of its job. */
 export function endOf(
   end: EventBodies['turn.finished'],
   about: { readonly outOfTime: boolean; readonly spent: readonly EventBodies['turn.finished'][] },
@@ -32,7 +32,7 @@ export function endOf(
   };
 }
 
-/** The message in the session that called. */
+/** The message in the calling session. */
 export function answerOf(job: HelperJob): string {
   return `The subagent ${job.agentId} that was started in the background (${job.jobId}, "${job.label}") ${endWords[job.status ?? 'failed']}\n\n${job.text}`.trim();
 }

@@ -1,4 +1,4 @@
-// Subagents: one agent's turn calls another agent, waits or continues, and receives the result once.
+// Subagents: a turn of one agent calls another agent, waits or continues, and receives the result once.
 
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
@@ -10,13 +10,13 @@ import { createHelperTools } from './tools.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'sources' | 'crashPoints'> & {
   readonly agents: AgentRegistry;
-  /** Instructions of the program's own, as the person left them. */
+  /** TrayClaw's own prompts, as the person edited them. */
   readonly prompt: PromptText;
   /** Calls that leave this machine. */
   readonly remote: {
-    /** The host that a task for this agent goes to; null for an agent of this machine. */
+    /** The host that a task for this agent is sent to; null for an agent of this machine. */
     readonly hostOf: (agentId: string) => string | null;
-    /** The model by which another transport carries a call of this agent; null for the queue here. */
+    /** The model through which another transport runs a call of this agent; null for the local queue. */
     readonly carrierOf: (agentId: string) => string | null;
   };
 };

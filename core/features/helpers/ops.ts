@@ -1,4 +1,4 @@
-// Operations on agents and on the subagents they called.
+// The operations on agents and on their subagents.
 
 import type { agentOps, HelperListing } from '../../contracts/features/helpers.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';

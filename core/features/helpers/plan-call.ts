@@ -1,4 +1,4 @@
-// Plans a subagent call: which agent, with which bounds, at whose cost, until when. Pure over the log; refuses calls beyond the limits.
+// Plans a subagent call: the agent, its bounds, the turns that pay, and the deadline. Reads only the log; refuses calls beyond the limits.
 
 import type { HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -9,17 +9,17 @@ import type { HelperDeps } from './ports.ts';
 export interface WantedHelp {
   readonly task: string;
   readonly label?: string | undefined;
-  /** The caller's own agent when left out. */
+  /** Defaults to the caller's agent. */
   readonly agentId?: string | undefined;
   readonly mode: 'wait' | 'background';
-  /** Overrides the agent's model; the caller's own agent is used then. */
+  /** Overrides the agent's model. The agent is then the caller's. */
   readonly model?: string | undefined;
 }
 
 export type CallPlace = EventBodies['a2a.called']['from'];
 
 const LABEL_MAX = 60;
-/** How many turn starts are searched for the calling one; others of its session are parallel direct calls. */
+/** How many turn starts are searched for the calling turn. The other starts in its session are parallel direct calls. */
 const STARTS_MAX = 200;
 
 /** Fails with not_found or denied. */
@@ -59,7 +59,7 @@ function assertMayCall({ agents }: HelperDeps, caller: string, agentId: string):
   });
 }
 
-/** Nearest first. */
+/** The turns that pay for the call, nearest first. */
 function payersOf(
   { turnId, sessionId }: CallPlace,
   { bounds, continues, helper }: EventBodies['turn.started'],
@@ -76,13 +76,16 @@ export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }:
   return start.body;
 }
 
-/** A plan that was approved in the calling turn holds its helpers no longer; those of a helper are held as it is. */
+/**
+ * The bounds of the calling turn. If its plan was approved in this turn, the plan no longer restricts its subagents. A subagent's own calls
+ * keep the restriction.
+ */
 function heldNow({ log }: HelperDeps, { sessionId }: CallPlace, { bounds, helper }: EventBodies['turn.started']): TurnBounds | undefined {
   const isHeld = helper !== undefined || (log.index.session(sessionId)?.planFirst ?? null) !== null;
   return isHeld || bounds === undefined ? bounds : withoutPlan(bounds);
 }
 
-/** Never more than the caller has, than the agent may, and than the limits on helpers say. */
+/** The bounds of the subagent: never wider than the caller's, the agent's, or the limits on subagents. */
 function boundsOf(caller: TurnBounds | undefined, agent: TurnBounds | null, limits: HelperLimits, depth: number): TurnBounds {
   const { usd = null, tokens = null, minutes } = limits;
   const limit = { ...wholeBounds, usd, tokens, turnMs: Math.max(1, Math.round(minutes * 60_000)), depth };

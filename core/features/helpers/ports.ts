@@ -1,4 +1,4 @@
-// The ports of the subagent queue, as narrow as it uses them. compose.ts passes the real ones.
+// The narrow ports that the subagent queue uses. compose.ts passes the real implementations.
 
 import type { HelperLimits } from '../../contracts/agents.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -8,8 +8,8 @@ import type { Spine } from '../feature.ts';
 import type { HelperRows } from './rows.ts';
 
 /**
- * Runs subagents as turns of this program. Another transport has the same four methods: submit a task once by its key, stop it, resubmit
- * it, and report to the log.
+ * Runs subagents as turns of this program. Another transport implements the same four methods: submit a task once by its key, cancel it,
+ * retry it, and append to the log.
  */
 type HelperTurns = Pick<TurnPort, 'submit' | 'cancel' | 'retry' | 'appendToTurn'>;
 
@@ -24,9 +24,9 @@ export interface HelperDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'logge
     helpersOf(agentId: string): readonly string[];
   };
   sourcesOf(sessionId: string): readonly TaintSource[];
-  /** The model by which another transport carries a call of this agent; null for the queue here. */
+  /** The model through which another transport runs a call of this agent; null for the local queue. */
   readonly carrierOf: (agentId: string) => string | null;
-  /** The instructions a subagent receives after its task. */
+  /** The instructions that are appended to a subagent's task. */
   instructions(): string;
   readonly crashPoints: { reach(point: 'helper-called' | 'helper-submitted' | 'helper-finished'): void };
 }

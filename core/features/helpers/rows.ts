@@ -1,5 +1,5 @@
-// Subagent calls as rows kept in step with their events: waiting, running and finished ones, and which turn pays for which. The events are
-// the truth; starts nothing.
+// Subagent calls as rows, kept in step with their events: queued, running and finished ones, and which turn pays for which. The events are
+// the source of truth. Starts nothing.
 
 import { byType } from '../../contracts/event-table.ts';
 import type { EventBodies, EventOf } from '../../contracts/events.ts';
@@ -32,7 +32,7 @@ export const helperMigrations: readonly Migration[] = [
   },
 ];
 
-/** queued → running → finished; running → retrying → running after a failure that may pass. */
+/** queued → running → finished; running → retrying → running after a temporary failure. */
 type JobState = 'queued' | 'running' | 'retrying' | 'finished';
 
 type Called = EventBodies['a2a.called'];
@@ -136,7 +136,7 @@ export class HelperRows {
     return this.#jobs.any ? one(this.#sql.row(statements.byHelperTurn, turnId)) : null;
   }
 
-  /** Everything that has not ended, oldest first. */
+  /** All jobs that have not ended, oldest first. */
   open(): HelperJob[] {
     return many(this.#sql.rows(`SELECT ${columns} FROM a2a_jobs WHERE state <> 'finished' ORDER BY created_at_ms, job_id`));
   }
@@ -149,17 +149,17 @@ export class HelperRows {
     return this.#jobs.any ? many(this.#sql.rows(statements.openOfTurn, turnId)) : [];
   }
 
-  /** The newest first, at most 1,000. */
+  /** Newest first, at most 1,000. */
   list(sessionId: string | null): HelperJob[] {
     return many(sessionId === null ? this.#sql.rows(statements.all) : this.#sql.rows(statements.ofSession, sessionId));
   }
 
-  /** Ended in the background, and the calling session does not have the result yet. */
+  /** Background jobs that have ended and whose result has not been delivered to the calling session. */
   undelivered(): HelperJob[] {
     return many(this.#sql.rows(statements.undelivered));
   }
 
-  /** How many are running on a level, and for one turn. */
+  /** The number of running jobs on a level, and of one turn. */
   working(depth: number, turnId: string): { readonly level: number; readonly ofTurn: number } {
     return this.#sql.row(statements.working, { depth, turnId }) as { level: number; ofTurn: number };
   }
@@ -177,7 +177,7 @@ export class HelperRows {
     return this.#sql.rows<{ turnId: string }>(statements.turnsOf, jobId).map(({ turnId }) => turnId);
   }
 
-  /** Turns of helpers that a turn pays for, through all levels. */
+  /** The turns of all subagents that a turn pays for, on all levels. */
   turnsBelow(turnId: string): string[] {
     return this.#sql.rows<{ turnId: string }>(statements.turnsBelow, turnId).map((row) => row.turnId);
   }
@@ -202,7 +202,7 @@ function many(rows: readonly unknown[]): HelperJob[] {
 }
 
 function read({ called, usage, status, ...row }: StoredJob): HelperJob {
-  // Written from the parsed event in the transaction of its append.
+  // The JSON was written from the parsed event in the transaction of its append.
   const body = JSON.parse(called) as EventBodies['a2a.called'];
   return {
     ...body,

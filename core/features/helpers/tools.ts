@@ -1,5 +1,5 @@
-// The tools by which an agent calls others: subagent waits, spawn does not, spawn_status reads, spawn_cancel stops. A subagent's own calls
-// go through the gate like any other; these tools approve nothing.
+// The tools by which an agent calls other agents: subagent waits for the result, spawn does not, spawn_status reads, spawn_cancel stops. A
+// subagent's own calls pass the gate like any other call; these tools approve nothing.
 
 import * as z from 'zod';
 import type { AgentListing, HelperLimits } from '../../contracts/agents.ts';
@@ -9,7 +9,7 @@ import { describeJob, resultOf } from './helper-words.ts';
 import type { HelperJob } from './rows.ts';
 import type { CallPlace, WantedHelp } from './plan-call.ts';
 
-/** The queue, as far as its tools use it. */
+/** The part of the queue that the tools use. */
 export interface HelperCalls {
   call(from: CallPlace, wanted: WantedHelp): HelperJob;
   whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob>;
@@ -22,7 +22,7 @@ export interface HelperToolDeps {
   readonly agents: readonly Pick<AgentListing, 'agentId' | 'description' | 'capabilities'>[];
   readonly limits: Pick<HelperLimits, 'minutes'>;
   sourcesOf(sessionId: string): readonly TaintSource[];
-  /** The host that a task for this agent goes to; null for an agent of this machine. */
+  /** The host that a task for this agent is sent to; null for an agent of this machine. */
   readonly hostOf: (agentId: string) => string | null;
 }
 
@@ -52,7 +52,7 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
     class: 'read',
     shows: { verb: 'ask_helper', target: ['label', 'task'] },
     isPrivate: true,
-    // A repeat means the same subagent, by the id of the call: its actions happen once, behind their own gate.
+    // A repeated call returns the same subagent, by the call's id. Its actions run once and pass the gate themselves.
     idempotency: () => 'pure',
     timeoutMs: Math.round(limits.minutes * 60_000) + GRACE_MS,
     facts: (args) => factsOf(deps, args),
@@ -128,13 +128,13 @@ function calledOf({ hostOf }: HelperToolDeps, { agent_id: agentId }: Help): stri
   return host === null ? 'a subagent' : `the agent ${agentId} at ${host}`;
 }
 
-/** A task for an agent on another machine leaves this one. */
+/** A task for an agent on another machine counts as network access. */
 function factsOf({ hostOf }: HelperToolDeps, { agent_id: agentId }: Help): CallFacts {
   const host = agentId === undefined ? null : hostOf(agentId);
   return host === null ? touchesNothing : { class: 'network', paths: [], command: null, hosts: [host] };
 }
 
-/** Hides subagents of other conversations. */
+/** The subagents of this conversation; those of other conversations are hidden. */
 function ownJobs(calls: HelperCalls, sessionId: string, jobId: string | undefined): HelperJob[] {
   return calls
     .list(sessionId)

@@ -1,4 +1,4 @@
-// One hook of any kind: its subjects, its time limit, and the check of its answer. Runs nothing itself.
+// One hook of any kind: the events it applies to, its time limit, and the validation of its answer. Runs nothing itself.
 
 import { basename } from 'node:path';
 import { parseJson } from '../../base/json.ts';
@@ -19,7 +19,7 @@ export interface HookEntry {
   readonly match: HookConfig['match'];
   readonly timeoutMs: number;
   readonly onFailure: 'deny' | 'ask' | 'ignore';
-  /** Fails with an AppError where there is no answer to be had. */
+  /** Fails with an AppError if the hook gives no answer. */
   ask(subject: HookSubject, signal: AbortSignal): Promise<HookAnswer>;
 }
 
@@ -42,7 +42,7 @@ export function entryOfLibrary(hook: LibraryHook): HookEntry {
   return { on, name, match, timeoutMs, onFailure: hook.onFailure ?? failureAt(on), ask };
 }
 
-/** Fail closed: a hook before an effect that breaks denies it. */
+/** Fails closed: a broken hook that runs before a tool denies the call. */
 function failureAt(on: HookPoint): 'deny' | 'ignore' {
   return on === 'before_tool' ? 'deny' : 'ignore';
 }

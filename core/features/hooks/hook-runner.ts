@@ -1,5 +1,5 @@
-// Runs the hooks a person set up before and after runs, model calls, tools and messages. An answer can only make things stricter; the
-// caller applies it. Owns the queue of the hooks that only observe.
+// Runs the hooks that a person configured before and after turns, model calls, tools and messages. An answer can only make a decision
+// stricter; the caller applies it. Owns the queue of the hooks that only observe.
 
 import { BoundedQueue } from '../../base/bounded-queue.ts';
 import { orAborted } from '../../base/deferred.ts';
@@ -22,13 +22,13 @@ export interface HooksDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly library: readonly LibraryHook[];
   readonly run: AskProgram;
   readonly panic: { readonly engaged: boolean };
-  /** Takes secrets out of every string. */
+  /** Redacts secrets in every string. */
   redactDeep<T>(value: T): T;
   /** Records the runs of observing hooks. */
   record(ran: HookRan): void;
 }
 
-/** The longest queue of observing hooks; further ones are skipped, which is recorded. */
+/** The maximum number of queued observing hooks. Further ones are skipped, which is recorded. */
 const QUEUED_MAX = 200;
 const SIDE_BY_SIDE = 2;
 const pass: HookVerdict = { decision: 'pass', reason: '' };
@@ -47,21 +47,21 @@ export class Hooks {
     this.#entries = new Map(hookPoints.map((on) => [on, entries.filter((entry) => entry.on === on)]));
   }
 
-  /** Returns whether any hook applies. Cheap, so that the subject is built only if one does. */
+  /** True if any hook applies. Cheap, so that the subject is built only if needed. */
   has(on: HookPoint): boolean {
     return (this.#entries.get(on) ?? []).length > 0;
   }
 
   /**
-   * Runs them in order until one denies; several that ask become one approval. `record` is called for each. Fails with `cancelled` when the
-   * signal aborts.
+   * Runs the hooks in order until one denies. Several that ask become one approval. `record` is called for each. Fails with `cancelled` if
+   * the signal aborts.
    */
   async before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict> {
     let verdict = pass;
     const told = this.#deps.redactDeep(subject);
     for (const entry of this.#about(subject)) {
       const { ran, answer } = await this.#askOne(entry, told, signal);
-      // The stop that cut it off decides, not the hook.
+      // If a stop interrupted the hook, the stop decides, not the hook.
       if (signal.aborted) throw new AppError('cancelled', 'It was stopped while a hook was asked.');
       record(ran);
       if (answer.decision === 'deny') return answer;
@@ -70,7 +70,7 @@ export class Hooks {
     return verdict;
   }
 
-  /** Has them look on, some time soon and in order. */
+  /** Queues the observing hooks, which run later and in order. */
   after(subject: HookSubject): void {
     const entries = this.#about(subject);
     if (entries.length === 0 || this.#closing.signal.aborted) return;
@@ -112,7 +112,7 @@ export class Hooks {
       return;
     }
     const { ran } = await this.#askOne(entry, subject, this.#closing.signal);
-    // The call is already done: its decision can only be a note.
+    // The call is already done, so a decision is only recorded as passed.
     const outcome = ran.outcome === 'failed' ? 'failed' : 'passed';
     if (!this.#closing.signal.aborted) this.#record({ ...ran, outcome });
   }
@@ -135,7 +135,7 @@ export class Hooks {
       tookMs: Math.round(clock.monotonicMs() - startedMs),
     });
     try {
-      // A hook of the library that ignores its signal must not block the turn.
+      // A library hook that ignores its signal must not block the turn.
       const asked = orAborted(entry.ask(subject, signal), signal, () => new AppError('cancelled', 'It was stopped.'));
       const { decision, reason, note } = this.#deps.redactDeep(await asked);
       if (decision === undefined) return { ran: ran('passed', note ?? reason ?? ''), answer: pass };
@@ -154,7 +154,7 @@ function refusalOf(name: string, reason: string | undefined): string {
   return reason === undefined ? `The hook ${name} refuses it.` : `The hook ${name} refuses it: ${reason}`;
 }
 
-/** Shown next to the reasons of the rules, so the hook's text is quoted in a way it cannot break out of. */
+/** The hook's text is shown next to the reasons of the rules, so it is quoted and cannot break out of the quotes. */
 function questionOf(name: string, reason = ''): string {
   const words = reason
     .replaceAll(/\s+/g, ' ')

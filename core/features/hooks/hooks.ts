@@ -1,4 +1,5 @@
-// Hooks: programs and functions a person set up to run before and after what the agent does. They can only make things stricter.
+// Hooks: programs and functions that a person configured to run before and after the agent's actions. They can only make decisions
+// stricter.
 
 import { systemSessionId } from '../../contracts/events.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
@@ -9,7 +10,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic' | 'prog
 export const hooks = defineBuiltInFeature({
   name: 'hooks',
   create: ({ config, log, programs, options, ...spine }: Taken): Wing & { readonly gives: { readonly hooks?: Hooks } } => {
-    // Those of the program that embeds TrayClaw.
+    // The hooks of the program that embeds TrayClaw.
     const library = options.hooks ?? [];
     // Without hooks, no step of a turn waits for any.
     if (config.hooks.length + library.length === 0) return { gives: {} };

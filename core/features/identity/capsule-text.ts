@@ -1,4 +1,4 @@
-// Renders a capsule for the model. Pure.
+// Renders a capsule as text for the model. Pure.
 
 import type { Capsule, RiskPosture } from '../../contracts/features/identity.ts';
 
@@ -8,7 +8,7 @@ const postures: Readonly<Record<RiskPosture, string>> = {
   'read-only': 'You only look and report. You change nothing, send nothing and start nothing; say what should be done instead.',
 };
 
-/** Empty for a capsule that says nothing. The same text for the same capsule, so that a prefix stays cached. */
+/** Empty for an empty capsule. Deterministic, so that the prompt prefix stays cached. */
 export function capsuleText(capsule: Capsule, promptTexts: readonly string[]): string {
   const { role, style, constraints, risk } = capsule;
   return [

@@ -1,5 +1,5 @@
-// Who each agent is: capsules with every version kept, and the text for the model. The recorded versions are the truth; settings about an
-// agent in config.yaml are kept separately.
+// The identity of each agent: capsules with all their versions, and their text for the model. The recorded versions are the source of
+// truth. The settings of an agent in config.yaml are separate.
 
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -18,7 +18,7 @@ export interface IdentityDeps {
   assertAgent(agentId: string): void;
 }
 
-/** Fields that are left out keep their value; an empty text removes one. */
+/** Fields that are left out keep their value; an empty string removes the value. */
 export interface CapsuleWish {
   readonly role?: string | undefined;
   readonly style?: string | undefined;
@@ -40,7 +40,7 @@ export class IdentityBook {
     this.#deps = deps;
   }
 
-  /** The newest by default; version 0 is that of an agent without a description. Fails with not_found. */
+  /** Returns the newest version by default. Version 0 is the empty capsule of an agent without an identity. Fails with not_found. */
   get(agentId: string, version?: number): CapsuleVersion {
     this.#deps.assertAgent(agentId);
     const found = version === undefined ? this.#deps.rows.newest(agentId) : this.#deps.rows.one(agentId, version);
@@ -56,7 +56,7 @@ export class IdentityBook {
     return this.#deps.rows.versions(agentId, limit);
   }
 
-  /** The newest version where nothing changes. Fails with conflict where it was made from another version than the newest. */
+  /** Returns the newest version if nothing changes. Fails with conflict if the change is based on an older version. */
   set(agentId: string, wish: CapsuleWish, change: Change): CapsuleVersion {
     const before = this.get(agentId);
     if (change.basedOn !== undefined && change.basedOn !== before.version) {
@@ -69,7 +69,7 @@ export class IdentityBook {
     return this.#append(before, capsule, { ...change, reverts: null });
   }
 
-  /** An earlier one becomes the newest; what came between stays where it is. */
+  /** Makes an earlier version the newest. The versions between are kept. */
   revert(agentId: string, version: number, by: string): CapsuleVersion {
     return this.#append(this.get(agentId), this.get(agentId, version).capsule, { by, reverts: version });
   }
@@ -80,7 +80,7 @@ export class IdentityBook {
     return { from: older.version, to: newer.version, lines: diffLines(this.textOf(older.capsule), this.textOf(newer.capsule)) };
   }
 
-  /** The text for the model; empty if there is nothing to say. */
+  /** The text for the model; empty for an empty capsule. */
   textOf(capsule: Capsule): string {
     const texts = capsule.prompts.map((ref) => this.#deps.prompts.text(ref)).filter((text) => text !== null);
     return capsuleText(capsule, texts);
@@ -90,7 +90,7 @@ export class IdentityBook {
     return this.textOf(this.#deps.rows.newest(agentId)?.capsule ?? nobody(agentId).capsule);
   }
 
-  /** True for an agent that is to change nothing: the gate then holds it to reading. */
+  /** True for an agent that must not change anything. The gate then restricts it to reading. */
   isReadOnly(agentId: string): boolean {
     return this.#deps.rows.newest(agentId)?.capsule.risk === 'read-only';
   }
@@ -106,7 +106,7 @@ export class IdentityBook {
     return { ...body, atMs: this.#deps.clock.nowMs() };
   }
 
-  /** A newly named file must exist; a file named before may be missing, and is then left out of the text. */
+  /** A newly named prompt must exist. A prompt that was already named may be missing; the text then omits it. */
   #assertPrompts(capsule: Capsule, before: Capsule): void {
     const missing = capsule.prompts.find((ref) => !before.prompts.includes(ref) && this.#deps.prompts.text(ref) === null);
     if (missing === undefined) return;

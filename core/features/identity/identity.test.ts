@@ -1,4 +1,4 @@
-// Capsules and prompts: versions that stay, differences, the way back, and remote texts that wait for a person.
+// Capsules and prompts: kept versions, differences, reverting, and remote texts that wait for a person.
 
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ test('an agent without an identity has no text', () => {
   expect(book.versions('main', 10)).toEqual([]);
 });
 
-test('each change is a version, kept over a restart; what is not given stays', () => {
+test('each change makes a version that survives a restart; omitted fields stay', () => {
   book.set('main', { role: 'You keep the books.', constraints: ['Never round.'] }, by);
   book.set('main', { style: 'Dry.', risk: 'careful' }, by);
   storage.dispose();
@@ -88,14 +88,14 @@ test('each change is a version, kept over a restart; what is not given stays', (
   );
 });
 
-test('no change makes no version, and an empty text takes something away', () => {
+test('makes no version without a change; an empty text removes a value', () => {
   book.set('main', { role: 'One.' }, by);
   expect(book.set('main', { role: 'One.' }, by).version).toBe(1);
   expect(book.set('main', { role: '' }, by)).toMatchObject({ version: 2, capsule: { risk: 'balanced' } });
   expect(book.get('main').capsule).not.toHaveProperty('role');
 });
 
-test('the way back is a version too, and the difference tells it', () => {
+test('reverting makes a version too, and the diff shows it', () => {
   book.set('main', { role: 'One.' }, by);
   book.set('main', { role: 'Two.' }, by);
   expect(book.diff('main')).toEqual({
@@ -110,20 +110,20 @@ test('the way back is a version too, and the difference tells it', () => {
   expect(book.revert('main', 0, 'test').capsule).not.toHaveProperty('role');
 });
 
-test('a change made from an older version is a conflict, an unknown version or agent is not there', async () => {
+test('rejects changes based on older versions, and unknown versions and agents', async () => {
   book.set('main', { role: 'One.' }, by);
   expect(await codeOf(() => book.set('main', { role: 'Two.' }, { by: 'test', basedOn: 0 }))).toBe('conflict');
   expect(await codeOf(() => book.get('main', 7))).toBe('not_found');
   expect(await codeOf(() => book.get('other'))).toBe('not_found');
 });
 
-test('a read-only agent says so', () => {
+test('reports a read-only agent', () => {
   expect(book.isReadOnly('main')).toBe(false);
   book.set('main', { risk: 'read-only' }, by);
   expect(book.isReadOnly('main')).toBe(true);
 });
 
-test('prompt files have versions, and a capsule names the newest or one of them', async () => {
+test('a capsule names the newest version of a prompt file or a given one', async () => {
   prompts.set('style', 'First text.', 'test');
   prompts.set('style', 'Second text.', 'test');
   prompts.set('style', 'Second text.', 'test');
@@ -145,7 +145,7 @@ test('prompt files have versions, and a capsule names the newest or one of them'
   expect(prompts.text('../../mind/identity')).toBeNull();
 });
 
-test('long texts are compared in bounded time: the middle counts as one change', () => {
+test('compares long texts in bounded time, with the middle as one change', () => {
   const lines = (word: string): string => Array.from({ length: 5_000 }, (_, index) => `${word} ${index}`).join('\n');
   const found = diffLines(`first\n${lines('a')}\nlast`, `first\n${lines('b')}\nlast`);
   expect(found.map(({ kind }) => kind)).toEqual([
@@ -161,14 +161,14 @@ test('long texts are compared in bounded time: the middle counts as one change',
   ]);
 });
 
-test('a source that does not answer changes nothing', async () => {
+test('a source that does not respond changes nothing', async () => {
   prompts.set('house', 'Local.', 'test');
   const [listed] = await prompts.refresh('house', 'test', new AbortController().signal);
   expect(listed).toMatchObject({ version: 1, incoming: null, problem: 'The host does not answer.' });
   expect(prompts.text('house')).toBe('Local.');
 });
 
-test('a remote text waits for a person, who takes what was shown and nothing else', async () => {
+test('a remote text waits for a person, who accepts exactly the text that was shown', async () => {
   prompts.set('house', 'Local.', 'test');
   remote = () => Promise.resolve('New text.\n');
   const [listed] = await prompts.refresh('house', 'test', new AbortController().signal);
@@ -183,7 +183,7 @@ test('a remote text waits for a person, who takes what was shown and nothing els
   expect(prompts.text('house')).toBe('New text.');
 });
 
-test('a hash in the configuration is an approval; other content is not accepted', async () => {
+test('accepts content that matches a configured hash, and nothing else', async () => {
   remote = () => Promise.resolve('Something else.');
   const signal = new AbortController().signal;
   const [refused] = await prompts.refresh('pinned', 'test', signal);
@@ -193,7 +193,7 @@ test('a hash in the configuration is an approval; other content is not accepted'
   expect(await codeOf(() => prompts.refresh('unknown', 'test', signal))).toBe('not_found');
 });
 
-test('differences are by the lines both share', () => {
+test('diffs by common lines', () => {
   const signs = { same: ' ', added: '+', removed: '-' } as const;
   const shown = (a: string, b: string) => diffLines(a, b).map(({ kind, text }) => signs[kind] + text);
   expect(shown('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c']);

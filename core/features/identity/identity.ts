@@ -1,4 +1,4 @@
-// Identity: who each agent is, as capsules and prompt files with versions, and which text of the program's own prompts is in use.
+// Identity: who each agent is, as capsules and versioned prompt files, and the texts of TrayClaw's own prompts that are in use.
 
 import { join } from 'node:path';
 import { assertKnownAgent } from '../../agent/registry/registry.ts';

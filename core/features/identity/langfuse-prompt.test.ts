@@ -1,4 +1,4 @@
-// A prompt in Langfuse, against a server that refuses what the real one refuses: other paths, other keys, unknown names and labels.
+// A prompt in Langfuse, against a server that refuses the same requests as the real one: other paths, other keys, unknown names and labels.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { langfusePrompt } from './langfuse-prompt.ts';
 
 const limits = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, totalMs: 5_000, bytesMax: 100_000 };
 
-test('the text of the label is taken with the keys of the settings; anything else is an error', async () => {
+test('fetches the text of the label with the configured keys, or fails', async () => {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     const say = (status: number, body: unknown): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)); // prettier-ignore

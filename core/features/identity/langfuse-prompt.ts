@@ -1,5 +1,5 @@
-// The text of a prompt that is kept in Langfuse, by its documented interface (GET /api/public/v2/prompts/NAME). Asks only the server that the
-// settings name; decides nothing.
+// Fetches the text of a prompt from Langfuse through its documented API (GET /api/public/v2/prompts/NAME). Contacts only the configured
+// server; makes no decision.
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -15,7 +15,7 @@ export interface LangfuseSource {
 
 const replySchema = z.object({ type: z.string().default('text'), prompt: z.unknown() });
 
-/** The part of telemetry.langfuse that is needed. */
+/** The needed part of telemetry.langfuse. */
 export interface LangfuseServer {
   readonly baseUrl: string;
   readonly publicKey: string;

@@ -1,4 +1,4 @@
-// Operations on the identity of agents and on the prompt files it names. Thin: the books do the work.
+// The operations on the identity of agents and on prompt files. A thin layer over the two books.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { systemSessionId, type EventOf } from '../../contracts/events.ts';
@@ -16,7 +16,7 @@ interface Handled extends Pick<Spine, 'log' | 'closing'> {
 }
 
 const VERSIONS_SHOWN = 50;
-/** The maximum text of all prompt files together. */
+/** The maximum number of prompt.accepted events to read. */
 const ACCEPTED_MAX = 10_000;
 
 export function createIdentityOps(deps: Handled): IdentityOps {
@@ -41,13 +41,13 @@ export function createIdentityOps(deps: Handled): IdentityOps {
   };
 }
 
-/** The files say which there are, the log who made each of them. */
+/** The files define which versions exist; the log says who created each. */
 function versionsOf({ prompts, log }: Handled, name: string): PromptVersion[] {
   const accepted = new Map<number, EventOf<'prompt.accepted'>>();
   for (const event of log.reads.slice(systemSessionId, { types: ['prompt.accepted'], limit: ACCEPTED_MAX, newest: true })) {
     if (event.type === 'prompt.accepted' && event.body.name === name) accepted.set(event.body.version, event);
   }
-  // Fails with not_found for an unknown name; a prompt with only a remote source has no version yet.
+  // Fails with not_found for an unknown name. A prompt that has only a remote source has no version yet.
   const there = prompts.list().find((prompt) => prompt.name === name)?.versions ?? [prompts.get(name).version];
   return there.toReversed().map((version) => {
     const event = accepted.get(version);

@@ -1,5 +1,5 @@
-// Prompt files with versions: one folder each in the data folder, one file a version, and an optional remote source for new ones. Only
-// local versions are ever used; TrayClaw's own prompts have their built-in text as version 0.
+// Versioned prompt files: one folder per prompt in the data folder, one file per version, and an optional remote source for new versions.
+// Only local versions are used. Version 0 of TrayClaw's own prompts is their built-in text.
 
 import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
 import { hash, randomBytes } from 'node:crypto';
@@ -13,11 +13,11 @@ import type { PromptListing, PromptsConfig } from '../../contracts/features/iden
 import { builtInPrompt, isOwnPrompt, ownPromptNames, ownPrompts, unknownSlot, type OwnPromptName } from '../../contracts/own-prompts.ts';
 
 export interface PromptBookDeps {
-  /** Texts of the host program, in place of the built-in ones. */
+  /** Texts of the host program that replace the built-in ones. */
   readonly own?: Readonly<Partial<Record<OwnPromptName, string>>>;
   readonly folder: string;
   readonly sources: PromptsConfig;
-  /** The guarded way out. Fails with an AppError. */
+  /** Fetches over the guarded connection. Fails with an AppError. */
   fetchText(source: PromptsConfig[string], signal: AbortSignal): Promise<string>;
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
@@ -31,10 +31,10 @@ export class PromptBook {
   readonly #deps: PromptBookDeps;
   readonly #problems = new Map<string, string>();
 
-  /** The prompts in use, read once: a turn does not access the disk. */
+  /** TrayClaw's own prompts, cached so that a turn does not access the disk. */
   readonly #own = new Map<OwnPromptName, string>();
 
-  /** Fails with invalid_config for a text of the host program that cannot be one of TrayClaw's own prompts. */
+  /** Fails with invalid_config if a text of the host program is not valid for the prompt it replaces. */
   constructor(deps: PromptBookDeps) {
     this.#deps = deps;
     for (const [name, text] of Object.entries(deps.own ?? {})) {
@@ -44,7 +44,7 @@ export class PromptBook {
     }
   }
 
-  /** The text of one of TrayClaw's own prompts: of its newest file, else of the host program, else the built-in one. */
+  /** The text of one of TrayClaw's own prompts: from its newest file, else from the host program, else built in. */
   own(name: OwnPromptName): string {
     const known = this.#own.get(name);
     if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export class PromptBook {
     return text;
   }
 
-  /** `name` is the newest version, `name@2` that version; null if there is none. */
+  /** `name` is the newest version, `name@2` is version 2. Null if there is no such version. */
   text(ref: string): string | null {
     const [name = '', version] = ref.split('@');
     const wanted = version === undefined ? this.#versions(name).at(-1) : Number(version);
@@ -61,7 +61,7 @@ export class PromptBook {
     return wanted === undefined ? null : readText(join(this.#deps.folder, name, `${wanted}.md`));
   }
 
-  /** With `own`, also TrayClaw's own prompts that no file replaces. */
+  /** With `own`, includes TrayClaw's own prompts that no file replaces. */
   list(own = false): PromptListing[] {
     const { folder, sources } = this.#deps;
     const there = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
@@ -82,7 +82,7 @@ export class PromptBook {
     return { name, version: wanted, text };
   }
 
-  /** The first version is compared with nothing. Fails with not_found. */
+  /** The first version is compared with an empty text. Fails with not_found. */
   diff(name: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
     const newer = this.get(name, to);
     const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
@@ -96,7 +96,7 @@ export class PromptBook {
   }
 
   /**
-   * Checks the remote source of one prompt, or of all. Text that fits a hash in the configuration is accepted, any other waits for a
+   * Checks the remote source of one prompt, or of all. Accepts text that matches a hash in the configuration; any other text waits for a
    * person.
    */
   async refresh(name: string | undefined, by: string, signal: AbortSignal): Promise<PromptListing[]> {
@@ -114,7 +114,7 @@ export class PromptBook {
     return names.map((one) => this.#listing(one));
   }
 
-  /** Fails with conflict where another text waits by now than the person was shown. */
+  /** Fails with conflict if the waiting text is no longer the one that the person was shown. */
   accept(name: string, sha256: string, by: string): PromptListing {
     const path = join(this.#deps.folder, name, INCOMING);
     const text = readText(path);
@@ -152,7 +152,7 @@ export class PromptBook {
     }
   }
 
-  /** Fails with invalid_params where an own prompt names something that nothing fills in. */
+  /** Fails with invalid_params if one of TrayClaw's own prompts has an unknown placeholder. */
   #keep(name: string, text: string, { url, by }: { readonly url: string | null; readonly by: string }): void {
     if (this.text(name) === text) return;
     const problem = isOwnPrompt(name) ? problemOf(name, text) : null;
@@ -181,7 +181,7 @@ export class PromptBook {
     return this.#versions(name).at(-1) ?? (isOwnPrompt(name) ? 0 : undefined);
   }
 
-  /** Before any file. */
+  /** The text used if no file replaces the prompt. */
   #before(name: OwnPromptName): string {
     return this.#deps.own?.[name] ?? builtInPrompt(name);
   }
@@ -196,7 +196,7 @@ export class PromptBook {
 
 export const langfuseLabel = 'production';
 
-/** Where new versions come from, for people. */
+/** The source of new versions, for people. */
 function placeOf(source: PromptsConfig[string] | undefined): string | null {
   if (source === undefined) return null;
   const { url, langfuse, label = langfuseLabel } = source;
@@ -219,12 +219,12 @@ function readText(path: string): string | null {
   try {
     return statSync(path).size > 4 * TEXT_CHARS_MAX ? null : readFileSync(path, 'utf8').trim();
   } catch {
-    // Missing; the caller decides what that means.
+    // The file is missing. The caller decides what that means.
     return null;
   }
 }
 
-/** Atomic: a crash never leaves half a text. */
+/** Writes atomically, so that a crash never leaves a partial text. */
 function writeWhole(folder: string, name: string, text: string): void {
   makeFolders({ mkdirSync, statSync }, folder);
   const coming = join(folder, `.${randomBytes(6).toString('hex')}`);

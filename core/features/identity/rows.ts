@@ -1,4 +1,4 @@
-// Versions of capsules as rows kept in step with the log. Decides nothing.
+// Versions of capsules as rows, kept in step with the log. Makes no decision.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { capsuleVersionSchema, type CapsuleVersion } from '../../contracts/features/identity.ts';
@@ -20,7 +20,7 @@ export const identityMigrations: readonly Migration[] = [
 
 export class IdentityRows {
   readonly #sql: Statements;
-  /** Asked at the start of each turn. */
+  /** Cached, because it is read at the start of each turn. */
   readonly #known = new Map<string, CapsuleVersion | null>();
 
   constructor(db: SqlDatabase) {

@@ -1,5 +1,5 @@
-// The tools i2c and spi: the standard programs with bounds. A bus is hardware: everything but the list of buses asks, and an address that the
-// kernel holds is left alone.
+// The tools i2c and spi: standard programs with bounded arguments. A bus is hardware, so everything except the list of buses asks, and
+// addresses that the kernel uses are left alone.
 
 import * as z from 'zod';
 import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
@@ -41,7 +41,7 @@ type I2cArgs = z.infer<typeof i2cArgs>;
 
 const hex = (value: number): string => `0x${value.toString(16).padStart(2, '0')}`;
 
-/** Exactly what runs. Without -f, so that the program refuses what the kernel holds. */
+/** The exact command line. Without -f, so that the program refuses addresses that the kernel uses. */
 export function i2cCommandOf({ action, bus = 0, address = 0, register, length, bytes: sent = [] }: I2cArgs): string[] {
   if (action === 'list') return ['i2cdetect', '-l'];
   if (action === 'detect') return ['i2cdetect', '-y', String(bus)];
@@ -50,7 +50,7 @@ export function i2cCommandOf({ action, bus = 0, address = 0, register, length, b
     const all = [...first, ...sent];
     return ['i2ctransfer', '-y', String(bus), `w${all.length}@${hex(address)}`, ...all.map(hex)];
   }
-  // One transfer with a repeated start: nothing comes between the register and its value.
+  // A single transfer with a repeated start, so that nothing comes between selecting the register and reading its value.
   if (first.length === 0) return ['i2ctransfer', '-y', String(bus), `r${length}@${hex(address)}`];
   return ['i2ctransfer', '-y', String(bus), `w1@${hex(address)}`, ...first.map(hex), `r${length}`];
 }
@@ -88,12 +88,12 @@ function summaryOf({ action, bus = 0, address = 0, register, length, bytes: sent
   return action === 'read' ? `read ${length} bytes from ${where}` : `write ${shownOf(sent)} to ${where}`;
 }
 
-/** For a line; the command line has them all. */
+/** For the one-line summary. The command line contains all bytes. */
 function shownOf(sent: readonly number[]): string {
   return sent.length > BYTES_SHOWN ? `${sent.length} bytes` : sent.map(hex).join(' ');
 }
 
-/** A grant is for exactly this command line. */
+/** A grant covers exactly this command line. */
 function hardwareFacts(argv: readonly string[], cwd: string, risk: string | null): CallFacts {
   if (risk === null) return { class: 'read', paths: [], command: null, hosts: [] };
   return { class: 'hardware', paths: [], command: { line: argv.join(' '), cwd }, hosts: [], risks: [risk] };

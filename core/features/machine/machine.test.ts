@@ -21,7 +21,7 @@ afterAll(() => bench.dispose());
 const doubles = fileURLToPath(new URL('../../../tests/doubles/buses/', import.meta.url));
 const signal = { signal: new AbortController().signal };
 
-/** Runs it as it is, behind what makes the device files. */
+/** Runs the program for real, after a wrapper that creates the device files. */
 const behind =
   (...before: readonly string[]): RunKnown =>
   async ({ argv, input, encoding = 'utf8', context, timeoutMs }: KnownRun) => {
@@ -52,7 +52,7 @@ function factsOf(tool: string, args: Readonly<Record<string, unknown>>) {
   return { kind, line: command?.line ?? null, paths: paths.length, risks };
 }
 
-test('systemctl without a bus is an error; after a timeout the change may continue', async () => {
+test('reports systemctl without a bus, and a timeout that leaves the change open', async () => {
   const context = bench.context();
   const none = 'Failed to connect to bus: No medium found\n';
   const args = { action: 'is-active', unit: 'nginx.service', user: true };
@@ -64,7 +64,7 @@ test('systemctl without a bus is an error; after a timeout the change may contin
   );
 });
 
-test('reading units is free; changing one asks with its exact command', async () => {
+test('reads units freely, and asks with the exact command to change one', async () => {
   const ran: string[] = [];
   const units = '[{"unit":"a.service","load":"loaded","active":"failed","sub":"failed","description":"The A"}]';
   add(
@@ -103,7 +103,7 @@ const unitOf = (description: string, command: string): string =>
   `[Unit]\nDescription=${description}\nDefaultDependencies=no\n[Service]\nExecStart=${command}\n[Install]\nWantedBy=base.target\n`;
 const ownSystemd = { ...needs('systemd and root on Linux, able to make namespaces'), timeout: 90_000 };
 
-test('a real systemd: units are listed, read, started, stopped, enabled and masked, and their log is read', ownSystemd, async () => {
+test('real systemd: lists, reads, starts, stops, enables and masks units, reads logs', ownSystemd, async () => {
   const machine = await startSystemdMachine({
     'sleeper.service': unitOf('A sleeper', "/bin/sh -c 'echo awake; exec sleep 600'"),
     'broken.service': unitOf('A broken one', "/bin/sh -c 'echo no disk >&2; exit 3'"),
@@ -152,7 +152,7 @@ test('a real systemd: units are listed, read, started, stopped, enabled and mask
   );
 });
 
-test('the journal of a person who does not see the rest of it says so', needs('a journal writer'), async () => {
+test('says that the person cannot see the whole journal', needs('a journal writer'), async () => {
   const hint = "Hint: You are currently not seeing messages from other users and the system.\n      Users in groups 'adm' can see all.\n";
   const own = '{"MESSAGE":"mine","__REALTIME_TIMESTAMP":"1800000000000000","_SYSTEMD_UNIT":"x.service"}\n';
   const said = 'journalctl said: Hint: You are currently not seeing messages from other users and the system. Users in groups';
@@ -167,11 +167,11 @@ test('the journal of a person who does not see the rest of it says so', needs('a
   expect(await say('journal', {})).toMatch(new RegExp(`^2027-01-15T08:00:00.000Z x.service info: mine\n${said}`));
   output = hint;
   expect(await say('journal', {})).toMatch(new RegExp(`^No entries.\n${said}`));
-  // It would keep the hint for itself.
+  // With --quiet journalctl would not print the hint.
   expect(seen.flat()).not.toContain('--quiet');
 });
 
-test('the journal asks, is private and untrusted, and takes no options of others', needs('a journal writer'), async () => {
+test('the journal asks, is private and untrusted, and refuses injected options', needs('a journal writer'), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-journal-'));
   const entry = (at: number, unit: string, priority: number, message: string): string =>
     [
@@ -209,7 +209,7 @@ test('the journal asks, is private and untrusted, and takes no options of others
 
 const wrapped = { ...needs('i2c and spi tools, and umockdev'), timeout: 60_000 };
 
-test('i2c reads and writes through the standard program, and every access asks', wrapped, async () => {
+test('i2c reads and writes through the standard program and asks for every access', wrapped, async () => {
   add(createI2c(behind('umockdev-wrapper', '/usr/bin/python3', join(doubles, 'i2c-double.py'))));
   expect(await say('i2c', { action: 'detect', bus: 9 })).toMatch(/40: .* 48 /);
   expect(await say('i2c', { action: 'read', bus: 9, address: '0x48', register: 0, length: 2 })).toMatch(/^0x15 0x60/);
@@ -219,7 +219,7 @@ test('i2c reads and writes through the standard program, and every access asks',
   expect(await say('i2c', { action: 'read', bus: 9, address: '0x50', register: 0 })).toMatch(/No such device or address/);
 });
 
-test('i2c and spi keep to their bounds', () => {
+test('i2c and spi enforce their bounds', () => {
   add(createI2c(behind()));
   add(createSpi(behind()));
   expect(factsOf('i2c', { action: 'list' })).toMatchObject({ kind: 'read', line: null });
@@ -249,7 +249,7 @@ test('i2c and spi keep to their bounds', () => {
   expect(factsOf('spi', { action: 'transfer', bus: 0 })).toMatch(/transfer needs it/);
 });
 
-test('spi sends bytes and gets as many back', wrapped, async () => {
+test('spi sends bytes and receives the same number', wrapped, async () => {
   add(createSpi(behind('umockdev-wrapper', '/usr/bin/python3', join(doubles, 'spi-double.py'))));
   expect(await say('spi', { action: 'transfer', bus: 0, bytes: ['0x01', 255, 16] })).toBe('Came back: 0x02 0x00 0x11');
 });

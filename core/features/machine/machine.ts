@@ -1,5 +1,5 @@
-// Services, logs, buses and the screen of this computer, as tools of the gate: systemd units, the journal, i2c, spi, pictures. Each is a known program with an
-// argument list made here; no shell reads anything.
+// Tools for the services, logs, buses and screen of this computer: systemd units, the journal, i2c, spi, screenshots. Each runs a known
+// program with an argument list built here, without a shell.
 
 import { existsSync, readdirSync } from 'node:fs';
 import type { ToolDefinition } from '../../contracts/tools.ts';
@@ -11,7 +11,7 @@ import { createScreenshot, type Desktop } from './screen.ts';
 import { createJournal, createSystemd } from './services.ts';
 
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
-/** A picture of several large screens. */
+/** Enough for a screenshot of several large screens. */
 const BINARY_BYTES_MAX = 50 * 1024 * 1024;
 
 export const machine = defineBuiltInFeature({
@@ -22,7 +22,7 @@ export const machine = defineBuiltInFeature({
   },
 });
 
-/** The gate has decided about the call, so it runs unconfined. */
+/** Runs unconfined, because the gate has decided about the call. */
 function runKnown(programs: Spine['programs'], { context, encoding = 'utf8', ...known }: KnownRun): Promise<ProgramEnd> {
   const { signal, workspace: cwd, processMarker: marker } = context;
   const bounds = {
@@ -34,7 +34,7 @@ function runKnown(programs: Spine['programs'], { context, encoding = 'utf8', ...
   return programs.run({ ...known, ...bounds, input: known.input ?? '', encoding, cwd, marker });
 }
 
-/** A tool whose device or service this machine lacks is hidden from models; a person can still call it by name. */
+/** A tool whose device or service is missing on this machine is hidden from models. A person can still call it by name. */
 export function createMachineTools(run: RunKnown, desktop: Desktop): ToolDefinition[] {
   const screenshot = createScreenshot(run, desktop);
   if (desktop.platform !== 'linux') return [screenshot];

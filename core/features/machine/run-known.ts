@@ -1,4 +1,4 @@
-// Runs one known program to its end and says plainly why it did not work. Decides nothing about what may run.
+// Runs one known program to its end and explains failures plainly. Does not decide what may run.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
@@ -10,17 +10,17 @@ export interface KnownRun {
   readonly encoding?: 'utf8' | 'hex';
   readonly sets?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** It runs until then, and its output is the result. */
+  /** The program runs until the timeout, and its output so far is the result. */
   readonly endsByTime?: boolean;
-  /** Where it only asked another for the work: what is left of it after a stop. */
+  /** For a program that only asks another one to do the work: a sentence about the state after a stop. */
   readonly left?: string;
   readonly context: Pick<ToolContext, 'signal' | 'workspace' | 'processMarker'>;
 }
 
-/** Output and errors of the program, as they came. */
+/** Returns the combined output and errors of the program. */
 export type RunKnown = (run: KnownRun) => Promise<ProgramEnd>;
 
-/** The output of the program. Fails with `tool_failed`, with what it said. */
+/** Returns the output of the program. Fails with `tool_failed` and the program's message. */
 export async function outputOf(run: RunKnown, known: KnownRun, packageName: string): Promise<string> {
   const { exitCode, output } = await endOf(run, known, packageName);
   if (exitCode === 0) return output;

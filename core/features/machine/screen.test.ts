@@ -1,4 +1,4 @@
-// Pictures of the screen: on a real X display with the real programs where there are some, and on argument lists for the other desktops.
+// Screenshots: on a real X display with the real programs if available, and by argument lists for the other desktops.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,13 +37,13 @@ test.each([
   expect(takingOf(of, where)?.argv.join(' ') ?? null).toBe(line);
 });
 
-test('on Windows the script saves to the file alone', () => {
+test('on Windows the script saves only to the file', () => {
   const argv = takingOf('screen', desktop('win32'))?.argv ?? [];
   expect(argv.slice(0, 4)).toEqual(['powershell', '-NoProfile', '-NonInteractive', '-Command']);
   expect(argv[4]).toContain("$p.Save('{file}'");
 });
 
-test('each picture is asked for, says what it shows, and cannot be allowed for longer', () => {
+test('asks for each picture, says what it shows and offers no wider grant', () => {
   const tool = createScreenshot(() => Promise.reject(new Error('not run')), desktop('linux', x11, ['maim']));
   const facts = tool.facts({ of: 'screen' }, bench.context());
   expect(facts).toMatchObject({ class: 'credential', does: 'Takes a picture of your whole screen', hosts: [], paths: [] });
@@ -51,7 +51,7 @@ test('each picture is asked for, says what it shows, and cannot be allowed for l
   expect([tool.isPrivate, tool.isSearched]).toEqual([true, undefined]);
 });
 
-test('without a screen models do not see the tool, and a call says why', async () => {
+test('hides the tool from models without a screen, and a call says why', async () => {
   const tool = createScreenshot(() => Promise.reject(new Error('not run')), desktop('linux'));
   expect(tool.isSearched).toBe(true);
   await expect(Promise.resolve(tool.run({ of: 'screen' }, bench.context()))).rejects.toThrow('There is no screen here.');
@@ -73,9 +73,9 @@ async function startScreen(): Promise<string> {
   return `:${number.toString().trim()}`;
 }
 
-test('a real screen is taken as it is', options, async () => {
+test('takes a picture of a real screen', options, async () => {
   const environment = { DISPLAY: await startScreen() };
-  // Nothing but what the tool says leads it to the screen.
+  // Only the variables that the tool sets lead the program to the screen.
   const run: RunKnown = ({ argv: [file = '', ...args], encoding, sets }) => {
     const { status, stdout, stderr } = spawnSync(file, args, { env: { PATH: process.env['PATH'], ...sets } });
     const output = encoding === 'hex' ? stdout.toString('hex') : `${stdout.toString()}${stderr.toString()}`;

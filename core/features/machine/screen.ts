@@ -1,5 +1,5 @@
-// The tool screenshot: a picture of the screen, or of a window that the person clicks. It only looks, and sends no key and no click. Anything may be
-// visible, so each picture is asked for.
+// The tool screenshot: a picture of the screen, or of a window that the person clicks. It only looks and sends no input. Anything may be
+// visible, so each picture asks.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface Desktop {
   readonly find: (program: string) => string | null;
 }
 
-/** A program and its arguments. {file} is where it writes; a program without it prints the picture. */
+/** A program and its arguments. `{file}` is the output file; a program without it prints the picture. */
 interface Taking {
   readonly argv: readonly string[];
   readonly install: string;
@@ -39,7 +39,7 @@ const windowsScript =
   '$p=New-Object System.Drawing.Bitmap $b.Width,$b.Height; $g=[System.Drawing.Graphics]::FromImage($p); ' +
   "$g.CopyFromScreen($b.Location,[System.Drawing.Point]::Empty,$b.Size); $p.Save('{file}',[System.Drawing.Imaging.ImageFormat]::Png)";
 
-/** Null where this desktop shows no picture of that. */
+/** Null if this desktop has no way to take such a picture. */
 export function takingOf(of: Of, { platform, environment, find }: Desktop): Taking | null {
   if (platform === 'darwin')
     return { argv: ['screencapture', '-x', '-t', 'png', ...(of === 'window' ? ['-o', '-w'] : []), FILE], install: 'macOS' };
@@ -98,7 +98,7 @@ export function createScreenshot(run: RunKnown, desktop: Desktop): ToolDefinitio
       };
     },
   });
-  // Models do not see the tool where there is no screen.
+  // Hides the tool from models if there is no screen.
   return takingOf('screen', desktop) === null ? { ...tool, isSearched: true } : tool;
 }
 
@@ -116,7 +116,7 @@ interface Asked {
   readonly desktop: Desktop;
 }
 
-/** GNOME's program asks the shell for the picture, over the bus. */
+/** The environment that leads to the screen. GNOME's program asks the shell for the picture over D-Bus. */
 function whereShown({ environment }: Desktop): Record<string, string> {
   const { DBUS_SESSION_BUS_ADDRESS: bus } = environment;
   return { ...screenVariables(environment), ...(bus === undefined ? {} : { DBUS_SESSION_BUS_ADDRESS: bus }) };

@@ -1,5 +1,5 @@
-// The tools systemd and journal. Looking at units is free; what changes one asks with its exact command line; the journal is private and
-// counts as outside the workspace.
+// The tools systemd and journal. Reading units is free; changing one asks with the exact command line. The journal is private and counts as
+// outside the workspace.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
@@ -39,7 +39,7 @@ const shown =
   'Id,Description,LoadState,ActiveState,SubState,Result,UnitFileState,MainPID,ExecMainCode,ExecMainStatus,NRestarts,MemoryCurrent,ActiveEnterTimestamp,InactiveEnterTimestamp,FragmentPath';
 const listSchema = z.array(z.object({ unit: z.string(), active: z.string(), sub: z.string(), description: z.string() }));
 
-/** Exactly what runs. */
+/** The exact command line. */
 export function systemctlOf({ action, unit, user }: SystemdArgs): string[] {
   const head = ['systemctl', ...(user ? ['--user'] : []), '--no-pager', '--no-ask-password'];
   switch (action) {
@@ -74,7 +74,7 @@ export function createSystemd(run: RunKnown): ToolDefinition {
       const known = { argv: systemctlOf(args), timeoutMs: TIMEOUT_MS, context };
       if (args.action === 'is-active') {
         const { output } = await endOf(run, known, 'systemd');
-        // Without a systemd that answers it says why, and not a state.
+        // If no systemd responds, the output is an error message and not a state.
         if (!/^[a-z-]+$/.test(output.trim())) throw new AppError('tool_failed', `systemctl could not tell: ${output.trim().slice(0, 600)}`);
         return { forModel: `${args.unit ?? ''} is ${output.trim()}.` };
       }
@@ -110,7 +110,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Shown as it came.
+    // The caller shows the raw output.
     return null;
   }
 }
@@ -128,7 +128,7 @@ const journalArgs = z.strictObject({
 });
 type JournalArgs = z.infer<typeof journalArgs>;
 
-/** `from`: another folder of journals, for tests. */
+/** `from` names another journal folder, for tests. */
 export function journalctlOf(
   { unit, since, until, priority, grep, lines, user, followSeconds }: JournalArgs,
   from: readonly string[] = [],
@@ -180,13 +180,13 @@ export function createJournal(run: RunKnown, from: readonly string[] = []): Tool
       const { output } = await endOf(run, known, 'systemd');
       const lines = output.split('\n');
       const entries = lines.flatMap((line) => entryOf(line));
-      // Such as that this person does not see what others and the system log.
+      // Messages of journalctl, such as that this person cannot see the entries of the system and of other users.
       const said = lines.filter((line) => line.trim() !== '' && !/^(?:\{|-- )/.test(line)).map((line) => line.trim());
       const text = [
         ...(entries.length === 0 ? ['No entries.'] : entries),
         ...(said.length === 0 ? [] : [`journalctl said: ${said.join(' ').slice(0, SAID_CHARS_MAX)}`]),
       ].join('\n');
-      // Anyone who can make a service log something writes here.
+      // Anyone who can make a service log something controls this text.
       return { forModel: text, untrusted: [{ kind: 'command', where: 'journal' }] };
     },
   });
@@ -199,7 +199,7 @@ function entryOf(line: string): string[] {
   const { MESSAGE: message, PRIORITY: priority, __REALTIME_TIMESTAMP: micros, _SYSTEMD_UNIT: unit, _PID: process, ...entry } = parsed.data;
   const text = Array.isArray(message) ? Buffer.from(message).toString('utf8') : (message ?? '(no text)');
   const time = micros === undefined ? '?' : new Date(Number(micros) / 1000).toISOString();
-  // Of what systemd itself says, the unit it is about.
+  // For messages of systemd itself, the unit that they are about.
   const about = unit === undefined || unit === 'init.scope' ? entry.UNIT : undefined;
   const who = about ?? unit ?? entry.SYSLOG_IDENTIFIER ?? '?';
   const pid = process === undefined ? '' : `[${process}]`;

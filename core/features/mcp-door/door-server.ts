@@ -1,5 +1,5 @@
-// The offer of this door, on the official server: the tools and resources that a client's scopes include. Everything with an effect is
-// an operation that passes the gate; nothing is decided here.
+// Builds the offer of this door with the official server: the tools and resources that a client's scopes include. Everything with an effect
+// is an operation that passes the gate; no decision is made here.
 
 import {
   McpServer,
@@ -38,7 +38,7 @@ const instructions =
   'TrayClaw is an agent on this computer, with its own tools, memory and documents. What it does passes its gate: a call may wait for the ' +
   'approval of a person, and the request stays open meanwhile.';
 
-/** One for each connection, or each request where connections are not kept. `tellsAll`: of a connection whose client listens to a stream. */
+/** Creates a server per connection, or per request if connections are not kept. `tellsAll` is for clients that listen to a stream. */
 export async function createDoorServer(deps: DoorServerDeps, peer: Peer, tellsAll = false): Promise<McpServer> {
   const server = new McpServer(
     { name: 'trayclaw', title: 'TrayClaw', version: deps.version },
@@ -47,7 +47,7 @@ export async function createDoorServer(deps: DoorServerDeps, peer: Peer, tellsAl
       capabilities: { tools: {}, resources: { subscribe: true } },
       inputRequired: { maxRounds: ROUNDS_MAX, roundTimeoutMs: QUESTION_MS },
       requestState: { verify: (state, context) => deps.rounds.verify(state, context) },
-      // Answers are checked where they are read.
+      // Answers are validated where they are read.
       jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
     },
   );
@@ -224,7 +224,7 @@ class Offering {
     return tools.flatMap(({ name, description, schema }) => (this.#peer.may(`tools/${name}`) ? [{ name, description, schema }] : []));
   }
 
-  /** Failures are answers: a model reads them, and the person behind it. */
+  /** Returns failures as results, so that the model and the person can read them. */
   async #answer(context: Context, work: () => Promise<Made>): Promise<Made> {
     try {
       return await work();
@@ -254,7 +254,7 @@ function assertDone({ status, error }: AskResult): void {
   throw new AppError('cancelled', 'The turn was stopped.');
 }
 
-/** A bug's own words may name anything, so they go to the log and not out of the door. */
+/** The message of an unexpected error may name anything, so it goes to the log and is not sent to the client. */
 function outward(logger: Logger, cause: unknown): string {
   if (!isAppError(cause)) {
     logger.log('error', 'a request of an MCP client failed unexpectedly', {

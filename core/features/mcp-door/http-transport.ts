@@ -1,5 +1,6 @@
-// Streamable HTTP in both eras of the protocol, on the official server: requests of 2026-07-28 stand alone; clients of 2025-11-25 and earlier keep
-// a session, which ends when it is not used, when its token is revoked or when others need the room. Knows nothing of what is offered.
+// Streamable HTTP in both eras of the protocol, with the official server. Requests of 2026-07-28 are stateless. Clients of 2025-11-25 and
+// earlier have a session, which ends when it is idle, when its token is revoked or when others need the room. Does not know what is
+// offered.
 
 import {
   createMcpHandler,
@@ -17,7 +18,7 @@ export interface HttpDeps<P extends HttpPeer> {
   readonly make: (peer: P) => Promise<McpServer>;
 }
 
-/** A client whose token is right. */
+/** A client with a valid token. */
 export interface HttpPeer {
   readonly id: string;
   readonly revoked: AbortSignal;
@@ -38,14 +39,14 @@ const passed = ['accept', 'content-type', 'last-event-id', 'mcp-method', 'mcp-na
 export class McpHttp<P extends HttpPeer> {
   readonly #deps: HttpDeps<P>;
   readonly #sessions = new Map<string, KeptSession>();
-  /** One for each client, so that notices for one never reach another. */
+  /** One handler per client, so that a client never receives another client's notifications. */
   readonly #modern = new Map<string, { readonly peer: P; readonly handler: McpHttpHandler }>();
 
   constructor(deps: HttpDeps<P>) {
     this.#deps = deps;
   }
 
-  /** Fails with what reading the body fails with. */
+  /** Fails if the body cannot be read. */
   async answer(peer: P, asked: DoorRequest, reply: DoorReply): Promise<void> {
     const parsedBody = asked.method === 'POST' ? await asked.json() : undefined;
     const headers = passed.flatMap((name): [string, string][] => {
@@ -53,7 +54,7 @@ export class McpHttp<P extends HttpPeer> {
       return value === undefined ? [] : [[name, value]];
     });
     const signal = AbortSignal.any([asked.gone, peer.revoked]);
-    // The address is not looked at: Host and path were checked before.
+    // The URL is a placeholder: host and path were checked before.
     const request = new Request('http://127.0.0.1/mcp', { method: asked.method, headers, signal });
     const isLegacy = await isLegacyRequest(request, parsedBody ?? null);
     const response = isLegacy
@@ -62,7 +63,7 @@ export class McpHttp<P extends HttpPeer> {
     await send(response, reply, signal);
   }
 
-  /** For clients of 2026-07-28 that listen to it and may read it. */
+  /** Notifies clients of 2026-07-28 that listen to the resource and may read it. */
   changed(uri: string, mayRead: (peer: P) => boolean): void {
     for (const { peer, handler } of this.#modern.values()) if (mayRead(peer)) handler.notify.resourceUpdated(uri);
   }
@@ -89,7 +90,7 @@ export class McpHttp<P extends HttpPeer> {
     const nowMs = this.#deps.clock.monotonicMs();
     const id = request.headers.get('mcp-session-id');
     const known = id === null ? undefined : this.#sessions.get(id);
-    // The session of another client is answered like one that is not there.
+    // The session of another client is answered like an unknown one.
     if (id !== null && known?.peerId !== peer.id) return refused(404, -32_001, 'There is no such session: begin again with initialize.');
     if (known !== undefined) known.usedAtMs = nowMs;
     const transport = known?.transport ?? (await this.#begin(peer, nowMs));
@@ -98,7 +99,7 @@ export class McpHttp<P extends HttpPeer> {
     return response;
   }
 
-  /** Kept once the client has introduced itself. */
+  /** Stores the session once the client has introduced itself. */
   async #begin(peer: P, nowMs: number): Promise<WebStandardStreamableHTTPServerTransport> {
     const server = await this.#deps.make(peer);
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -129,12 +130,12 @@ export class McpHttp<P extends HttpPeer> {
   }
 }
 
-/** Without the number of a request, which is not known here: a number is never null in this protocol. */
+/** Omits the id, because the request id is not known here and the protocol does not allow null. */
 function refused(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message } }, { status });
 }
 
-/** Hands the answer on piece by piece; a caller that is gone ends it. */
+/** Passes the response on piece by piece, and ends it if the caller is gone. */
 async function send(response: Response, reply: DoorReply, signal: AbortSignal): Promise<void> {
   const own = ['mcp-session-id', 'allow', 'www-authenticate'].flatMap((name): [string, string][] => {
     const value = response.headers.get(name);

@@ -1,5 +1,5 @@
-// A door for programs that speak the Model Context Protocol: TrayClaw as a server of tools. What answers is loaded with the first request; until
-// then it costs one comparison of a path.
+// A door for programs that speak the Model Context Protocol, with TrayClaw as a server of tools. The implementation is loaded with the
+// first request; until then the door costs one comparison of a path.
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
@@ -9,7 +9,7 @@ import type { McpDoor, McpDoorDeps } from './serve.ts';
 
 export { serveOnStdio, type StdioOptions } from './stdio.ts';
 
-/** The transport alone, for the conformance suite of the protocol. */
+/** Loads the transport alone, for the protocol's conformance suite. */
 export async function loadTransport(): Promise<{ readonly McpHttp: typeof McpHttp }> {
   return import('./http-transport.ts');
 }

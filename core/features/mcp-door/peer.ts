@@ -1,32 +1,35 @@
-// A client of this door: who it is, what it may use, and how it begins a turn. One by a door token over HTTP, one by the program that a person
-// started on standard input and output. Types only.
+// A client of this door: its identity, its rights, and how it starts a turn. It has a door token over HTTP, or was started by a person on
+// standard input and output. Types only.
 
 import type { Caller } from '../../contracts/ops.ts';
 
 export interface Peer {
-  /** In its name its calls are recorded. */
+  /** The caller under which its calls are recorded. */
   readonly caller: Caller;
-  /** Distinguishes it from all others. */
+  /** Unique among all clients. */
   readonly id: string;
-  /** The session of its direct calls: what one brings in is known to the next. */
+  /** The session of its direct calls. The taint of one call carries over to the next. */
   readonly toolSession: string;
-  /** Aborts when its rights are taken away. */
+  /** Aborts when the client's rights are revoked. */
   readonly revoked: AbortSignal;
-  /** `tools/NAME`, `trayclaw/AGENT`, `memory`, `documents`, `sessions` or `approvals`. */
+  /** Whether the client may use `tools/NAME`, `trayclaw/AGENT`, `memory`, `documents`, `sessions` or `approvals`. */
   may(what: string): boolean;
   owns(sessionId: string): boolean;
-  /** A message to an agent. Fails with not_found, over_budget, queue_full, panic_engaged or a store error; then nothing has begun. */
+  /**
+   * Sends a message to an agent. Fails with not_found, over_budget, queue_full, panic_engaged or a store error, without having started
+   * anything.
+   */
   submit(message: PeerMessage): Promise<{ readonly sessionId: string; readonly turnId: string }>;
-  /** Before its first direct call. */
+  /** Called before the client's first direct call. */
   ownToolSession(): void;
-  /** Counts what a turn came to; null for an unknown price. */
+  /** Adds the cost of a turn; null if the price is unknown. */
   spend(usd: number | null): void;
 }
 
 export interface PeerMessage {
   readonly text: string;
-  /** One it began before; a new one without it. */
+  /** A session that the client started before; omitted for a new one. */
   readonly sessionId?: string | undefined;
-  /** The agent that answers; for a new session only. */
+  /** The agent that answers; only for a new session. */
   readonly agentId?: string | undefined;
 }

@@ -1,4 +1,4 @@
-// The door over HTTP: the token of each request, its rate and its errors. Loaded with the first request.
+// The door over HTTP: the token of each request, its rate limit and its errors. Loaded with the first request.
 
 import { randomBytes } from 'node:crypto';
 import { titleOf } from '../../base/session-title.ts';
@@ -97,7 +97,7 @@ interface Place {
   readonly agentId: string;
 }
 
-/** Fails with not_found for a session it did not begin and for an agent it may not ask. */
+/** Fails with not_found for a session that the client did not start, and for an agent that it may not use. */
 function placeOf({ log, agents }: McpDoorDeps, caller: DoorCaller, { sessionId, agentId: wanted }: PeerMessage): Place {
   const known = sessionId === undefined ? null : log.index.session(sessionId);
   if (sessionId !== undefined && (known === null || !caller.owns(sessionId)))

@@ -1,4 +1,4 @@
-// Conversations as resources: those a client began, or all where its scopes include them. Read only.
+// Conversations as resources: those that a client started, or all if its scopes include them. Read only.
 
 import { ResourceNotFoundError, type ListResourcesResult, type ReadResourceResult } from '@modelcontextprotocol/server';
 import type { Claw } from '../../contracts/claw.ts';
@@ -21,7 +21,7 @@ export async function listSessions(claw: Claw, peer: Peer): Promise<ListResource
   return { resources };
 }
 
-/** One that it may not read is answered like one that is not there. */
+/** A session that the client may not read is answered like an unknown one. */
 export async function readSession(
   claw: Claw,
   peer: Peer,
@@ -45,7 +45,7 @@ export function sessionUri(sessionId: string): string {
   return `${PREFIX}${encodeURIComponent(sessionId)}`;
 }
 
-/** The session of an address; null for one that this client may not read. */
+/** The session of a resource address; null if this client may not read it. */
 export function readable(peer: Peer, uri: string): string | null {
   const sessionId = uri.startsWith(PREFIX) ? decodeURIComponent(uri.slice(PREFIX.length)) : '';
   return sessionId !== '' && mayRead(peer, sessionId) ? sessionId : null;

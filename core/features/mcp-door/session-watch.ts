@@ -1,5 +1,5 @@
-// Tells a client when a conversation it subscribed to continues. Clients of 2025-11-25 and earlier subscribe with a request, which is answered
-// here; later ones listen to a stream, which the official server keeps.
+// Notifies a client when a conversation that it subscribed to continues. Clients of 2025-11-25 and earlier subscribe with a request, which
+// is handled here. Later ones listen to a stream, which the official server manages.
 
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { Peer } from './peer.ts';
@@ -8,7 +8,7 @@ import { missing, readable, sessionUri } from './session-resources.ts';
 
 const WATCHED_MAX = 200;
 
-/** `tellsAll`: the official server knows who listens to what, and drops the rest. */
+/** `tellsAll` sends every change; the official server knows the subscribers and drops the rest. */
 export function watchSessions(server: McpServer, peer: Peer, { news, tellsAll }: { news: SessionNews; tellsAll: boolean }): void {
   const { server: protocol } = server;
   const watched = new Set<string>();
@@ -16,7 +16,7 @@ export function watchSessions(server: McpServer, peer: Peer, { news, tellsAll }:
   const tell = (sessionId: string): void => {
     const uri = sessionUri(sessionId);
     if ((!tellsAll && !watched.has(uri)) || readable(peer, uri) === null) return;
-    // A connection that broke ends elsewhere.
+    // A broken connection is handled elsewhere.
     protocol.sendResourceUpdated({ uri }).catch(() => undefined);
   };
   const end = (): void => {

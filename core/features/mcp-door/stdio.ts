@@ -1,5 +1,5 @@
-// The door on standard input and output, for a client that starts this program: one client, with the rights of the person who started it, or
-// fewer. Nothing but the protocol is written there.
+// The door on standard input and output, for a client that starts this program. It has one client, with the rights of the person who
+// started it, or fewer. Only the protocol is written to standard output.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../../base/logger.ts';
@@ -16,15 +16,15 @@ export interface StdioOptions {
   readonly logger: Logger;
   readonly input: Readable;
   readonly output: Writable;
-  /** A fresh id each time. */
+  /** Returns a new id each time. */
   readonly newId: () => string;
-  /** Whether the scopes this client was given include it. */
+  /** Whether the scopes given to this client include it. */
   may(what: string): boolean;
   /** Aborts when the program has to end. */
   readonly ended: AbortSignal;
 }
 
-/** Resolves when the client has closed its side, or on `ended`. */
+/** Resolves when the client has closed its side, or when `ended` aborts. */
 export async function serveOnStdio(options: StdioOptions): Promise<void> {
   const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
   const { createDoorServer } = await import('./door-server.ts');
@@ -79,7 +79,7 @@ function peerOf(options: StdioOptions, revoked: AbortSignal): Peer {
     submit: async ({ text, sessionId, agentId }) => {
       if (sessionId !== undefined && !begun.has(sessionId) && !may('sessions'))
         throw new AppError('not_found', `There is no session ${sessionId} that this client began.`);
-      // A session that is named must be there: a slip begins no new one.
+      // A named session must exist, so that a mistyped id does not start a new one.
       if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, caller);
       const place = { ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
       const started = await claw.op('message.send', { text, ...place }, caller);

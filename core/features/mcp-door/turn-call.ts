@@ -1,5 +1,5 @@
-// A request that is a turn: held until the turn ends, with signs of life. An approval that comes up is asked of the person at the client, where
-// the client can ask and may; it stays open at every other door, and the first answer decides.
+// A request that is a turn. It is held until the turn ends, with progress messages. An approval is asked of the person at the client, if
+// the client can ask and may approve. The approval stays open at every other door, and the first answer decides.
 
 import { CLIENT_CAPABILITIES_META_KEY, createRequestStateCodec, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, InputRequiredResult, RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
@@ -11,12 +11,12 @@ import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { Peer } from './peer.ts';
 
-/** The state that the client carries from one round of a request to the next; sealed, and bound to the client. */
+/** The state that the client carries from one round of a request to the next. It is sealed and bound to the client. */
 export interface RoundState {
   readonly turnId: string;
-  /** The approval that the person at the client was asked. */
+  /** The approval that the person at the client was asked for. */
   readonly asked: string;
-  /** Approvals that they left to another door. */
+  /** Approvals that the person left to another door. */
   readonly left: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface TurnCallDeps {
 export interface Visit {
   readonly peer: Peer;
   readonly context: ServerContext;
-  /** As it said in the handshake; undefined where each request says it. */
+  /** The capabilities from the handshake; undefined if each request carries them. */
   readonly capabilities: ClientCapabilities | undefined;
 }
 
@@ -41,19 +41,22 @@ const KEY = 'approval';
 const askingSchema = z.object({ elicitation: z.object({ form: z.unknown().optional(), url: z.unknown().optional() }).optional() });
 const answerSchema = z.object({ decision: z.enum(['approve', 'deny']) });
 
-/** Seals the state of a round: it is valid for this client and this kind of request only. */
+/** Seals the state of a round, which is valid only for this client and this kind of request. */
 export function roundsOf(key: Uint8Array, { id }: Pick<Peer, 'id'>): RequestStateCodec<RoundState> {
   return createRequestStateCodec<RoundState>({ key, ttlSeconds: ROUND_SECONDS_MAX, bind: ({ mcpReq }) => `${mcpReq.method} ${id}` });
 }
 
 export interface Wanted {
-  /** Not called in a later round of the same request. */
+  /** Starts the turn. Not called in a later round of the same request. */
   begin(): Promise<string>;
-  /** Tells its turn by the start, where `begin` answers only at the end of the work. */
+  /** Recognizes the turn by its start, for a `begin` that returns only at the end of the work. */
   readonly isStart?: (event: EventOf<'turn.started'>) => boolean;
 }
 
-/** The end of the turn, or a question to the person at the client. The turn ends with the request, unless it waits for that answer. */
+/**
+ * Returns the end of the turn, or a question to the person at the client. The turn is cancelled with the request, unless it waits for that
+ * answer.
+ */
 export async function followTurn(deps: TurnCallDeps, visit: Visit, wanted: Wanted): Promise<AskResult | InputRequiredResult> {
   const { claw } = deps;
   const { peer, context } = visit;
@@ -82,7 +85,7 @@ function mayAsk({ peer, context, capabilities }: Visit): boolean {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const { data } = askingSchema.safeParse(envelope[CLIENT_CAPABILITIES_META_KEY] ?? capabilities);
   const { elicitation } = data ?? {};
-  // A client that names no mode has forms.
+  // A client that names no mode supports forms.
   const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
   return hasForms && peer.may('approvals');
 }
@@ -110,7 +113,7 @@ async function question(
   });
 }
 
-/** The approvals that are left to other doors from here on. What is no clear yes is none. */
+/** Returns the approvals that are left to other doors from now on. An unclear answer approves nothing. */
 async function takeAnswer(claw: Claw, visit: Visit, { asked, left }: RoundState): Promise<readonly string[]> {
   const { peer, context } = visit;
   const answer = inputResponse(context.mcpReq.inputResponses, KEY);
@@ -121,13 +124,13 @@ async function takeAnswer(claw: Claw, visit: Visit, { asked, left }: RoundState)
     await claw.op('approval.decide', { approvalId: asked, decision: content?.data.decision ?? 'deny' }, peer.caller);
     return left;
   } catch (cause) {
-    // It was answered at another door, or withdrawn.
+    // The approval was answered at another door, or withdrawn.
     if (!isAppError(cause)) throw cause;
     return left;
   }
 }
 
-/** Listens for what happens to the turn, tells the client about it where the client wants to know, and ends the turn with the request. */
+/** Follows the events of a turn, reports progress if the client asked for it, and cancels the turn with the request. */
 class TurnFollower {
   readonly #claw: Claw;
   readonly #visit: Visit;
@@ -142,7 +145,7 @@ class TurnFollower {
   #steps = 0;
   #note = 'working';
 
-  /** Before the turn begins, so that nothing of it is missed. */
+  /** Created before the turn starts, so that no event is missed. */
   constructor(claw: Claw, visit: Visit, isStart: Wanted['isStart'] | null) {
     this.#claw = claw;
     this.#visit = visit;
@@ -158,12 +161,12 @@ class TurnFollower {
     if (this.#gone.aborted) this.#cancel();
   }
 
-  /** Resolves when the turn may no longer be as it is now. Fails with shutting_down when nothing more can be heard. */
+  /** Resolves when the state of the turn may have changed. Rejects with shutting_down when no more events can arrive. */
   nextChange(): Promise<void> {
     if (this.#hasEnded) return Promise.reject(ending());
     this.#change = new Deferred<void>();
     const { promise } = this.#change;
-    // It may never be waited for.
+    // The promise may never be awaited.
     promise.catch(() => undefined);
     return promise;
   }
@@ -173,7 +176,7 @@ class TurnFollower {
     const { _meta: meta, notify } = this.#visit.context.mcpReq;
     if (meta?.progressToken === undefined) return;
     const params = { progressToken: meta.progressToken, progress: ++this.#steps, message: note };
-    // A client that is gone ends the request elsewhere.
+    // A disconnected client ends the request elsewhere.
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   }
 
@@ -185,7 +188,7 @@ class TurnFollower {
 
   #cancel(): void {
     const { peer } = this.#visit;
-    // It may end at the same moment.
+    // The turn may end at the same moment.
     if (this.#turnId !== null) this.#claw.op('turn.cancel', { turnId: this.#turnId }, peer.caller).catch(() => undefined);
   }
 

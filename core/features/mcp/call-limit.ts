@@ -1,4 +1,4 @@
-// The time limit of one call, which stands still while a person is asked.
+// The time limit of one call. The clock is paused while a person is asked.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -19,7 +19,7 @@ export class CallLimit {
     this.#run();
   }
 
-  /** Aborted when the time is up. */
+  /** Aborts when the time is up. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }

@@ -1,4 +1,5 @@
-// The health of the servers: those that wait for a person, those that cannot be reached. Nothing where there are none; starts none.
+// The health check of the MCP servers: reports those that wait for a person and those that cannot be reached. Reports nothing if none are
+// configured; starts none.
 
 import type { McpServerView } from '../../contracts/features/mcp.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';

@@ -1,5 +1,5 @@
-// For tests only: the program that the conformance suite of the protocol starts as the client under test. It connects, signs in and calls with the
-// same parts as the program; only the person at the browser is played. `conformance-client.ts URL`, the scenario in the environment.
+// For tests only: the client under test that the protocol's conformance suite starts. It connects, signs in and calls with the program's
+// own parts; only the person at the browser is simulated. Run as `conformance-client.ts URL`, with the scenario in the environment.
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { connectServer, wantsSignIn, type McpConnection } from './connection.ts';
@@ -32,7 +32,7 @@ const box = {
 };
 if (context.client_secret !== undefined) kept.set('agreed', context.client_secret);
 const agreed = context.client_secret === undefined ? undefined : 'keychain:agreed';
-// Extensions without a person name a client too; it is none of this kind.
+// Extensions without a person also name a client, but not a preregistered one.
 const hasAgreed = scenario === 'auth/pre-registration' && context.client_id !== undefined;
 const signIn = new SignIn(box, 'conformance', url, hasAgreed ? { id: context.client_id ?? '', secret: agreed } : null);
 
@@ -53,7 +53,7 @@ function connect(provider: SignInProvider | null): Promise<McpConnection> {
   });
 }
 
-/** The person opens the address; the browser follows wherever it leads, back to this program. */
+/** Opens the address and follows redirects like a person's browser, back to this program. */
 async function signInAsPerson(): Promise<void> {
   const flow = new SignInFlow(signIn, {
     signal: never,
@@ -90,7 +90,7 @@ const argumentsFor = (schema: unknown): Record<string, unknown> => {
 };
 
 let connection = await open();
-/** With more rights where the server asks for them; three times at most. */
+/** Signs in again if the server asks for more rights, at most three times. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let round = 0; round < 3; round++) {
     try {

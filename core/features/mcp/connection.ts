@@ -1,5 +1,5 @@
-// One connection to a server in either generation of the protocol, on the official client. Which generation a server speaks is found out
-// once and handed in from then on. Trusts nothing the server says about its schemas: they are never run on data here.
+// One connection to a server in either generation of the protocol, over the official client. The generation is detected once and passed in
+// from then on. Never runs the server's schemas on data, because the server is not trusted.
 
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Task, Tool, Transport } from '@modelcontextprotocol/client';
 import { errnoOf } from '../../base/errno.ts';
@@ -7,11 +7,11 @@ import { AppError } from '../../contracts/errors.ts';
 import type { McpEra } from '../../contracts/features/mcp.ts';
 
 export interface ConnectWish {
-  /** A fresh one for each attempt. */
+  /** Creates a new transport for each attempt. */
   readonly open: () => Transport;
-  /** As found out before; null to find out. */
+  /** The generation detected earlier; null to detect it. */
   readonly era: McpEra | null;
-  /** A local process may simply end when it does not know a request. */
+  /** A local process may exit when it receives an unknown request. */
   readonly isLocal: boolean;
   readonly startMs: number;
   readonly version: string;
@@ -32,7 +32,7 @@ export interface ToolCall {
   readonly progressToken: string;
 }
 
-/** Takes the progress of one call until it is over, however its answer comes. */
+/** Receives the progress of one call until the call ends. */
 export interface ProgressWatch {
   readonly token: string;
   end(): void;
@@ -43,10 +43,10 @@ const PROBE_MS = 5000;
 const TASK_MS = 10_000;
 const MODERN = '2026-07-28';
 
-/** Fails as the official client does: `UnauthorizedError` where a person must sign in. */
+/** Fails as the official client does: with `UnauthorizedError` if a person must sign in. */
 export async function connectServer(wish: ConnectWish): Promise<McpConnection> {
   const { Client: OfficialClient } = await import('@modelcontextprotocol/client');
-  // A silent program speaks the older protocol; a silent address is out of order, or slow.
+  // A program that does not respond speaks the older protocol. A URL that does not respond is down or slow.
   const probeMs = wish.isLocal ? Math.min(PROBE_MS, wish.startMs / 2) : wish.startMs;
   const attempt = async (era: McpEra | null): Promise<McpConnection> => {
     const client = new OfficialClient(
@@ -56,7 +56,7 @@ export async function connectServer(wish: ConnectWish): Promise<McpConnection> {
         versionNegotiation: { mode: era === 'modern' ? { pin: MODERN } : 'auto', probe: { timeoutMs: probeMs } },
         inputRequired: { maxRounds: 3 },
         listMaxPages: PAGES_MAX,
-        // A pattern of the server on a value of the server could keep this process busy without end.
+        // A malicious schema pattern could block this process on the server's own values.
         jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
         listChanged: { tools: { autoRefresh: false, debounceMs: 300, onChanged: () => wish.onToolsChanged() } },
       },
@@ -74,7 +74,7 @@ export async function connectServer(wish: ConnectWish): Promise<McpConnection> {
   try {
     return await attempt(wish.era);
   } catch (cause) {
-    // It ended, or does not speak what it spoke before.
+    // The server ended, or no longer speaks the generation it spoke before.
     const mayDiffer = wish.era !== null || wish.isLocal;
     if (!mayDiffer || wish.signal.aborted || !(await isNegotiationFailure(cause))) throw cause;
     return attempt(wish.era === null ? 'legacy' : null);
@@ -94,11 +94,11 @@ export class McpConnection {
 
   constructor(client: Client, { onClosed }: Pick<ConnectWish, 'onClosed'>) {
     this.#client = client;
-    // The client's own watch ends with the first answer to a request, and that of a task comes before its progress.
+    // The client stops watching progress at the first response to a request. A task's progress comes after that response.
     client.setNotificationHandler('notifications/progress', ({ params: { progressToken, ...progress } }) =>
       this.#progress.get(progressToken)?.(progress),
     );
-    // The client takes its listeners as properties and has no others.
+    // The client accepts its listeners only as properties.
     Object.assign(client, { onclose: onClosed, onerror: () => undefined });
   }
 
@@ -114,12 +114,15 @@ export class McpConnection {
     return this.#client;
   }
 
-  /** Its own word about itself; never shown to a model. */
+  /** The server's own claim; never shown to a model. */
   offers(what: 'tools' | 'resources' | 'prompts'): boolean {
     return this.#client.getServerCapabilities()?.[what] !== undefined;
   }
 
-  /** It carries out calls as tasks of revision 2025-11-25. The later revision has others, which its servers use for clients that ask for them. */
+  /**
+   * True if the server runs calls as tasks of revision 2025-11-25. Tasks of the later revision differ, and its servers use them only for
+   * clients that ask for them.
+   */
   get takesTasks(): boolean {
     return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
   }
@@ -135,7 +138,7 @@ export class McpConnection {
     return (await this.#client.listTools(undefined, { ...requestOptions(options), cacheMode: 'refresh' })).tools;
   }
 
-  /** The definition is the approved one, so that no listing is fetched in between. */
+  /** Passes the approved definition, so that the client fetches no listing in between. */
   callTool({ tool, args, progressToken }: ToolCall, options: CallOptions): Promise<CallToolResult> {
     const params = { name: tool.name, arguments: args, _meta: { progressToken } };
     return this.#client.callTool(params, { ...requestOptions(options), toolDefinition: tool });
@@ -154,7 +157,7 @@ export class McpConnection {
     return this.#client.request({ method: 'tasks/get', params: { taskId } }, specTypeSchemas.GetTaskResult, options);
   }
 
-  /** Answers when the task has ended. */
+  /** Resolves when the task has ended. */
   async taskResult(taskId: string, options: CallOptions): Promise<CallToolResult> {
     const { specTypeSchemas } = await import('@modelcontextprotocol/client');
     return this.#client.request({ method: 'tasks/result', params: { taskId } }, specTypeSchemas.CallToolResult, requestOptions(options));
@@ -175,13 +178,13 @@ export function requestOptions({ signal, timeoutMs }: CallOptions) {
   return { signal, timeout: timeoutMs };
 }
 
-/** Whether a person has to sign in, or to allow more. */
+/** True if a person has to sign in or grant more rights. */
 export async function wantsSignIn(cause: unknown): Promise<boolean> {
   const { UnauthorizedError, SdkHttpError } = await import('@modelcontextprotocol/client');
   return UnauthorizedError.isInstance(cause) || (SdkHttpError.isInstance(cause) && cause.status === 401);
 }
 
-/** The server has no such session, for example since it was started again: it refused the request, and wants a new session. */
+/** True if the server does not know the session, for example after a restart. It refused the request and wants a new session. */
 export async function isSessionGone(cause: unknown): Promise<boolean> {
   const { SdkHttpError } = await import('@modelcontextprotocol/client');
   return SdkHttpError.isInstance(cause) && cause.status === 404;
@@ -205,7 +208,7 @@ export function networkWords(cause: unknown, depth = 0): string | null {
   return networkFailures[errnoOf(cause) ?? ''] ?? networkWords(first ?? cause.cause, depth + 1);
 }
 
-/** The failure in a sentence for people. It quotes a bounded part of the error that a server sent. */
+/** Describes a failure in one sentence for people, with a bounded part of the server's error. */
 export function failureOf(server: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);

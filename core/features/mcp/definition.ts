@@ -1,4 +1,4 @@
-// The definition of a server in config.yaml: its hash, and the sentences a person reads about it before it runs. Pure.
+// The definition of a server in config.yaml: its hash, and the sentences that a person reads about it before it runs. Pure.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/json.ts';
@@ -6,7 +6,7 @@ import type { McpServerConfig } from '../../contracts/features/mcp.ts';
 import { isSecretReference } from '../../contracts/secret-ref.ts';
 import { shown } from './tool-pins.ts';
 
-/** Of everything that decides what runs, where it is and what it gets; limits of time are not part of it. */
+/** Hashes everything that determines what runs, where it is and what it receives. Time limits are not included. */
 export function definitionHash(config: McpServerConfig): string {
   const { command = null, args = [], env = {}, cwd = null, url = null, headers = {}, confined = false, clientId } = config;
   return hash(
@@ -21,7 +21,7 @@ export function runsOf({ command, args = [], url }: McpServerConfig): string {
   return shown([command ?? '', ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' '), 2000);
 }
 
-/** A sentence for each thing it gets. */
+/** One sentence for each thing that the server receives. */
 export function givesOf({ url, env = {}, headers = {}, cwd, confined, clientId }: McpServerConfig): string[] {
   const values = Object.entries(url === undefined ? env : headers).map(
     ([name, value]) =>

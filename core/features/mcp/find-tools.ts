@@ -1,5 +1,5 @@
-// The find_tools tool: looks for tools of MCP servers by what they do. It is offered only where there are more than a model should see at
-// once. Reads nothing but what a person approved.
+// The find_tools tool: searches for tools of MCP servers by what they do. It is offered only if there are more tools than a model should
+// see at once. Reads only approved tools.
 
 import * as z from 'zod';
 import type { McpTool } from '../../contracts/features/mcp.ts';
@@ -37,7 +37,7 @@ function found(tools: readonly OfferedMcpTool[]) {
   if (tools.length === 0) return { forModel: 'No tool of an MCP server fits. Try other words.' };
   const lines = tools.map(({ server, tool }) => `${offeredName(server, tool.name)}: ${firstLine(tool.description)}`);
   const servers = [...new Set(tools.map(({ server }) => server))];
-  // The descriptions are the servers' own words.
+  // The descriptions were written by the servers.
   return { forModel: lines.join('\n'), untrusted: servers.map((where) => ({ kind: 'mcp' as const, where })) };
 }
 
@@ -45,7 +45,10 @@ function firstLine(text: string): string {
   return (text.split('\n')[0] ?? '').slice(0, 200);
 }
 
-/** Those that share a word with the query, best first: a word in the name counts three times one in the description, rare words more. */
+/**
+ * The tools that share a word with the query, best first. A word in the name counts three times as much as one in the description, and rare
+ * words count more.
+ */
 export function rankTools(query: string, tools: readonly OfferedMcpTool[]): readonly OfferedMcpTool[] {
   const wanted = [...new Set(wordsOf(query))];
   const documents = tools.map(({ server, tool }) => ({
@@ -71,7 +74,7 @@ export function rankTools(query: string, tools: readonly OfferedMcpTool[]): read
     .map(({ tool }) => tool);
 }
 
-/** Small letters, without the endings that plurals and forms add. */
+/** Splits text into lower-case words without plural and inflection endings. */
 function wordsOf(text: string): string[] {
   const parts =
     text

@@ -19,7 +19,7 @@ function linkTo(answer: () => Response, refusal: string | null = null) {
   return { send, sent };
 }
 
-test('the headers go to the own origin alone, and no redirect is followed', async () => {
+test('sends the headers only to the origin of the server and follows no redirect', async () => {
   const { send, sent } = linkTo(() => new Response('ok'));
   await send('https://a.example/other');
   await send('https://b.example/token');
@@ -29,13 +29,13 @@ test('the headers go to the own origin alone, and no redirect is followed', asyn
   expect(sent.map(({ redirect }) => redirect)).toEqual(['manual', 'manual', 'manual', 'manual']);
 });
 
-test('another address has to pass the rules for addresses', async () => {
+test('applies the URL rules to every other address', async () => {
   const { send, sent } = linkTo(() => new Response('ok'), 'it is private');
   await expect(send('http://169.254.169.254/latest')).rejects.toMatchObject({ code: 'address_refused' });
   expect(sent).toEqual([]);
 });
 
-test('an answer without end is cut off', async () => {
+test('aborts an endless answer', async () => {
   const piece = new Uint8Array(1024 * 1024);
   const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) });
   const { send } = linkTo(() => new Response(endless));

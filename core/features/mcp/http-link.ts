@@ -1,19 +1,19 @@
-// The requests to a server on the web: its own origin alone gets its headers, other addresses (those of a sign-in) are judged by the rules for
-// URLs, and every answer is bounded. Redirects are not followed.
+// Requests to a server on the web. Only its own origin receives its headers, other addresses (those of a sign-in) must pass the URL rules,
+// and every answer is limited in size. Redirects are not followed.
 
 import { AppError } from '../../contracts/errors.ts';
 
 export interface HttpLinkDeps {
   /** The address of the server. */
   readonly url: URL;
-  /** For its own origin alone. */
+  /** Sent only to the server's origin. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Says why an address that is not the server's own may not be reached; null if it may. */
+  /** The reason why an address outside the server's origin is refused; null if it is allowed. */
   readonly refusalOf: (url: URL) => string | null;
   readonly fetch: typeof fetch;
 }
 
-/** Of one answer; a stream of events begins a new one when it is full. */
+/** The limit of one response. A stream of events is restarted when it is full. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 export function boundedFetch({
@@ -25,7 +25,7 @@ export function boundedFetch({
   return async (given, init = {}) => {
     const url = new URL(given);
     const isOwn = url.origin === own.origin;
-    // A sign-in server may be another program on the machine the server itself runs on.
+    // A sign-in server may be another program on the same local machine as the server.
     const refusal = isOwn || (url.hostname === own.hostname && isLoopback(url.hostname)) ? null : refusalOf(url);
     if (refusal !== null) throw new AppError('address_refused', `The MCP server names ${url.origin}, which is refused: ${refusal}`);
     const merged = new Headers(init.headers);

@@ -1,5 +1,5 @@
-// Reads the servers of another program's file: `mcpServers` (Claude Desktop, Cursor and most others) or `servers` (VS Code). Pure; it
-// returns secrets apart from the servers, because they do not belong in config.yaml.
+// Reads the servers from another program's file: `mcpServers` (Claude Desktop, Cursor and most others) or `servers` (VS Code). Pure.
+// Returns secrets separately from the servers, because they do not belong in config.yaml.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -10,7 +10,7 @@ import { isSecretReference } from '../../contracts/secret-ref.ts';
 export interface ImportedServer {
   readonly name: string;
   readonly config: McpServerConfig;
-  /** By the name each is kept under. */
+  /** The secrets, by the name under which each is stored. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ export interface ImportReading {
 
 const SERVERS_MAX = 50;
 
-/** Fails with invalid_params where the text is no such file. `looksSecret` judges values whose name says nothing. */
+/** Fails with invalid_params if the text is not such a file. `looksSecret` judges values whose name does not tell. */
 export function readServers(text: string, looksSecret: (name: string, value: string) => boolean): ImportReading {
   const file = parseJson(text.replaceAll(/^\s*\/\/.*$/gm, ''));
   if (!file.ok || !isPlainObject(file.value)) throw notSuchFile(file.ok ? 'it is no object' : file.error);
@@ -39,7 +39,7 @@ export function readServers(text: string, looksSecret: (name: string, value: str
   return { servers, skipped };
 }
 
-/** The server, or why it cannot be taken. */
+/** The server, or the reason why it cannot be imported. */
 function readServer(given: string, entry: unknown, looksSecret: (name: string, value: string) => boolean): ImportedServer | string {
   const name = given
     .toLowerCase()

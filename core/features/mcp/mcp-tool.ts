@@ -1,5 +1,5 @@
-// A tool of a server as a tool of the gate. Its class never gets milder by what the server says: it asks, and what the server calls destructive
-// asks every time. States facts; decides nothing.
+// A tool of a server as a tool of the gate. The server cannot lower its class: every tool asks, and a tool that the server calls
+// destructive asks every time. States facts; makes no decision.
 
 import * as z from 'zod';
 import type { McpTool } from '../../contracts/features/mcp.ts';
@@ -23,7 +23,7 @@ export function createMcpTool(server: McpServer, tool: McpTool, namedPlaces: Nam
     input: argumentsSchema(tool),
     schema: tool.schema,
     class: kind,
-    // Whatever the server says about running it twice.
+    // The server's claim that a repeat is safe is ignored.
     idempotency: () => 'unsafe',
     timeoutMs: timeoutMs + 3 * questionMs,
     facts: (args, context): CallFacts => ({
@@ -38,7 +38,7 @@ export function createMcpTool(server: McpServer, tool: McpTool, namedPlaces: Nam
   });
 }
 
-/** The server checks its own schema; only missing arguments are reported here. */
+/** The server validates against its own schema. Only missing arguments are reported here. */
 function argumentsSchema({ schema }: McpTool): z.ZodType<Record<string, unknown>> {
   const required = Array.isArray(schema['required']) ? schema['required'].filter((key) => typeof key === 'string') : [];
   return z.record(z.string(), z.unknown()).superRefine((args, context) => {

@@ -1,5 +1,5 @@
-// Servers of the Model Context Protocol: their tools become tools of the gate once a person approved them. Connects the parts to the program;
-// where no server is configured, nothing of it is loaded and nothing runs.
+// Servers of the Model Context Protocol, whose tools become tools of the gate once a person has approved them. Connects the parts to the
+// program. If no server is configured, nothing is loaded and nothing runs.
 
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -91,7 +91,7 @@ export const mcp = defineBuiltInFeature({
     return {
       gives: { servers: questions },
       handlers: createMcpOps({ ...spine, registry, questions, box, signIns }),
-      /** Calls that an earlier run began as tasks are not left to a person: the server knows how they ended. */
+      /** Resumes calls that an earlier run started as tasks. They are not left to a person, because the server knows how they ended. */
       begin: () => {
         for (const { callId, sessionId, turnId, state } of log.index.openCalls()) {
           const task = state === 'unknown' ? log.reads.lastOfCall(sessionId, 'mcp.task_started', callId) : null;

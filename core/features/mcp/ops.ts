@@ -1,4 +1,5 @@
-// Operations on servers: the list, and the decisions only a person makes. Nothing but `mcp.test`, `mcp.login` and reading starts a server here.
+// The operations on MCP servers: the list, and the decisions that only a person makes. Only `mcp.test`, `mcp.login`, approvals and reading
+// start a server here.
 
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -102,7 +103,7 @@ async function remove(deps: McpOpsDeps, name: string, caller: Caller): Promise<O
   return { name };
 }
 
-/** Fails unless the server still is what the person was shown. */
+/** Fails with conflict if the server is no longer what the person was shown. */
 async function approve(deps: McpOpsDeps, { name, sha256 }: OpParsed<'mcp.approve'>, caller: Caller): Promise<OpResult<'mcp.approve'>> {
   assertPerson(caller, 'An MCP server is approved');
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
@@ -167,7 +168,7 @@ function readSmallFile(path: string): string {
 
 type Options = ReturnType<typeof requestOptions>;
 
-/** A request of a person to an approved server; it is started if need be. */
+/** Sends a person's request to an approved server, which is started if needed. */
 async function ask<T>(
   deps: McpOpsDeps,
   name: string,

@@ -1,5 +1,5 @@
 // Questions that a server asks a person during a call. They wait for a bounded time and are answered from any door that answers approvals,
-// never by the model; the answer goes to the server and nowhere else.
+// never by the model. The answer goes only to the server.
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +16,7 @@ import { shown } from './tool-pins.ts';
 export const questionMs = 5 * 60_000;
 const OPEN_MAX = 5;
 const FIELDS_MAX = 30;
-/** Of the last questions it is known how they ended. */
+/** How many ended questions are remembered with their outcome. */
 const ENDED_MAX = 50;
 
 type Content = NonNullable<ElicitResult['content']>;
@@ -26,7 +26,7 @@ interface Open {
   readonly answered: Deferred<ElicitResult>;
 }
 
-/** Called after the question is in the list, or out of it. */
+/** Called after the question was added to the list, or removed from it. */
 export interface QuestionNews {
   asked(question: McpQuestion): void;
   ended(end: EndedQuestion): void;
@@ -62,12 +62,12 @@ export class Questions {
     return [...this.#open.values()].map(({ question }) => question);
   }
 
-  /** Null for one that is open, or that ended long ago. */
+  /** Null for a question that is open, unknown, or ended long ago. */
   ended(questionId: string): EndedQuestion | null {
     return this.#ended.get(questionId) ?? null;
   }
 
-  /** Declined at once where it cannot be shown to a person; cancelled after its time limit. */
+  /** Declines at once if the question cannot be shown to a person; cancels after the time limit. */
   async ask(asking: Asking, params: ElicitRequest['params']): Promise<ElicitResult> {
     const form = formOf(params);
     if (form === null || this.#open.size >= OPEN_MAX || asking.signal.aborted) return { action: 'decline' };
@@ -108,7 +108,7 @@ export class Questions {
     this.#news.ended(end);
   }
 
-  /** Fails with not_found, or with invalid_params where the content does not fit; the question is then still open. */
+  /** Fails with not_found, or with invalid_params if the content does not fit; the question then stays open. */
   answer({ questionId, action, content }: Answer, by: string): McpQuestion {
     const open = this.#open.get(questionId);
     if (open === undefined) throw new AppError('not_found', `There is no open question ${questionId}.`);
@@ -132,7 +132,7 @@ function formOf(params: ElicitRequest['params']): Pick<McpQuestion, 'schema' | '
   return isFit ? { schema, url: null } : null;
 }
 
-/** The content with defaults for what is left out. Fails with invalid_params. */
+/** The content, with defaults for omitted fields. Fails with invalid_params. */
 function fitting(schema: Readonly<Record<string, unknown>>, content: Content): Content {
   const fields = fieldsOf(schema);
   const unknown = Object.keys(content).find((name) => !fields.some((field) => field.name === name));
@@ -151,7 +151,7 @@ function fitting(schema: Readonly<Record<string, unknown>>, content: Content): C
   return Object.fromEntries(entries);
 }
 
-/** Null where the value fits. */
+/** The expected form; null if the value fits. */
 function wantedBy({ kind, isWhole, choices }: QuestionField, value: Content[string]): string | null {
   const values = choices.map((choice) => choice.value);
   const isOffered = (one: string): boolean => values.length === 0 || values.includes(one);

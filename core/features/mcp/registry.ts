@@ -1,4 +1,4 @@
-// The servers of config.yaml in this run, and their approved tools in the tool host: what is withheld is taken away at once. Starts nothing.
+// The servers of config.yaml and their approved tools in the tool host. Withheld tools are removed at once. Starts nothing.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -16,7 +16,7 @@ export interface RegistryDeps extends Omit<ServerDeps, 'onListed'> {
 
 interface Entry {
   readonly server: McpServer;
-  /** Of the tools offered now: their pins, and whether a model sees each. */
+  /** The pins of the tools offered now, and whether a model sees each; compared to detect changes. */
   offered: string;
   withdraw: (() => void)[];
 }
@@ -24,7 +24,7 @@ interface Entry {
 export class McpRegistry {
   readonly #deps: RegistryDeps;
   readonly #entries = new Map<string, Entry>();
-  /** Pins of the tools that a search found. */
+  /** Pins of the tools that a search found, oldest first. */
   readonly #found = new Set<string>();
   #withdrawSearch: (() => void) | null = null;
   #toolsShown = 0;
@@ -33,7 +33,7 @@ export class McpRegistry {
     this.#deps = deps;
   }
 
-  /** Brings the servers in step with the settings; those that did not change keep running. */
+  /** Applies the settings. Servers whose settings did not change keep running. */
   take({ servers, toolsShown }: Config['mcp']): void {
     this.#toolsShown = toolsShown;
     for (const [name, entry] of this.#entries) {
@@ -49,7 +49,7 @@ export class McpRegistry {
     this.#offer();
   }
 
-  /** A server that is not among those of this run: to show what it would be. */
+  /** Creates a server that is not in the list, to show what it would be. */
   make(name: string, config: McpServer['config']): McpServer {
     return new McpServer({ ...this.#deps, onListed: (server) => this.refresh(server) }, name, config);
   }
@@ -68,7 +68,7 @@ export class McpRegistry {
     return [...this.#entries.values()].map(({ server }) => server.view());
   }
 
-  /** Offers what is approved and still so; called whenever one of the two changed. */
+  /** Offers the tools that are approved and unchanged. Called whenever the approval or the listing changes. */
   refresh(server: McpServer): void {
     if (this.#entries.get(server.name)?.server === server) this.#offer();
   }
@@ -82,7 +82,7 @@ export class McpRegistry {
     void server.dispose();
   }
 
-  /** With more tools than a model should see at once, it sees those that it found last, and the search. */
+  /** If there are more tools than a model should see at once, the model sees only those it found last, and the search. */
   #offer(): void {
     const all = this.#offered();
     const isSearch = all.length > this.#toolsShown;
@@ -108,7 +108,7 @@ export class McpRegistry {
     this.#withdrawSearch = isSearch ? this.#deps.tools.register(search) : null;
   }
 
-  /** The newest last; the oldest make room. */
+  /** Adds found tools as the newest and evicts the oldest. */
   #show(found: readonly McpTool[]): void {
     for (const { sha256 } of found) {
       this.#found.delete(sha256);

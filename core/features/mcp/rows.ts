@@ -1,4 +1,4 @@
-// The approvals of servers: rows kept in step with the log. Nothing of a server without a row is offered to a model.
+// The approvals of servers as rows, kept in step with the log. A server without a row offers nothing to a model.
 
 import * as z from 'zod';
 import { byType } from '../../contracts/event-table.ts';
@@ -35,7 +35,7 @@ const statements = {
 
 export class McpRows {
   readonly #sql: Statements;
-  /** As read; dropped with the next event about the server. */
+  /** Cache; invalidated by the next event about the server. */
   readonly #known = new Map<string, Approved | null>();
 
   readonly apply = byType({
@@ -53,7 +53,7 @@ export class McpRows {
     this.#sql = new Statements(db);
   }
 
-  /** Null where nothing is approved of it. */
+  /** Null if nothing of the server is approved. */
   approved(server: string): Approved | null {
     const known = this.#known.get(server);
     if (known !== undefined) return known;

@@ -1,5 +1,5 @@
-// One server: started on first need, supervised, and asked. It owns the connection, the tools as last listed and the calls that run; whether
-// a call may run at all was decided by the gate before.
+// One server: starts it on first use, supervises it and calls its tools. Owns the connection, the tools as last listed and the running
+// calls. The gate has decided before whether a call may run.
 
 import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
 import { orAborted } from '../../base/deferred.ts';
@@ -22,18 +22,18 @@ import { progressLine, toToolResult } from './tool-result.ts';
 
 export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets' | 'version' | 'fetch'> {
   readonly questions: Questions;
-  /** Why an address may not be reached; null if it may. */
+  /** The reason why an address is refused; null if it is allowed. */
   readonly refusalOf: (url: URL) => string | null;
-  /** Starts the program of a server; it lives until it is ended. */
+  /** Starts the program of a server, which runs until it is ended. */
   readonly start: (server: string, config: McpServerConfig, env: Readonly<Record<string, string>>) => Promise<RunningProgram>;
   readonly signInOf: (server: string, url: URL) => SignIn;
-  /** The approval of this server by a person; null if there is none for the definition it has now. */
+  /** A person's approval of this server; null if there is none for its current definition. */
   readonly approved: (server: string, definition: string) => Approved | null;
-  /** The task that an earlier run began for a call, on record since then; null if there is none. */
+  /** The recorded task that an earlier run started for a call; null if there is none. */
   readonly taskOf: (callId: string) => string | null;
-  /** Durable when it returns. */
+  /** Records the task durably before it returns. */
   readonly onTask: (server: string, tool: string, taskId: string, context: ToolContext) => void;
-  /** Its tools were listed, and may differ from the approved ones. */
+  /** Called after the tools were listed. They may differ from the approved ones. */
   readonly onListed: (server: McpServer) => void;
 }
 
@@ -92,7 +92,7 @@ export class McpServer {
     return this.#era ?? 'legacy';
   }
 
-  /** Its tools as last listed; null until it was reached. */
+  /** The tools as last listed; null until the server was reached. */
   get listed(): readonly ReadTool[] | null {
     return this.#listed;
   }
@@ -101,7 +101,7 @@ export class McpServer {
     return this.#listed === null ? null : approvalHash(this.definition, usable(this.#listed));
   }
 
-  /** Approved tools that the server, if it was reached, still offers exactly so. */
+  /** The approved tools. If the server was reached, only those that it still offers unchanged. */
   get offered(): readonly McpTool[] {
     if (this.config.enabled === false) return [];
     return (this.approved?.tools ?? []).filter((tool) => this.#isAsApproved(tool));
@@ -122,7 +122,7 @@ export class McpServer {
     };
   }
 
-  /** The connection there is, or a new one; its tools are listed. Fails with tool_failed and while everything is stopped. */
+  /** Returns the current connection, or opens one and lists the tools. Fails with tool_failed, and during a panic stop. */
   async connect(signal: AbortSignal, isByPerson = false): Promise<McpConnection> {
     if (this.#connection !== null) return this.#connection;
     if (this.config.enabled === false) throw new AppError('tool_failed', `The MCP server ${this.name} is switched off in config.yaml.`);
@@ -140,7 +140,7 @@ export class McpServer {
     return orAborted(this.#connecting, signal, () => new AppError('tool_failed', `Waiting for the MCP server ${this.name} was ended.`));
   }
 
-  /** Runs one approved tool. Whatever the server says is untrusted, its errors included. */
+  /** Runs one approved tool. Everything the server sends is untrusted, including its errors. */
   async call(tool: McpTool, args: Record<string, unknown>, context: ToolContext, isAgain = false): Promise<ToolResult> {
     if (this.#calls.size >= CALLS_MAX)
       throw new AppError('tool_failed', `${CALLS_MAX} calls of the MCP server ${this.name} already run; try again when one has ended.`);
@@ -164,7 +164,7 @@ export class McpServer {
     return this.call(tool, args, context, true);
   }
 
-  /** Once, or where an earlier run began it as a task, not again. */
+  /** Calls the tool once. If an earlier run started the call as a task, follows that task instead. */
   async #perform(connection: McpConnection, called: ToolCall, sha256: string, { tool, limit, context }: RunningCall): Promise<ToolResult> {
     const options = {
       signal: AbortSignal.any([context.signal, limit.signal]),
@@ -190,7 +190,7 @@ export class McpServer {
     return { forModel: taskEnds[end.ended], endedBy: end.ended, untrusted: [{ kind: 'mcp', where: this.name }] };
   }
 
-  /** Ends it and everything it started; it can be started again. */
+  /** Ends the server and everything it started. It can be started again. */
   async close(): Promise<void> {
     this.#relisting?.();
     const connection = this.#connection ?? (await this.#connecting?.catch(() => null)) ?? null;
@@ -336,7 +336,7 @@ export class McpServer {
     this.#deps.logger.log('warn', 'an MCP server ended', { server: this.name, how });
   }
 
-  /** At most once in two seconds, however often the server says so. */
+  /** Lists again at most once in two seconds, however often the server announces a change. */
   #relist(): void {
     this.#relisting ??= this.#deps.later(LIST_PAUSE_MS, () => {
       this.#relisting = null;
@@ -366,7 +366,7 @@ export class McpServer {
     if (++this.#logged <= LOG_LINES_PER_START) this.#deps.logger.log('info', 'an MCP server said', { server: this.name, line: text });
   }
 
-  /** Only during a call: a server has nothing to ask otherwise. */
+  /** A server may ask only during a call. */
   async #elicit(params: ElicitRequest['params'], called: AbortSignal): Promise<ElicitResult> {
     const call = [...this.#calls].at(-1);
     if (call === undefined) return { action: 'decline' };

@@ -1,5 +1,5 @@
-// A person signs in: an address to open, a small server on this machine that takes the answer, and at most three rounds. Whatever arrives that
-// is not the answer to this very sign-in is refused.
+// A person signs in: an address to open, a small local server that receives the answer, and at most three rounds. Everything that is not
+// the answer to this sign-in is refused.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -7,12 +7,12 @@ import { Deferred, sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
 
-/** One fails a change of the sign-in server, and six would let a server ask without end. */
+/** One round is too few if the sign-in server changed, and many would let a server ask endlessly. */
 const ROUNDS_MAX = 3;
 const WAIT_MS = 10 * 60_000;
 
 export interface SignInAttempt {
-  /** Connects with the provider; the transport of an attempt that needs a person, or null when it is signed in. */
+  /** Connects with the provider. Returns the transport if a person must sign in, or null once signed in. */
   readonly connect: (provider: SignInProvider) => Promise<StreamableHTTPClientTransport | null>;
   readonly signal: AbortSignal;
 }
@@ -24,7 +24,7 @@ export class SignInFlow {
   readonly #first = new Deferred<string | null>();
   #server: Server | null = null;
   #rounds = 0;
-  /** Settles when the person is signed in, or with the reason why not. */
+  /** Resolves when the person is signed in, and rejects with the reason otherwise. */
   readonly done: Promise<void>;
 
   constructor(signIn: SignIn, attempt: SignInAttempt) {
@@ -34,7 +34,7 @@ export class SignInFlow {
     this.done.catch(() => undefined);
   }
 
-  /** The address to open; null when no sign-in is needed. Fails as the server does. */
+  /** The address to open; null if no sign-in is needed. Fails as the server does. */
   get address(): Promise<string | null> {
     return Promise.race([this.#first.promise, this.done.then(() => null)]);
   }
@@ -55,7 +55,7 @@ export class SignInFlow {
         if (++this.#rounds > ROUNDS_MAX) throw new AppError('tool_failed', `The server asked to sign in more than ${ROUNDS_MAX} times.`);
         const { address } = provider;
         if (address === null || !isWebAddress(address)) throw new AppError('tool_failed', 'The server names no address to sign in at.');
-        // In a further round the page the person has open leads on to the next address.
+        // In a later round the page that the person has open redirects to the next address.
         if (reply === null) this.#first.resolve(address.href);
         else reply.writeHead(302, { location: address.href, 'cache-control': 'no-store' }).end();
         const answer = await this.#answer(answers, provider, signal);
@@ -88,7 +88,7 @@ export class SignInFlow {
     throw new AppError('tool_failed', `The sign-in was refused (${refused.replaceAll(/[^a-z_]/g, '').slice(0, 60)}).`);
   }
 
-  /** On the port of an earlier sign-in, or on a free one. */
+  /** Listens on the port of an earlier sign-in if possible, else on a free port. */
   #listen(wanted: number | null, answers: Answers): Promise<number> {
     const server = createServer((request, response) => {
       const url = URL.parse(request.url ?? '', 'http://127.0.0.1');

@@ -17,7 +17,7 @@ function keychain() {
   return { box, kept, guarded };
 }
 
-/** A server that needs a person `rounds` times. */
+/** A server that requires a sign-in `rounds` times. */
 function flowOf(rounds: number, signIn: SignIn) {
   let round = 0;
   const finished: string[] = [];
@@ -47,7 +47,7 @@ const answerTo = (address: string | null, change: (params: URLSearchParams) => v
   return `${asked.searchParams.get('back') ?? ''}?${params.toString()}`;
 };
 
-test('only the answer to this very sign-in is taken, and only once', async () => {
+test('accepts only the answer to this sign-in, and only once', async () => {
   const { box, kept, guarded } = keychain();
   const signIn = new SignIn(box, 's', server);
   const { flow, finished } = flowOf(1, signIn);
@@ -66,7 +66,7 @@ test('only the answer to this very sign-in is taken, and only once', async () =>
   await expect(fetch(answerTo(address))).rejects.toThrow('fetch failed');
 });
 
-test('a sign-in goes to the server it was made for and to no other', async () => {
+test('uses a sign-in only for the server it was made for', async () => {
   const { box } = keychain();
   const { flow } = flowOf(1, new SignIn(box, 's', server));
   await fetch(answerTo(await flow.address));
@@ -75,7 +75,7 @@ test('a sign-in goes to the server it was made for and to no other', async () =>
   expect(await new SignIn(box, 's', new URL('https://b.example/mcp')).provider()).toBeNull();
 });
 
-test('a server may ask three times and not more', async () => {
+test('a server may ask at most three times', async () => {
   const { box } = keychain();
   for (const [rounds, isFine] of [
     [3, true],
@@ -97,7 +97,7 @@ test('a server may ask three times and not more', async () => {
   }
 });
 
-test('what was discovered is forgotten with new tokens, so that another sign-in server is noticed', async () => {
+test('drops the discovery with new tokens, so that another sign-in server is noticed', async () => {
   const { box } = keychain();
   const provider = await new SignIn(box, 's', server).interactive(() => Promise.resolve(1234));
   provider.saveDiscoveryState({ authorizationServerUrl: 'https://old.example' });
@@ -105,7 +105,7 @@ test('what was discovered is forgotten with new tokens, so that another sign-in 
   expect(provider.discoveryState()).toBeUndefined();
 });
 
-test('a client that was agreed upon is used with its secret, and at no other sign-in server than the first', async () => {
+test('uses a preregistered client with its secret, only at the first sign-in server', async () => {
   const { box } = keychain();
   await box.set('agreed', 'the secret');
   const provider = await new SignIn(box, 's', server, { id: 'known', secret: 'keychain:agreed' }).interactive(() => Promise.resolve(4711));

@@ -1,5 +1,5 @@
-// The sign-in to a server on the web after OAuth: what the official client asks for, kept in the keychain or vault and bound to the address of
-// the server. The state of an answer is checked here, for the client does not. Opens no browser.
+// The OAuth sign-in to a server on the web: stores the official client's data in the keychain or vault, bound to the server's address.
+// Checks the `state` of an answer, because the client does not. Opens no browser.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type {
@@ -15,20 +15,20 @@ import type { Secrets } from '../../guard/secret/secret.ts';
 export type SecretBox = Pick<Secrets, 'resolve' | 'set' | 'delete' | 'guard'>;
 
 interface Kept {
-  /** The server it was made for: it is never sent anywhere else. */
+  /** The server of this sign-in. The data is never sent anywhere else. */
   readonly url: string;
   readonly port: number;
-  /** The further rights a server asked for when those it had given were too few. */
+  /** The scopes that a server asked for in addition to those already granted. */
   readonly scope?: string | undefined;
   readonly tokens?: StoredOAuthTokens | undefined;
   readonly discovery?: OAuthDiscoveryState | undefined;
-  /** Whose sign-in server the client of the settings was used at: it goes to no other. */
+  /** The sign-in server at which the configured client was used. The client is not sent to any other. */
   readonly issuer?: string | undefined;
-  /** By issuer. */
+  /** Clients by issuer. */
   readonly clients: Readonly<Record<string, StoredOAuthClientInformation>>;
 }
 
-/** A client that was agreed upon with the sign-in server beforehand; the secret as a reference. */
+/** A client that was preregistered at the sign-in server. The secret is a reference. */
 export interface AgreedClient {
   readonly id: string;
   readonly secret?: string | undefined;
@@ -47,17 +47,17 @@ export class SignIn {
     this.#agreed = agreed;
   }
 
-  /** For connections without a person: null before the first sign-in. */
+  /** For connections without a person; null before the first sign-in. */
   async provider(): Promise<SignInProvider | null> {
     const kept = await this.#read();
     return kept?.tokens === undefined ? null : this.#providerOf(kept);
   }
 
-  /** For a person who signs in now. The port of an earlier sign-in is used again where it can be: the sign-in server knows it. */
+  /** For a person who signs in now. Reuses the port of an earlier sign-in if possible, because the sign-in server knows it. */
   async interactive(listen: (port: number | null) => Promise<number>): Promise<SignInProvider> {
     const kept = await this.#read();
     const port = await listen(kept?.port ?? null);
-    // Another port is another address of return, which the sign-in server does not know.
+    // Another port means another redirect address, which the sign-in server does not know.
     const clients = kept?.port === port ? kept.clients : {};
     return this.#providerOf({ url: this.#url.href, port, clients, scope: kept?.scope, issuer: kept?.issuer });
   }
@@ -78,7 +78,7 @@ export class SignIn {
     try {
       text = await this.#box.resolve(`keychain:${this.#name}`);
     } catch {
-      // Missing, or not readable now: then a person signs in.
+      // The data is missing or cannot be read now, so a person signs in again.
       return null;
     }
     const kept = parseJson(text);
@@ -93,7 +93,7 @@ export class SignIn {
     await this.#box.set(this.#name, JSON.stringify(kept));
   }
 
-  /** No log and no message shows one of these. */
+  /** Registers the secrets for redaction in logs and messages. */
   #guard({ tokens, clients }: Kept): void {
     const secrets = [tokens?.access_token, tokens?.refresh_token, ...Object.values(clients).map((client) => client.client_secret)];
     for (const secret of secrets) if (secret !== undefined) this.#box.guard(secret, this.#name);
@@ -106,7 +106,7 @@ export class SignInProvider implements OAuthClientProvider {
   #kept: Kept;
   #state: string | null = null;
   #verifier = '';
-  /** Where the person signs in, once the official client knows. */
+  /** The address at which the person signs in, once the official client has determined it. */
   address: URL | null = null;
 
   constructor(kept: Kept, write: (kept: Kept) => Promise<void>, agreed: StoredOAuthClientInformation | null) {
@@ -129,13 +129,13 @@ export class SignInProvider implements OAuthClientProvider {
     };
   }
 
-  /** Fresh for each sign-in. */
+  /** Creates a new state for each sign-in. */
   state(): string {
     this.#state = randomBytes(32).toString('base64url');
     return this.#state;
   }
 
-  /** Whether an answer belongs to the sign-in that was begun last; true once at most. */
+  /** True if an answer belongs to the sign-in that was started last; at most once. */
   takesState(given: string | null): boolean {
     const expected = this.#state;
     if (expected === null || given === null || given.length !== expected.length) return false;
@@ -160,7 +160,7 @@ export class SignInProvider implements OAuthClientProvider {
     return this.#kept.tokens;
   }
 
-  /** The next sign-in discovers everything again: otherwise a server that moved to another sign-in server would never be noticed. */
+  /** Drops the discovery, so that the next sign-in notices if the server moved to another sign-in server. */
   saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     return this.#change({ tokens, discovery: undefined });
   }
@@ -169,7 +169,7 @@ export class SignInProvider implements OAuthClientProvider {
     return this.#kept.discovery;
   }
 
-  /** Needed for a moment only; it is not worth a write. */
+  /** Needed only during the sign-in, so it is not written. */
   saveDiscoveryState(discovery: OAuthDiscoveryState): void {
     this.#kept = { ...this.#kept, discovery };
   }
@@ -182,7 +182,7 @@ export class SignInProvider implements OAuthClientProvider {
     this.#verifier = verifier;
   }
 
-  /** The rights asked for are those of the answer just now and those of an earlier one together. */
+  /** Requests the scopes of this challenge together with those of earlier ones. */
   async redirectToAuthorization(address: URL): Promise<void> {
     const scope = [...new Set([...wordsOf(this.#kept.scope), ...wordsOf(address.searchParams.get('scope'))])].join(' ');
     if (scope !== '') address.searchParams.set('scope', scope);

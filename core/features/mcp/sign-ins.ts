@@ -1,4 +1,4 @@
-// The sign-ins that are under way, one for each server.
+// The sign-ins in progress, one per server.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -22,7 +22,7 @@ export class SignIns {
     this.#signInOf = signInOf;
   }
 
-  /** Begins a sign-in, or takes up the one that runs; `wait` until it is done. Fails as the server does. */
+  /** Starts a sign-in, or joins the running one; with `wait`, until it is done. Fails as the server does. */
   async login(server: McpServer, wait: boolean): Promise<OpResult<'mcp.login'>> {
     const { name } = server;
     const url = addressOf(server);
@@ -57,7 +57,7 @@ export class SignIns {
     const over = async (): Promise<void> => {
       await flow.done.catch(() => undefined);
       this.#running.delete(server.name);
-      // The connection of before has no tokens.
+      // The existing connection has no tokens.
       await server.close();
     };
     void over();
@@ -81,7 +81,7 @@ export class SignIns {
         onClosed: () => undefined,
         elicit: () => Promise.resolve({ action: 'decline' }),
       });
-      // Some let everyone connect, and ask at the first question.
+      // Some servers let everyone connect and require a sign-in at the first request.
       await connection.listTools({ signal: closing, timeoutMs: START_MS }).finally(() => void connection.close());
       return null;
     } catch (cause) {

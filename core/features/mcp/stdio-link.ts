@@ -1,5 +1,5 @@
-// A connection to a server that runs as a child process: one message a line over its standard input and output, every line and every flood
-// bounded. Standard error goes to the log. Starts the process when the connection starts and ends it with everything it started.
+// A connection to a server that runs as a child process: one message per line over its standard input and output, with limits on line
+// length and message rate. Standard error goes to the log. Starts the process with the connection and ends it with everything it started.
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
@@ -9,12 +9,12 @@ import type { RunningProgram } from '../../hands/tools/tools.ts';
 export interface StdioLinkDeps {
   readonly start: () => Promise<RunningProgram>;
   readonly clock: Clock;
-  /** A line of its standard error, or of its output that is no message; bounded. */
+  /** Receives a line of standard error, or of output that is not a message; truncated. */
   readonly onLine: (line: string) => void;
 }
 
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
-/** A burst, and what a server may send in the long run. */
+/** The maximum burst, and the sustained rate. */
 const BURST_MAX = 5000;
 const MESSAGES_PER_SECOND = 500;
 const NEWLINE = 10;
@@ -30,7 +30,7 @@ export class StdioLink implements Transport {
   #sentAhead = 0;
   #countedMs = 0;
   #isOver = false;
-  /** How it came to its end, for the person; empty while it runs. */
+  /** How the process ended, for the person; empty while it runs. */
   ending = '';
 
   constructor(deps: StdioLinkDeps) {
@@ -102,7 +102,7 @@ export class StdioLink implements Transport {
     const text = (parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)).toString('utf8').trim();
     if (text === '' || !this.#isWithinRate()) return;
     const message = parseJson(text);
-    // Many servers print a greeting here though it is not allowed.
+    // Many servers print a greeting on standard output although the protocol forbids it.
     if (!message.ok || !isPlainObject(message.value)) this.#deps.onLine(text.slice(0, LINE_MAX));
     else this.onmessage?.(message.value as unknown as JSONRPCMessage);
   }
@@ -119,7 +119,7 @@ export class StdioLink implements Transport {
 
 const LINE_MAX = 500;
 
-/** Keeps nothing but the beginning of the current line. */
+/** Stores only the beginning of the current line. */
 function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let line = '';
   stream.on('data', (piece: Buffer) => {

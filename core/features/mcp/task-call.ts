@@ -1,20 +1,21 @@
-// A call that its server carries out as a task, of revision 2025-11-25: begun once, looked at as often as the server wants, cancelled with the call,
-// and found again by its id after a restart of either side. Where the server no longer knows it, its outcome is unknown; it is never begun again.
+// A call that its server runs as a task of revision 2025-11-25: started once, polled at the interval the server wants, cancelled with the
+// call, and found again by its id after a restart of either side. If the server no longer knows the task, its outcome is unknown; it is
+// never started again.
 
 import type { CallToolResult, Task } from '@modelcontextprotocol/client';
 import { sleep } from '../../base/deferred.ts';
 import type { McpConnection } from './connection.ts';
 
 export interface TaskCall {
-  /** Begins it; the caller records its id before it is asked about. */
+  /** Starts the task and records its id before the first poll. */
   readonly begin: (connection: McpConnection) => Promise<Task>;
-  /** Of a task that an earlier run began. */
+  /** The id of a task that an earlier run started; otherwise null. */
   readonly taskId: string | null;
   readonly connect: () => Promise<McpConnection>;
   readonly result: (connection: McpConnection, taskId: string) => Promise<CallToolResult>;
   readonly onStatus: (status: string) => void;
   readonly signal: AbortSignal;
-  /** False while the program closes: the task is continued after the next start. */
+  /** False while the program closes; the task is continued after the next start. */
   readonly mayCancel: () => boolean;
 }
 
@@ -28,10 +29,10 @@ export const taskEnds = {
 const POLL_MS = 1000;
 const POLL_LEAST_MS = 100;
 const POLL_MOST_MS = 30_000;
-/** How often in a row the server may fail to answer; a refusal says at once that it does not know the task. */
+/** How often in a row the server may fail to respond. An error response means that it does not know the task. */
 const TRIES = 5;
 
-/** Fails as a request does, and with the error of the task where it failed. */
+/** Fails as a request does, or with the task's error if the task failed. */
 export async function callAsTask(call: TaskCall): Promise<TaskEnd> {
   const connection = await call.connect();
   const taskId = call.taskId ?? (await call.begin(connection)).taskId;
@@ -66,7 +67,7 @@ async function follow(call: TaskCall, taskId: string): Promise<TaskEnd> {
       if (status !== shown && status !== '') call.onStatus(status);
       shown = status;
       if (task.status === 'cancelled') return { ended: 'cancelled' };
-      // The request for the result also brings the questions of a task that needs an answer.
+      // The request for the result also delivers the questions of a task that needs input.
       if (task.status !== 'working') return { result: await call.result(await call.connect(), taskId) };
     }
     const wishMs = task === 'away' ? POLL_MS * 2 ** (tries - 1) : (task.pollInterval ?? POLL_MS);
@@ -75,7 +76,7 @@ async function follow(call: TaskCall, taskId: string): Promise<TaskEnd> {
   }
 }
 
-/** `gone`: the server answers and does not know it. `away`: it does not answer. */
+/** `gone` means that the server responds and does not know the task. `away` means that it does not respond. */
 async function look({ connect, signal }: TaskCall, taskId: string): Promise<Task | 'gone' | 'away'> {
   const { ProtocolError } = await import('@modelcontextprotocol/client');
   try {

@@ -1,5 +1,5 @@
-// The tools of a server as they are kept and shown: bounded, without invisible characters, each pinned by a hash of all that could talk a
-// model or a person into something. Pure.
+// The tools of a server as they are stored and shown: bounded, without invisible characters, and each pinned by a hash of everything that
+// could influence a model or a person. Pure.
 
 import { hash } from 'node:crypto';
 import { canonicalJson, isPlainObject } from '../../base/json.ts';
@@ -7,7 +7,7 @@ import { revealed } from '../../base/visible-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpTool } from '../../contracts/features/mcp.ts';
 
-/** A tool as a server lists it; nothing of it is checked yet. */
+/** A tool as a server lists it, not validated yet. */
 export interface ListedMcpTool {
   readonly name: string;
   readonly title?: string | undefined;
@@ -18,11 +18,11 @@ export interface ListedMcpTool {
 }
 
 export interface ReadTool extends McpTool {
-  /** As the model calls it. */
+  /** The name by which the model calls the tool. */
   readonly offeredAs: string;
-  /** Why it can never be used; null if it can. */
+  /** Why the tool can never be used; null if it can. */
   readonly problem: string | null;
-  /** It is carried out as a task. Not pinned: it does the same in either way. */
+  /** The tool runs as a task. Not part of the pin, because its effect is the same. */
   readonly isTask?: boolean;
 }
 
@@ -37,7 +37,7 @@ const NODES_MAX = 5000;
 const OFFERED_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const OFFERED_CHARS_MAX = 64;
 
-/** Each tool with its pin; those after the first 200 are left out. */
+/** Reads each tool with its pin. Tools after the first 200 are dropped. */
 export function readTools(server: string, listed: readonly ListedMcpTool[]): readonly ReadTool[] {
   const taken = new Set<string>();
   let chars = 0;
@@ -93,7 +93,7 @@ function fits(value: unknown, depth: number, budget: { nodes: number }): boolean
   return Object.values(value).every((below) => fits(below, depth + 1, budget));
 }
 
-/** Texts for people and models inside the schema, as they are shown. */
+/** Cleans the texts for people and models inside the schema. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
   if (!isPlainObject(value)) return value;
@@ -105,13 +105,13 @@ function cleaned(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Nothing invisible, and cut. */
+/** Makes invisible characters visible and truncates. */
 export function shown(text: string, charsMax: number): string {
   const cut = text.length > charsMax ? `${text.slice(0, charsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
   return revealed(cut.replaceAll(/\r\n?/g, '\n').replaceAll('\t', ' '));
 }
 
-/** The name of the server and of the tool, in the form every model server accepts. No two tools of different servers share one. */
+/** The names of server and tool in a form that every model server accepts. Tools of different servers never share a name. */
 export function offeredName(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
   if (OFFERED_PATTERN.test(plain)) return plain;

@@ -1,5 +1,5 @@
-// The result of a tool of a server as a result of the gate: text, structured values, pictures and files, all bounded. Content that is not text
-// becomes artifacts, under names the server has no say in. Everything of it is untrusted.
+// Converts the result of a server's tool to a result of the gate: text, structured values, pictures and files, all bounded. Content that is
+// not text becomes artifacts, with names that the server does not choose. Everything is untrusted.
 
 import type { CallToolResult, ContentBlock, Progress } from '@modelcontextprotocol/client';
 import type { ArtifactRef, ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -19,7 +19,7 @@ export function toToolResult(server: string, result: CallToolResult, context: Ke
   for (const block of blocks.slice(0, BLOCKS_MAX)) reader.take(block);
   if (blocks.length > BLOCKS_MAX) reader.say(`(${blocks.length - BLOCKS_MAX} more parts were left out)`);
   const { structuredContent } = result;
-  // Servers repeat it as text for older clients; then once is enough.
+  // Servers repeat structured content as text for older clients. Then the text is enough.
   if (structuredContent !== undefined && !reader.hasText) reader.say(JSON.stringify(structuredContent));
   return {
     forModel: reader.text,
@@ -102,7 +102,7 @@ export class ContentReader {
   }
 }
 
-/** A line of output for the person. */
+/** One line of output about the progress, for the person. */
 export function progressLine({ progress, total, message }: Progress): string {
   const share = total === undefined ? String(progress) : `${progress} of ${total}`;
   return `${share}${message === undefined ? '' : ` ${shown(message, 300)}`}\n`;

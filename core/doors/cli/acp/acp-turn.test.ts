@@ -1,4 +1,4 @@
-// A prompt of an editor, with the order of deltas and events in the test's hand: they reach the command by two streams.
+// A prompt of an editor. The test controls the order of deltas and events, which reach the command on two streams.
 
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const requested = (requestId: string): AnyEvent => ({ type: 'model.requested', t
 const finished = (text: string): AnyEvent =>
   ({ type: 'turn.finished', turnId: 't', body: { status: 'done', text, costUsd: null } }) as never;
 
-/** The updates that the editor receives of a turn whose events and deltas arrive in this order. */
+/** The updates that the editor receives for a turn whose events and deltas arrive in this order. */
 async function shownOf(items: readonly Item[]): Promise<string> {
   let tell: (notice: DeltaNotice) => void = () => undefined;
   const claw = {
@@ -31,7 +31,7 @@ async function shownOf(items: readonly Item[]): Promise<string> {
       return () => undefined;
     },
     async *events() {
-      // The turn is known from here on.
+      // From here on the turn is known.
       await Promise.resolve();
       for (const item of items) {
         if ('kind' in item) tell(item);
@@ -55,7 +55,7 @@ test.each<[string, Item[]]>([
   ['an event within', [requested('r1'), delta('r1', 'I write it.'), delta('r2', 'Writ'), requested('r2'), delta('r2', 'ten.')]],
   ['the end is lost', [requested('r1'), delta('r1', 'I write it.'), requested('r2'), delta('r2', 'Writ')]],
   ['all of an answer is lost', [requested('r1'), delta('r1', 'I write it.'), requested('r2')]],
-])('the answers of two steps are set apart once: %s', async (_order, items) => {
+])('separates the answers of two steps once: %s', async (_order, items) => {
   expect(await shownOf([...items, finished('Written.')])).toBe('I write it.\n\nWritten.');
 });
 
@@ -64,7 +64,7 @@ const question = { questionId: 'qst_1', server: 'paint', callId: 'c', message: '
 const asked = { type: 'mcp.asked', turnId: 't', body: { questionId: 'qst_1' } } as never;
 const over = { type: 'mcp.answered', turnId: 't', body: { question: 'qst_1' } } as never;
 
-/** The requests to the editor, and the answers it gives. The turn ends after the answer, or after the question is over elsewhere. */
+/** The requests to the editor, and the answers it gives. The turn ends after the answer, or after the question was answered elsewhere. */
 async function askedOf(reply: object | null, forms: object | null): Promise<{ requests: unknown[]; answers: unknown[] }> {
   const [requests, answers]: [unknown[], unknown[]] = [[], []];
   const done = new Deferred<void>();
@@ -95,7 +95,7 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   return { requests, answers };
 }
 
-test('a question of a server is a form where the editor shows forms, buttons where it does not, and over when it is answered elsewhere', async () => {
+test('an MCP question is a form or buttons, and ends when it is answered elsewhere', async () => {
   const content = { color: 'blue' };
   const form = await askedOf({ action: 'accept', content }, { form: {} });
   expect(form).toMatchObject({

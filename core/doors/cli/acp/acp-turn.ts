@@ -1,5 +1,5 @@
-// One prompt of an editor: its turn, told as it happens. An approval, and a question of an MCP server, is asked in the editor and stays open at
-// every other door; the first answer decides, and the question disappears elsewhere.
+// One prompt of an editor: runs its turn and reports it live. An approval or a question of an MCP server is asked in the editor and stays
+// open at every other door. The first answer decides, and the question disappears elsewhere.
 
 import {
   methods,
@@ -35,7 +35,7 @@ export interface AcpTurnDeps {
   readonly claw: Claw;
   readonly client: AgentContext;
   readonly sessionId: string;
-  /** The forms that the editor shows; null where it shows none. */
+  /** The forms that the editor supports; null if it supports none. */
   readonly forms?: ElicitationCapabilities | null;
 }
 
@@ -44,7 +44,7 @@ type PlanStep = { content: string; priority: 'medium'; status: 'pending' | 'in_p
 export class AcpTurn {
   readonly #deps: AcpTurnDeps;
   readonly #over = new AbortController();
-  /** The requests that are open in the editor, by the id of the approval or the question. */
+  /** The open requests in the editor, by the id of the approval or question. */
   readonly #asked = new Map<string, AbortController>();
   readonly #titles = new Map<string, string>();
   readonly #plan = new Map<string, PlanStep>();
@@ -61,11 +61,11 @@ export class AcpTurn {
     this.#deps = deps;
   }
 
-  /** Fails with what the turn failed with. */
+  /** Fails with the error of the turn. */
   async run(prompt: Prompt): Promise<StopReason> {
     const { claw, sessionId } = this.#deps;
     const stopDeltas = claw.onDelta((delta) => this.#hear(delta));
-    // Before the message, so that no event of its turn is missed.
+    // Subscribes before the message is sent, so that no event of its turn is missed.
     const events = claw.events({ after: 'latest', sessionId, signal: this.#over.signal });
     try {
       const { text, attachments } = prompt;
@@ -97,7 +97,7 @@ export class AcpTurn {
     try {
       await this.#deps.claw.op('turn.cancel', { turnId }, cliCaller);
     } catch (cause) {
-      // It ended at the same moment.
+      // The turn ended at the same moment.
       if (!isAppError(cause)) throw cause;
     }
   }
@@ -112,7 +112,7 @@ export class AcpTurn {
     else if (delta.turnId === this.#turnId && delta.kind !== 'output') this.#piece(delta.kind, delta);
   }
 
-  /** An answer is set apart from that of the step before. The delta says which it belongs to: events come by a stream that may be behind. */
+  /** Separates an answer from that of the previous step. The delta names its request, because the stream of events may lag behind. */
   #piece(kind: 'text' | 'reasoning', { text, requestId }: DeltaNotice): void {
     if (kind === 'reasoning') return this.#chunk('agent_thought_chunk', text);
     const isApart = this.#said !== '' && requestId !== this.#requestId;
@@ -126,7 +126,7 @@ export class AcpTurn {
   }
 
   #chunk(sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk', text: string): void {
-    // A connection that broke ends the prompt elsewhere.
+    // A broken connection ends the prompt elsewhere.
     this.#tell({ sessionUpdate, content: { type: 'text', text } }).catch(() => this.#over.abort());
   }
 
@@ -144,13 +144,13 @@ export class AcpTurn {
       case 'policy.decided':
         return this.#newCall(event.body);
       case 'approval.requested':
-        // Not waited for: the turn may be answered at another door, or be cancelled.
+        // Not awaited, because the approval may be decided at another door, or the turn may be cancelled.
         this.#ask(event.body.approval).catch(() => undefined);
         return;
       case 'approval.decided':
         return this.#decided(event.body);
       case 'mcp.asked':
-        // As an approval: not waited for.
+        // Not awaited, for the same reason as an approval.
         this.#askForServer(event.body.questionId).catch(() => undefined);
         return;
       case 'mcp.answered':
@@ -194,7 +194,7 @@ export class AcpTurn {
     await this.#tell({ sessionUpdate: 'tool_call_update', toolCallId: callId, status: outcome === 'ok' ? 'completed' : 'failed', content });
   }
 
-  /** A call that is not made. */
+  /** Reports a call that is not made. */
   #refuse(toolCallId: string, why: string): Promise<void> {
     const content = [{ type: 'content' as const, content: { type: 'text' as const, text: why } }];
     return this.#tell({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed', content });
@@ -211,7 +211,7 @@ export class AcpTurn {
     return this.#plan.size === 0 ? Promise.resolve() : this.#tell({ sessionUpdate: 'plan', entries: [...this.#plan.values()] });
   }
 
-  /** Until it is answered here or elsewhere. */
+  /** Runs the work until the request is answered here or elsewhere. */
   async #whileAsked(askId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const asked = new AbortController();
     this.#asked.set(askId, asked);
@@ -233,7 +233,7 @@ export class AcpTurn {
     });
   }
 
-  /** In a form of the editor, or by its buttons; null where it has neither, or the person did not answer there. */
+  /** Asks in a form of the editor, or with its buttons. Null if the editor supports neither, or the person did not answer. */
   async #answerOf(question: McpQuestion, signal: AbortSignal): Promise<Omit<OpParams<'mcp.answer'>, 'questionId'> | null> {
     const { client, sessionId, forms } = this.#deps;
     const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
@@ -274,7 +274,7 @@ export class AcpTurn {
     });
   }
 
-  /** Deltas may be lost or late: what is missing of the final text is sent here. */
+  /** Deltas may be lost or late, so the missing rest of the final text is sent here. */
   async #end(finished: EventBodies['turn.finished']): Promise<StopReason> {
     const { text, costUsd } = finished;
     const wanted = text.trim();

@@ -1,4 +1,4 @@
-// Prompts, calls, approvals and sessions in the forms of the Agent Client Protocol. Pure.
+// Converts prompts, calls, approvals and sessions to the types of the Agent Client Protocol. Pure.
 
 import type * as Acp from '@agentclientprotocol/sdk';
 import { isPlainObject, parseJson } from '../../../base/json.ts';
@@ -25,7 +25,7 @@ export function toolKind(toolClass: string): Acp.ToolKind {
   return kindsByClass[toolClass] ?? 'other';
 }
 
-/** A tool and what it works on, from the arguments people recognise. */
+/** A tool and its target, taken from the argument that people recognise. */
 export function callTitle(tool: string, args: string): string {
   const parsed = parseJson(args);
   const given = parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
@@ -38,7 +38,7 @@ export interface Prompt {
   readonly attachments: readonly Attachment[];
 }
 
-/** Files an editor embeds are attached, so their content is not taken for the person's words. */
+/** Files that an editor embeds become attachments, so that their content is not taken for the person's text. */
 export function readPrompt(blocks: readonly Acp.ContentBlock[]): Prompt {
   const texts: string[] = [];
   const attachments: Attachment[] = [];
@@ -59,7 +59,7 @@ function attached(resource: Acp.EmbeddedResource['resource']): Attachment {
   return { name, ...mediaType, base64: resource.blob };
 }
 
-/** The changed parts of a file with the lines around them: the two sides of its unified difference. */
+/** The changed parts of a file with the lines around them, as the two sides of its unified diff. */
 export function diffContent({ path, change, diff }: FileDiff): Acp.ToolCallContent[] {
   if (diff === null) return [];
   const sides: { old: string[]; now: string[] } = { old: [], now: [] };
@@ -96,7 +96,7 @@ export function decisionOf(optionId: string): { readonly decision: 'approve' | '
   return scope === undefined ? null : { decision: 'approve', scope };
 }
 
-/** Null where the editor shows no such form. */
+/** Null if the editor does not support such a form. */
 export function elicitationOf(
   { callId, server, message, questionId, schema, url }: McpQuestion,
   sessionId: string,
@@ -107,7 +107,7 @@ export function elicitationOf(
   return forms?.form ? { ...about, mode: 'form', requestedSchema: (schema ?? {}) as Acp.ElicitationSchema } : null;
 }
 
-/** Null for an answer that says nothing. */
+/** Null for an answer that decides nothing. */
 export function answerOf(answer: Acp.CreateElicitationResponse): Omit<OpParams<'mcp.answer'>, 'questionId'> | null {
   if (answer.action === 'decline') return { action: 'decline' };
   if (answer.action !== 'accept') return null;
@@ -122,7 +122,7 @@ export function questionOptions(quick: readonly QuickAnswer[]): Acp.PermissionOp
   ];
 }
 
-/** Agents are the modes of a session: each has its own tools, bounds and identity. */
+/** Agents are the modes of a session. Each has its own tools, bounds and identity. */
 export function modesOf(agents: readonly AgentListing[], currentModeId: string): Acp.SessionModeState {
   return {
     currentModeId,
@@ -146,7 +146,7 @@ const limitReasons: Readonly<Record<string, Acp.StopReason>> = {
   model_context_overflow: 'max_tokens',
 };
 
-/** Fails with what the turn failed with, where the protocol has no word for it. */
+/** Fails with the turn's error if the protocol has no stop reason for it. */
 export function stopReasonOf({ status, error }: EventBodies['turn.finished']): Acp.StopReason {
   const reason = endReasons[status] ?? limitReasons[error?.code ?? ''];
   if (reason !== undefined) return reason;

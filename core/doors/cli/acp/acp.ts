@@ -1,5 +1,5 @@
-// `trayclaw acp`: TrayClaw inside an editor, over the Agent Client Protocol on standard input and output; nothing else is written there. With a
-// running instance this process is only its client.
+// `trayclaw acp`: TrayClaw inside an editor, over the Agent Client Protocol on standard input and output. Nothing else is written there. If
+// an instance is running, this process is only its client.
 
 import { Readable, Writable } from 'node:stream';
 import {
@@ -26,7 +26,7 @@ const SESSIONS_LISTED = 50;
 const TURNS_LOADED = 50;
 
 export async function acp(context: CommandContext): Promise<number> {
-  // It answers approvals.
+  // Refused inside a tool, because this command answers approvals.
   if (isInsideTool(context.io.env)) throw refusedInsideTool('acp');
   return context.withClaw('live', async ({ claw }) => {
     const door = new AcpDoor(claw, context.parts.version);
@@ -93,7 +93,7 @@ class AcpDoor {
       .onNotification(session.cancel, ({ params }) => this.#turns.get(params.sessionId)?.cancel());
   }
 
-  /** The editor is gone, and with it the person who asked. */
+  /** Cancels all turns when the editor disconnects, because the person who asked is gone. */
   async cancelAll(): Promise<void> {
     await Promise.all([...this.#turns.values()].map((turn) => turn.cancel()));
   }
@@ -101,7 +101,7 @@ class AcpDoor {
   async #prompt(sessionId: string, prompt: Parameters<AcpTurn['run']>[0], client: AgentContext) {
     if (prompt.text.trim() === '') throw RequestError.invalidParams({ sessionId }, 'The prompt has no text.');
     if (this.#turns.has(sessionId)) throw RequestError.invalidParams({ sessionId }, 'The session is still answering; cancel that first.');
-    // A session that is named must be there: a slip begins no new one.
+    // A named session must exist, so that a mistyped id does not start a new one.
     await this.#op('session.get', { sessionId, limit: 1 });
     const turn = new AcpTurn({ claw: this.#claw, client, sessionId, forms: this.#forms });
     this.#turns.set(sessionId, turn);

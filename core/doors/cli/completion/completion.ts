@@ -1,4 +1,4 @@
-// `completion`: prints the script by which a shell completes commands, options and ids.
+// `completion`: prints the script with which a shell completes commands, options and ids.
 
 import { oneOf } from '../kernel/read-params.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -11,7 +11,7 @@ import { bashScript, zshScript } from './posix-script.ts';
 
 const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Fails with `invalid_params` for another shell. Starts nothing and needs no data folder. */
+/** Fails with `invalid_params` for an unknown shell. Starts nothing and needs no data folder. */
 export async function completion(
   context: CommandContext,
   { shell }: { readonly shell: string },

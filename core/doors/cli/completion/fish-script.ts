@@ -1,8 +1,9 @@
-// The completion script for fish. TrayClaw's answers go through a command substitution, which fish takes as text and quotes on the line.
+// The completion script for fish. Output of TrayClaw passes through a command substitution, which fish treats as text and quotes on the
+// command line.
 
 import { globals, type Offer, type Place } from './model.ts';
 
-/** From the first word to the one under the cursor, and what is offered there. */
+/** Walks from the first word to the one under the cursor, and offers completions there. */
 const walk = `function __trayclaw_offer
     for line in (__trayclaw_value $argv[1])
         set -l part (string split -m 1 \\t -- $line)
@@ -94,7 +95,7 @@ function offerRow(key: string, offer: Offer | undefined): string[] {
   return lines.length === 0 ? [] : [`        case '${key}'`, ...lines];
 }
 
-/** Between single quotes. */
+/** Escapes text for single quotes. */
 function quoted(text: string): string {
   return text.replaceAll(/[\\']/g, '\\$&').replaceAll(/\s+/g, ' ');
 }

@@ -1,10 +1,10 @@
-// The completions for each place of a command line, from the same table as the commands. Plain words, the same for every shell.
+// The completions for each position of a command line, from the same table as the commands. Shell-independent.
 
 import type { OpName } from '../../../contracts/ops.ts';
 import type { Entry } from '../kernel/entries.ts';
 import { argumentsOf, optionsOf, type Fields } from '../kernel/options.ts';
 
-/** The completions at a place: some of these words, ids and names of this kind, or a file. */
+/** The completions at a position: some of these words, ids and names of this kind, or a file. */
 export interface Offer {
   readonly words: readonly string[];
   readonly names: string | null;
@@ -12,11 +12,11 @@ export interface Offer {
 }
 
 export interface Place {
-  /** The words of this place; empty at the beginning. */
+  /** The words up to this position; empty at the beginning. */
   readonly path: string;
   readonly below: readonly { readonly name: string; readonly about: string }[];
   readonly options: readonly { readonly label: string; readonly about: string; readonly value: Offer | null }[];
-  /** By position; the last one repeats if it takes several. */
+  /** By position. The last one repeats if it takes several. */
   readonly args: readonly Offer[];
   readonly repeatsLast: boolean;
 }
@@ -24,7 +24,7 @@ export interface Place {
 const nothing: Offer = { words: [], names: null, isFile: false };
 const file: Offer = { ...nothing, isFile: true };
 
-/** The kind of name a parameter takes. */
+/** The kind of name that a parameter takes. */
 const namesByParameter: Readonly<Record<string, string>> = {
   sessionId: 'session',
   agentId: 'agent',
@@ -33,7 +33,7 @@ const namesByParameter: Readonly<Record<string, string>> = {
   memoryId: 'memory',
   otherId: 'memory',
 };
-/** Kinds for which `last` names the newest one. */
+/** Parameters for which `last` names the newest id. */
 const lasts: readonly string[] = ['sessionId', 'turnId'];
 
 /** The options of every command. */
@@ -60,7 +60,7 @@ export function placesOf(entries: readonly Entry[], fieldsOf: (op: OpName) => Fi
   return [...places, ...all.map((entry) => placeOf(entry, fieldsOf))];
 }
 
-/** An alias leads to the same place. */
+/** An alias leads to the same position. */
 function withAlias(entry: Entry): Entry[] {
   const { alias } = entry.form;
   return alias === undefined ? [entry] : [entry, { ...entry, path: [...entry.path.slice(0, -1), alias] }];
@@ -87,7 +87,7 @@ function offerOf(op: OpName | null, name: string, choices: readonly string[]): O
   return { words: [...choices, ...(lasts.includes(name) ? ['last'] : [])], names, isFile: false };
 }
 
-/** `bash, zsh or fish`: the choices in the description of an argument of a handwritten command. */
+/** The choices in the description of an argument of a handwritten command, such as `bash, zsh or fish`. */
 function choicesIn(choices: readonly string[], about = ''): readonly string[] {
   if (choices.length > 0) return choices;
   return /^[a-z]+(?:, [a-z]+)* or [a-z]+$/.test(about) ? about.split(/, | or /) : [];

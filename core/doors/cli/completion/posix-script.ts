@@ -1,5 +1,5 @@
-// The completion scripts for bash and zsh: the same tables and walk, and each shell's own way to offer words. TrayClaw's answers are never
-// evaluated: they are read line by line, compared as text, and quoted before they reach the line.
+// The completion scripts for bash and zsh: shared tables and walk, with each shell's way to offer words. TrayClaw's output is never
+// evaluated: it is read line by line, compared as text, and quoted before it reaches the command line.
 
 import { globals, type Offer, type Place } from './model.ts';
 
@@ -56,7 +56,7 @@ if [[ \${funcstack[1]} == _trayclaw ]]; then _trayclaw "$@"; else compdef _trayc
 `;
 }
 
-/** Sets what there is at a place, and what a value may be; and the walk from the first word to the one under the cursor. */
+/** Defines the completions of each position and value, and the walk from the first word to the one under the cursor. */
 function tables(places: readonly Place[]): string {
   const everywhere = globals.map(({ label }) => label).join(' ');
   const everyValued = valuedOf(globals).join(' ');
@@ -130,7 +130,7 @@ function assignments(parts: Readonly<Record<string, readonly string[]>>): string
   return filled.length === 0 ? ':' : filled.map(([name, words]) => `${name}='${words.map(plainWord).join(' ')}'`).join(' ');
 }
 
-/** Words of the table go into the script unquoted, so they must be plain words. */
+/** Words of the table are put into the script unquoted, so unusual characters are removed. */
 function plainWord(word: string): string {
   return word.replaceAll(/[^\w.:@-]/g, '');
 }

@@ -1,11 +1,11 @@
-// Finds the word that was probably meant, for "did you mean".
+// Finds the closest known word, for "did you mean".
 
 import { editDistance } from '../../../base/edit-distance.ts';
 
-/** Two swapped letters count as two changes of five. */
+/** Two swapped letters in a word of five count as two changes. */
 const CHANGED_SHARE_MAX = 0.4;
 
-/** Null if none is close: too many letters would have to change. */
+/** Null if no word is close enough. */
 export function closest(word: string, known: readonly string[]): string | null {
   const [best] = known
     .map((one) => ({ one, distance: editDistance(word.toLowerCase(), one.toLowerCase()) }))

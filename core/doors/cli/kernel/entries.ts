@@ -1,5 +1,5 @@
-// The commands that are operations, read from the table, and the form of an entry in the tree of commands. Loads neither schemas nor the
-// commands' code.
+// The commands that are operations, read from the table, and the type of an entry in the command tree. Loads neither schemas nor the code
+// of commands.
 
 import type { CommandForm, OpForm } from '../../../contracts/command-form.ts';
 import { opForms } from '../../../contracts/op-forms.ts';
@@ -37,7 +37,7 @@ export interface Taken {
   readonly isOptional: boolean;
 }
 
-/** `text...?` and its like, read. */
+/** Parses the argument notation, such as `text...?`. */
 export function takenBy(form: CommandForm): Taken[] {
   return (form.takes ?? []).map((word) => {
     const [, colon = '', name = '', variadic = '', optional = ''] = /^(:?)([\w-]+)(\.\.\.)?(\?)?$/.exec(word) ?? [];

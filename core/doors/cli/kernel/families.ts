@@ -1,5 +1,5 @@
-// The top of the command tree in --help, grouped by what a person wants to do, with descriptions of the command families. Features say
-// theirs in their contracts. A command that is named in neither comes last.
+// The top level of --help, grouped by purpose, with descriptions of the command families. Features describe theirs in their contracts.
+// Commands without a group come last.
 
 import type { Command, Help } from 'commander';
 import { familyHelp } from '../../../contracts/op-forms.ts';
@@ -81,12 +81,12 @@ const places: ReadonlyMap<string, { readonly group: string; readonly about: stri
   ...Object.entries(familyHelp).map(([name, [group, about]]) => [name, { group, about }] as const),
 ]);
 
-/** By all its words; empty for a command that describes itself. */
+/** The description of a family, by all its words. Empty for a command that describes itself. */
 export function aboutFamily(words: string): string {
   return places.get(words)?.about ?? '';
 }
 
-/** To be called once every command is there. */
+/** Must be called after all commands were added. */
 export function groupForHelp(program: Command, plain: Help): void {
   const order = [...places.keys()];
   const rankOf = (command: Command): number => (places.has(command.name()) ? order.indexOf(command.name()) : order.length);

@@ -1,4 +1,4 @@
-// Reads from the schema of an operation what a command line needs of its parameters: the kind of value, the choices, the bounds.
+// Reads from an operation's schema what the command line needs to know about its parameters: the kind of value, the choices, the bounds.
 
 import * as z from 'zod';
 import { isPlainObject } from '../../../base/json.ts';

@@ -1,4 +1,5 @@
-// The features every command gets from the kernel: fields for pipes, the next page, "did you mean", questions before irreversible actions.
+// The features that the kernel gives to every command: fields for pipes, the next page, "did you mean", confirmation of irreversible
+// actions.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
@@ -24,25 +25,25 @@ function run(claw: FakeClaw, ...argv: readonly string[]): Promise<Ran> {
   return runCommand(argv, fakeParts(claw));
 }
 
-test('--fields prints lines for pipes; a tab or a line break in a value is none of them', async () => {
+test('--fields prints lines for pipes and replaces tabs and line breaks in values', async () => {
   const claw = withSessions(['One', 'Two\tand\nmore']);
   expect((await run(claw, 'sessions', 'list', '--fields', 'sessionId,title')).out).toBe('ses_0\tOne\nses_1\tTwo and more\n');
   const { out } = await run(claw, 'sessions', 'list', '--fields', 'title', '--json');
   expect(JSON.parse(out)).toEqual([{ title: 'One' }, { title: 'Two\tand\nmore' }]);
 });
 
-test('--fields with a field that is not there says which was meant', async () => {
+test('--fields suggests a field for an unknown one', async () => {
   const { code, err } = await run(withSessions(['One']), 'sessions', 'list', '--fields', 'titel');
   expect({ code, err }).toEqual({ code: 2, err: 'The result has no field "titel".\nDid you mean title?\n' });
 });
 
-test('only a list with more entries says how to see the next page', async () => {
+test('says how to see the next page only if there are more entries', async () => {
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list')).err).toBe('There is more: add --cursor c1\n');
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list', '--quiet')).err).toBe('');
   expect((await run(withSessions(['One']), 'sessions', 'list')).err).toBe('');
 });
 
-test('a command with pages takes the option that it names for the next one', () => {
+test('a command with pages accepts the option that it names for the next page', () => {
   const missing = opEntries().flatMap(({ path, form, source }) => {
     if (!('op' in source) || typeof (form.shows ?? source.opForm.shows) !== 'object') return [];
     const result = opTable[source.op].result;
@@ -53,7 +54,7 @@ test('a command with pages takes the option that it names for the next one', () 
   expect(missing).toEqual([]);
 });
 
-test('a wrong choice, number or command says what was meant', async () => {
+test('suggests a correction for a wrong choice, number or command', async () => {
   const failed = async (...argv: string[]): Promise<unknown[]> => {
     const claw = new FakeClaw();
     const { code, err } = await run(claw, ...argv);
@@ -71,7 +72,7 @@ test('a wrong choice, number or command says what was meant', async () => {
   expect((await failed('memory', 'serch'))[1]).toContain('Did you mean search?');
 });
 
-test('an error speaks of the typed arguments and options, and ends with the next step', async () => {
+test('an error names the typed arguments and options and ends with the next step', async () => {
   const refuses =
     (code: 'invalid_params' | 'not_found', message: string, data = {}) =>
     () => {
@@ -108,7 +109,7 @@ test('an error speaks of the typed arguments and options, and ends with the next
   );
 });
 
-test('wrong usage says how the command is used', async () => {
+test('prints the usage of a command that is used wrongly', async () => {
   const failed = async (...argv: string[]): Promise<string> => (await run(new FakeClaw(), ...argv)).err;
   const usage = 'Usage: trayclaw turns show [options] <turn-id>\n';
   expect(await failed('turns', 'show')).toBe(`Missing required argument 'turn-id'\n${usage}`);
@@ -117,7 +118,7 @@ test('wrong usage says how the command is used', async () => {
   expect(await failed('turns', 'shw')).toBe("Unknown command 'shw'\n(Did you mean show?)\nSee: trayclaw turns --help\n");
 });
 
-test('an empty path is not the current folder', async () => {
+test('an empty path does not mean the current folder', async () => {
   for (const argv of [
     ['folders', 'trust', ''],
     ['ask', 'x', '--cwd', ''],
@@ -137,7 +138,7 @@ test('an empty path is not the current folder', async () => {
   }
 });
 
-test('a path is meant from the current folder, and ~ is the folder of the person', async () => {
+test('resolves paths against the current folder, and ~ to the home folder', async () => {
   const asked = async (path: string): Promise<unknown> => {
     const claw = new FakeClaw();
     await run(claw, 'knowledge', 'preview', path);
@@ -148,14 +149,14 @@ test('a path is meant from the current folder, and ~ is the folder of the person
   expect(await asked('~')).toEqual({ path: '/home/person' });
 });
 
-test('the nearest word is offered, and none where all are far', () => {
+test('suggests the nearest word, and none if all are far', () => {
   expect(closest('sheduled', ['scheduled', 'sessions'])).toBe('scheduled');
   expect(closest('Tool', ['file', 'tool'])).toBe('tool');
   expect(closest('weather', ['file', 'tool'])).toBeNull();
   expect(closest('x', [])).toBeNull();
 });
 
-test('what deletes asks first: no without a terminal, and only a yes is a yes', async () => {
+test('asks before deleting; refuses without a terminal, and only yes confirms', async () => {
   const claw = new FakeClaw({ 'session.delete': ({ sessionId }) => ({ sessionId, events: 4 }) });
   const deleted = (): number => claw.calls.filter(({ name }) => name === 'session.delete').length;
   const refused = await run(claw, 'sessions', 'delete', 'ses_x');
@@ -179,7 +180,7 @@ interface JsonSchema {
 
 const fieldsIn = (text: string): string[] => (text.includes('{') ? [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name) : [text]);
 
-/** The fields that a form names and its operation does not have. */
+/** The fields that a form names but its operation does not have. */
 function unknownFields(name: OpName, shows: string | RowsForm): readonly string[] {
   const { params, result } = opTable[name];
   const shape = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
@@ -193,7 +194,7 @@ function unknownFields(name: OpName, shows: string | RowsForm): readonly string[
     .filter((field) => !(field in row));
 }
 
-test('a form shows fields that the result has', () => {
+test('a form shows only fields that the result has', () => {
   const shown = Object.entries(opForms).flatMap(([name, { shows, commands = {} }]) =>
     [shows, ...Object.values(commands).map((one) => one.shows)].flatMap((one) =>
       one === undefined ? [] : [[name as OpName, one] as const],

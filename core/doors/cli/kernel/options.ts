@@ -1,4 +1,4 @@
-// The arguments and options of a command: names, kinds and choices from the schema, words from the form.
+// The arguments and options of a command: names, kinds and choices from the schema, texts from the form.
 
 import type { CommandForm, OptionForm } from '../../../contracts/command-form.ts';
 import { takenBy, type Entry, type Taken } from './entries.ts';
@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, Field>>;
 const plainText: Field = { kind: 'text', choices: [] };
 
 export interface ArgumentSpec extends Taken {
-  /** The displayed form: `<session-id>`. */
+  /** The displayed name: `<session-id>`. */
   readonly label: string;
   readonly about: string;
   readonly field: Field;
@@ -26,11 +26,11 @@ export interface ArgumentSpec extends Taken {
 export interface OptionSpec {
   /** The parameter; null if the command converts the value. */
   readonly parameter: string | null;
-  /** The form for commander: `--limit <n>`. */
+  /** The notation for commander: `--limit <n>`. */
   readonly flags: string;
-  /** `--limit` */
+  /** The option without its value: `--limit`. */
   readonly label: string;
-  /** The name commander gives the value. */
+  /** The key under which commander stores the value. */
   readonly key: string;
   readonly about: string;
   readonly field: Field;
@@ -49,7 +49,7 @@ export function argumentsOf({ form }: Entry, fields: Fields): ArgumentSpec[] {
   });
 }
 
-/** `<name>`, `[name]`, `<name...>`. */
+/** The notation for commander: `<name>`, `[name]`, `<name...>`. */
 export function shapeOf({ label, isVariadic, isOptional }: ArgumentSpec): string {
   const name = `${label}${isVariadic ? '...' : ''}`;
   return isOptional ? `[${name}]` : `<${name}>`;
@@ -78,7 +78,7 @@ function optionOf(form: CommandForm, [name, option]: readonly [string, OptionFor
     sets: named.sets ?? null,
     repeats: named.repeats === true,
     fallback: isOwn ? undefined : valueIn(form, name),
-    // An option without a parameter says it where it names its value.
+    // For an option without a parameter, the name of its value tells.
     isPath: isOwn ? /<(?:file|path|folder)>/.test(flags) : isPathIn(form, name),
   };
 }

@@ -1,20 +1,20 @@
-// Errors of a command in the words of its arguments and options: an operation only knows its parameters.
+// Rewrites the errors of operations in terms of the command's arguments and options, because an operation knows only its parameters.
 
 import { AppError, toAppError } from '../../../contracts/errors.ts';
 import { takenBy, type Entry, type Given } from './entries.ts';
 import { argumentsOf, optionsOf, shapeOf } from './options.ts';
 
-/** `Usage: trayclaw sessions show [options] <session-id>` */
+/** Such as `Usage: trayclaw sessions show [options] <session-id>`. */
 export function usageOf(entry: Entry): string {
   return ['Usage: trayclaw', ...entry.path, '[options]', ...argumentsOf(entry, {}).map(shapeOf)].join(' ');
 }
 
-/** The whole line of its example. */
+/** The full command line of the example. */
 export function exampleOf({ path, form }: Pick<Entry, 'path' | 'form'>): string {
   return ['trayclaw', ...path, form.example ?? ''].join(' ').trim();
 }
 
-/** An empty path would mean the current folder, as it comes of a variable that is not set. Fails with `invalid_params`. */
+/** An empty path, for example from an unset variable, would mean the current folder. Fails with `invalid_params`. */
 export function refuseEmptyPaths(entry: Entry, given: Given): void {
   const labels = [
     ...argumentsOf(entry, {}).flatMap(({ name, label, isPath }) => (isPath && given[name] === '' ? [`<${label}>`] : [])),
@@ -24,7 +24,7 @@ export function refuseEmptyPaths(entry: Entry, given: Given): void {
   if (label !== undefined) throw new AppError('invalid_params', `${label} must not be empty.`, { data: { hint: usageOf(entry) } });
 }
 
-/** The error as its command says it, with the next step where there was none. */
+/** The error in the command's terms, with a next step if it had none. */
 export function inOwnWords(cause: unknown, entry: Entry, entries: readonly Entry[]): AppError {
   const error = toAppError(cause);
   const { code, data, isRetryable } = error;
@@ -46,7 +46,7 @@ export function inOwnWords(cause: unknown, entry: Entry, entries: readonly Entry
 
 const isMissing = / is missing\b.*$/;
 
-/** An issue begins with the path of the key it is about. What is missing is explained as help explains it: its type is no help. */
+/** An issue starts with the path of its key. A missing argument is described by its help text, because its type alone does not help. */
 function renamed(issue: string, entry: Entry): string {
   const whole = issue.replace(/^the parameters: /, '');
   const [path = ''] = /^[\w.]+/.exec(whole) ?? [];
@@ -61,7 +61,7 @@ function renamed(issue: string, entry: Entry): string {
   return label + (about === '' ? said : said.replace(isMissing, ` is missing: ${about}`));
 }
 
-/** The command that lists what the first argument names. */
+/** The command that lists the possible values of the first argument. */
 function listFor({ path, form }: Entry, entries: readonly Entry[]): string | null {
   const [first] = takenBy(form);
   if (first === undefined) return null;

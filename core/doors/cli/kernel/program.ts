@@ -1,5 +1,5 @@
-// The tree of commands for commander. Only the named command gets its arguments and options, because they need the schemas; help for the
-// others needs only texts.
+// Builds the command tree for commander. Only the named command gets its arguments and options, because they need the schemas. Help for the
+// other commands needs only texts.
 
 import type * as Commander from 'commander';
 import { isPlainObject } from '../../../base/json.ts';
@@ -14,7 +14,7 @@ export interface ProgramOptions {
   readonly version: string;
   readonly run: Run;
   readonly output?: Commander.OutputConfiguration;
-  /** The typed words. Without them, every command gets its options. */
+  /** The typed words. If omitted, every command gets its options. */
   readonly words?: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function addDetails({ Argument, Option }: typeof Commander, command: Commander.C
   if (example !== undefined) command.addHelpText('after', `\nExample: ${exampleOf(entry)}`);
 }
 
-/** commander hands over the arguments in order, then the options, then itself. */
+/** commander passes the arguments in order, then the options, then itself. */
 function givenOf({ form }: Entry, all: readonly unknown[]): Given {
   const taken = takenBy(form);
   const options = all[taken.length];

@@ -1,4 +1,4 @@
-// Parses the parameters of an operation from the typed values: numbers, choices, JSON and paths; the schema checks bounds.
+// Parses the parameters of an operation from the typed values: numbers, choices, JSON and paths. The schema checks the bounds.
 
 import { givenPath } from '../../../base/given-path.ts';
 import { AppError } from '../../../contracts/errors.ts';

@@ -14,7 +14,7 @@ import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
 import { shownBy } from './shown.ts';
 
-/** After this time the command tells a person at a terminal that it takes a while. */
+/** After this time the command tells a person at a terminal that it takes longer. */
 const SLOW_MS = 3_000;
 
 export async function runOperation(context: CommandContext, entry: Entry, given: Given): Promise<number> {
@@ -48,7 +48,7 @@ export async function runOperation(context: CommandContext, entry: Entry, given:
   });
 }
 
-/** Null when Ctrl-C gave it up. Says that it takes a while where a person waits for it. */
+/** Null if Ctrl-C aborted it. Tells a person at a terminal if it takes longer. */
 async function callOp<N extends OpName>(
   context: CommandContext,
   { claw }: Connection,

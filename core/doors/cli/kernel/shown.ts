@@ -1,5 +1,5 @@
-// The view of an operation whose form says how its result is shown: a sentence, or a table of the rows of a list. A view by hand is for what
-// needs more than that.
+// The view of an operation whose form describes how its result is shown: a sentence, or a table of a list. Handwritten views are for
+// anything more complex.
 
 import { isPlainObject } from '../../../base/json.ts';
 import type { RowsForm } from '../../../contracts/command-form.ts';
@@ -8,7 +8,7 @@ import { money, size, table, when } from '../table.ts';
 import { kebab } from './options.ts';
 import type { Shown } from './view.ts';
 
-/** The field that leads to the next page is named after its option: `nextCursor` and `--cursor`. */
+/** The field with the next page is named after its option: `nextCursor` and `--cursor`. */
 const nextField = /^next([A-Z]\w*)$/;
 
 export function shownBy<N extends OpName>(shows: string | RowsForm): Shown<N> {
@@ -43,7 +43,7 @@ function filled(text: string, values: Readonly<Record<string, unknown>>): string
   return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => textOf(name, values[name]));
 }
 
-/** The name of a field says what a number in it is. */
+/** Formats a value. The suffix of its name gives the unit of a number. */
 function textOf(name: string, value: unknown): string {
   if (name.endsWith('Usd')) return money(typeof value === 'number' ? value : null);
   if (value === null || value === undefined) return '-';

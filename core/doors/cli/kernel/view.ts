@@ -1,4 +1,4 @@
-// The view of an operation's result. One for each operation that is a command; the types tie views to the forms.
+// The view of an operation's result. Each operation that is a command has one; the types tie views to the forms.
 
 import type { CommandOp, ViewedOp } from '../../../contracts/op-forms.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -10,11 +10,11 @@ export interface Showing<N extends OpName> {
   readonly paint: Paint;
   /** The parameters of the call. */
   readonly params: OpParams<N>;
-  /** How this program is called again, for commands that are printed to be copied. */
+  /** The command line of this program, for printed commands that people copy. */
   readonly program: string;
-  /** Raw into a pipe, disarmed on a terminal. */
+  /** Returns text unchanged for a pipe, and escapes control characters for a terminal. */
   readonly forStdout: (text: string) => string;
-  /** False where the runtime runs for this command only. */
+  /** False if the runtime runs only for this command. */
   readonly isRunning: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface Shown<N extends OpName> {
   /** The text for people. */
   readonly show: (result: OpResult<N>, showing: Showing<N>) => string;
   readonly exitCode?: (result: OpResult<N>, params: OpParams<N>) => number;
-  /** The options that lead to the next page; null on the last one. */
+  /** The options that lead to the next page; null on the last page. */
   readonly next?: (result: OpResult<N>) => string | null;
 }
 
-/** Makes parameters from arguments and options that are not parameters. `params` holds those already parsed. */
+/** Makes parameters from arguments and options that are not parameters themselves. `params` contains those already parsed. */
 type Reading<N extends OpName> = (
   params: Partial<OpParams<N>>,
   typed: { readonly given: Given; readonly context: CommandContext },
@@ -42,11 +42,11 @@ export type View<N extends OpName> =
     })
   | {
       readonly params?: Reading<N>;
-      /** Replaces the single call: asks a person, reads several pages, waits. */
+      /** Replaces the single call: asks a person, reads several pages, or waits. */
       readonly perform: (context: CommandContext, params: OpParams<N>, given: Given) => Promise<number>;
     };
 
-/** The views of a family of operations; where the form of one shows its result, only how its parameters are made. */
+/** The views of a family of operations. If an operation's form shows its result, only the reading of its parameters. */
 export type ViewsOf<Family extends string> = { readonly [N in ViewedOp as N extends `${Family}.${string}` ? N : never]: View<N> } & {
   readonly [N in Exclude<CommandOp, ViewedOp> as N extends `${Family}.${string}` ? N : never]?: { readonly params: Reading<N> };
 };

@@ -11,7 +11,7 @@ export const agentViews: ViewsOf<'agent'> = {
 };
 
 export const helperViews: ViewsOf<'helper'> = {
-  // Looking takes nothing up: what an earlier process left runs nowhere.
+  // In a process that runs only for this command, subagents of an earlier process are not running.
   'helper.list': { json: ({ helpers }) => helpers, show: ({ helpers }, { isRunning }) => describeHelpers(helpers, isRunning) },
   'helper.cancel': { show: (helper) => describeHelpers([helper]) },
 };

@@ -1,4 +1,4 @@
-// How the governor and second opinions are shown.
+// Views of the governor and of second opinions.
 
 import type { Opinion } from '../../../contracts/features/opinions.ts';
 import type { OpResult } from '../../../contracts/ops.ts';

@@ -1,4 +1,4 @@
-// How a review of changed files is shown: each difference with its parts numbered, and how to put one back.
+// The view of a review of changed files: each diff with numbered parts, and how to restore one.
 
 import type { OpResult } from '../../../contracts/ops.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';

@@ -1,4 +1,4 @@
-// Views of doors and their tokens. The only place that prints a token.
+// Views of doors and their tokens. The only module that prints a token.
 
 import type { ViewsOf } from '../kernel/view.ts';
 import { table, when } from '../table.ts';

@@ -1,4 +1,4 @@
-// How runs of evals are shown. The texts come from the feature, so that every door says the same.
+// Views of eval runs. The texts come from the feature, so that every door shows the same.
 
 import type { AnyEvent } from '../../../contracts/events.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -41,7 +41,7 @@ async function runEvals(context: CommandContext, params: OpParams<'eval.run'>): 
 
 const BAR_CHARS = 20;
 
-/** A bar on a terminal, from the first case that ends. */
+/** Shows a progress bar on a terminal once the first case has ended. */
 async function tellProgress({ output }: CommandContext, events: AsyncIterable<AnyEvent>): Promise<void> {
   let [runId, planned, done, bad] = ['', 0, 0, 0];
   try {
@@ -55,7 +55,7 @@ async function tellProgress({ output }: CommandContext, events: AsyncIterable<An
       output.progress(`[${bar}] ${done} of ${planned}${bad === 0 ? '' : `, ${bad} did not pass`}`);
     }
   } catch {
-    // A lost subscription costs the bar only; the result itself comes from the operation.
+    // A lost subscription costs only the bar. The result comes from the operation.
   } finally {
     output.progress(null);
   }

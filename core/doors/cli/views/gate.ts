@@ -57,7 +57,7 @@ export const policyViews: ViewsOf<'policy'> = {
 
 export const sandboxViews: ViewsOf<'sandbox'> = {
   'sandbox.explain': {
-    // As `ask` would work here.
+    // Explains the folder in which `ask` would work here.
     params: (read, { context }) => (isInsideTool(context.io.env) ? read : { ...read, folder: context.io.cwd }),
     show: (result, { paint }) => describeSandbox(result, paint),
   },

@@ -10,7 +10,7 @@ export const identityViews: ViewsOf<'identity'> = {
     show: (version) => `${describeVersion(version)}\n\n${version.text === '' ? 'Nothing is said of it.' : version.text}`,
   },
   'identity.set': {
-    // A single empty text clears the list.
+    // A single empty string clears the list.
     params: ({ constraints, prompts, ...others }) => ({ ...others, ...worded({ constraints, prompts }) }),
     show: describeVersion,
   },

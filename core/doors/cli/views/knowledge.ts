@@ -1,4 +1,4 @@
-// Views of document sources and passages; adding one asks for confirmation if needed and waits until it is read.
+// Views of document sources and passages. Adding a source asks for confirmation if needed and waits until it is indexed.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Claw } from '../../../contracts/claw.ts';
@@ -64,12 +64,12 @@ function add(context: CommandContext, params: OpParams<'knowledge.add'>, { wait 
   });
 }
 
-/** `md,.txt` */
+/** Parses a list of file endings such as `md,.txt`. */
 function endingsOf({ endings }: Given): { endings?: string[] } {
   return typeof endings === 'string' ? { endings: endings.split(',').map((ending) => ending.trim().replace(/^\./, '')) } : {};
 }
 
-/** Null if the person was asked whether it may be outside, and did not agree. */
+/** Null if the person was asked about a folder outside and did not agree. */
 async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'knowledge.add'>): Promise<OpResult<'knowledge.add'> | null> {
   try {
     return await claw.op('knowledge.add', params, cliCaller);
@@ -86,7 +86,7 @@ async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'k
   }
 }
 
-/** Shows the progress. Null if Ctrl-C ended the waiting; reading then continues in a running instance, or at the next start. */
+/** Shows the progress. Null if Ctrl-C ended the waiting; indexing then continues in a running instance, or at the next start. */
 async function whenRead(context: CommandContext, claw: Claw, name: string): Promise<Sources[number] | null> {
   const over = new AbortController();
   const stopListening = context.io.onInterrupt(() => over.abort());

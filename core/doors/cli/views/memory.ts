@@ -35,7 +35,7 @@ function exportAll(context: CommandContext, out: string | null): Promise<number>
   });
 }
 
-/** A contradiction a person should settle: until then the agent sees one of the two. */
+/** Contradictions that a person should settle. Until then the agent sees one of the two. */
 function openOf({ memoryId, contradictions }: MemoryView): string[] {
   return contradictions.flatMap(({ otherId, otherText }) => [
     `It contradicts ${otherId}: ${otherText}`,

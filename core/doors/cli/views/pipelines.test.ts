@@ -1,4 +1,4 @@
-// A pipeline and a comparison on the command line: why one failed is said, and a file is written only of a text that is finished.
+// A pipeline and a comparison on the command line: failures are explained, and a file is written only with a finished text.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ test('research that fails says why and writes no file', async () => {
   expect([ran.code, existsSync(path), ran.out.includes(failed.reason), ran.out.includes('Written')]).toEqual([1, false, true, false]);
 });
 
-test('research that cannot write its file says why, and where the answer is', async () => {
+test('says why research cannot write its file, and where the answer is', async () => {
   const claw = new FakeClaw({
     'pipeline.run': () => ({ ...failed, status: 'done', text: 'It is 330 m high.', reason: '' }),
     'model.list': () => ({ models: [], defaultModel: 'lab/big', problem: null, failed: [], offers: [] }),
@@ -71,7 +71,7 @@ test.each(['memory export', 'artifacts get x'])('%s --out says why the file cann
   expect(await said(join(folder, 'no', 'x'))).toBe(`${join(folder, 'no', 'x')} cannot be written: there is nothing at this path.\n`);
 });
 
-test('a comparison says why one of them failed', async () => {
+test('a comparison says why one of its answers failed', async () => {
   const figures = { steps: 1, calls: 1, tokens: 0, tookMs: 1, costUsd: 0, quality: null };
   const row: Row = { name: 'lab/small', status: 'failed', ...figures, text: '', reason: 'There is no provider lab.', sessionId: 'ses_1' };
   const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows: [row] }) });

@@ -1,4 +1,4 @@
-// How pipelines and comparisons are shown.
+// Views of pipelines and comparisons.
 
 import { givenPath } from '../../../base/given-path.ts';
 import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
@@ -22,7 +22,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
   'pipeline.compare': { show: describeComparison },
 };
 
-/** Names each node as it ends, on standard error; the writer's text as it is written, where a person reads it. */
+/** Names each node on standard error when it ends, and streams the writer's text if a person reads it. */
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
   const file = typeof given['output'] === 'string' ? givenPath(context.io, given['output']) : null;
   return context.withClaw('live', async ({ claw }) => {
@@ -50,7 +50,7 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
   });
 }
 
-/** The text of the node whose output is that of the pipeline, as it is written; on standard error, because the result follows. */
+/** Streams the text of the node whose output is the pipeline's output, on standard error because the result follows. */
 class WrittenText {
   readonly #context: CommandContext;
   #output: string | null = null;
@@ -90,7 +90,7 @@ async function tellNodes({ output, hasPerson }: CommandContext, writing: Written
       output.note(`${node}: ${status}${score === undefined ? '' : ` (${Math.round(score * 100)} %)`}`);
     }
   } catch {
-    // A lost subscription costs progress lines only; the result itself comes from the operation.
+    // A lost subscription costs only progress lines. The result comes from the operation.
   }
 }
 

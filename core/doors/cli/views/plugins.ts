@@ -1,4 +1,4 @@
-// Views of plugins, and of the answer of one.
+// Views of plugins and of their answers.
 
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';

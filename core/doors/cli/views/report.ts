@@ -1,4 +1,4 @@
-// The view of a report for a bug: every file in full, then the question whether to save it.
+// The view of a bug report: shows every file in full, then asks whether to save it.
 
 import type { OpParams } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';

@@ -1,4 +1,4 @@
-// How what is at work now is shown.
+// The view of running work.
 
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';

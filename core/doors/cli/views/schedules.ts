@@ -48,12 +48,12 @@ export const heartbeatViews: ViewsOf<'heartbeat'> = {
   'heartbeat.run': { show: describeHeartbeat },
 };
 
-/** The words of a prompt; of a file, its name. */
+/** The name of a scheduled task: the start of its prompt, or the name of its pipeline file. */
 function nameFor(asked: string): string {
   return (/[^/\\]+\.ya?ml$/.exec(asked)?.[0] ?? asked).slice(0, NAME_MAX);
 }
 
-/** Fails with `invalid_params` unless exactly one way is named. */
+/** Fails with `invalid_params` unless exactly one of the options is given. */
 function specOf(given: Given): ScheduleSpecInput {
   const { at, every, cron, zone } = given as { at?: string; every?: string; cron?: string; zone?: string };
   const zoned = zone === undefined ? {} : { zone };

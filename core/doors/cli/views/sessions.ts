@@ -17,7 +17,7 @@ export const sessionViews: ViewsOf<'session'> = {
     next: ({ earlierBefore }) => (earlierBefore === null ? null : `--before ${earlierBefore}`),
   },
   'session.configure': {
-    // The typed word for no model.
+    // `default` is the typed word for no model.
     params: ({ sessionId = '', model, ...others }) => ({
       sessionId,
       ...others,

@@ -1,4 +1,4 @@
-// Views of models, settings and secrets; a secret is never typed on the command line.
+// Views of models, settings and secrets. A secret is never typed on the command line.
 
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
 import { AppError } from '../../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// Views of the store of skills: what a plan would bring, shown before anything is installed; search, origin, tests.
+// Views of the skill store: the effect of a plan, shown before anything is installed; search, origin, tests.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -24,7 +24,7 @@ export const skillStoreViews: { readonly [N in StoreViewed]: View<N> } = {
 const BODY_LINES = 40;
 const DIFF_LINES = 400;
 
-/** A folder or an archive is named by a path, against the folder where the person is; everything else is a name or an address. */
+/** Resolves a folder or an archive against the current folder. Everything else is a name or an address. */
 function withPaths(params: Partial<OpParams<'skill.plan'>>, { context }: { readonly context: CommandContext }): OpParams<'skill.plan'> {
   const { cwd } = context.io;
   const isPath = (ref: string): boolean =>
@@ -34,7 +34,7 @@ function withPaths(params: Partial<OpParams<'skill.plan'>>, { context }: { reado
   return { ...params, wants };
 }
 
-/** Shows, asks, installs. Without a terminal and without --yes it only shows, and says so by its exit code. */
+/** Shows the plan, asks, and installs. Without a terminal and without --yes it only shows the plan, and the exit code tells. */
 function planAndInstall(context: CommandContext, params: OpParams<'skill.plan'>, given: Given): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const { output } = context;

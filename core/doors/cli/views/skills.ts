@@ -1,4 +1,4 @@
-// Views of skills, and the name a person gives to check one.
+// Views of skills, and the parser of the name or folder to check.
 
 import { resolve } from 'node:path';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -16,7 +16,7 @@ export const skillViews: ViewsOf<'skill'> = {
   'skill.list': { show: describeAll },
   'skill.get': { show: describe },
   'skill.lint': {
-    // A name is never a way to a folder.
+    // A name is never interpreted as a path.
     params: (_, { given, context }) => {
       const what = String(given['name-or-folder']);
       return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(what) ? { name: what } : { path: resolve(context.io.cwd, what) };
@@ -36,7 +36,7 @@ export const skillViews: ViewsOf<'skill'> = {
   ...skillStoreViews,
 };
 
-/** Offers what only the removed one needed, until nothing is left that no skill needs. */
+/** Removes a skill, then offers skills that only removed ones needed, until no unneeded skill is left. */
 function removeSkills(context: CommandContext, params: OpParams<'skill.remove'>, given: Given): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {
     const { output } = context;

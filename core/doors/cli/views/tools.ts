@@ -1,4 +1,4 @@
-// Views of tools and artifacts; an artifact is read in parts and may be written to a file.
+// Views of tools and artifacts. An artifact is read in parts and may be written to a file.
 
 import { givenPath } from '../../../base/given-path.ts';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';

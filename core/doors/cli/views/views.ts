@@ -1,5 +1,5 @@
-// The list of views by hand. Types require one for every operation that is a command and whose form does not show its result; a file is
-// loaded when one of its views is used.
+// The list of handwritten views. The types require one for every operation that is a command and whose form does not show its result. A
+// file is loaded when one of its views is used.
 
 import type { CommandOp, ViewedOp } from '../../../contracts/op-forms.ts';
 import type { OpName } from '../../../contracts/ops.ts';
@@ -59,7 +59,7 @@ const viewFiles: { readonly [F in FamilyOf<ViewedOp>]: Load<F> } & { readonly [F
   mcp: async () => (await import('./mcp.ts')).mcpViews,
 };
 
-/** Null where there is none. */
+/** Null if the operation has no view. */
 export async function findView<N extends OpName>(op: N): Promise<View<N> | null> {
   const load = Object.entries(viewFiles).find(([family]) => op.startsWith(`${family}.`))?.[1];
   const views = (await load?.()) as Readonly<Partial<Record<OpName, unknown>>> | undefined;

@@ -1,4 +1,4 @@
-// How work with criteria is shown.
+// Views of work with criteria.
 
 import type { WorkView } from '../../../contracts/features/work.ts';
 import type { Claw } from '../../../contracts/claw.ts';
@@ -25,7 +25,7 @@ export const workViews: ViewsOf<'work'> = {
   'work.get': { show: describeWork },
 };
 
-/** A person at the terminal answers in place what it waits for. */
+/** Lets a person at the terminal answer approvals and verdicts in place. */
 function stayWith(context: CommandContext, start: (claw: Claw, caller: Caller) => Promise<WorkView>): Promise<number> {
   return context.withClaw('live', ({ claw }) =>
     context.untilInterrupt(async (signal) => {
