@@ -1,7 +1,6 @@
 // Entry point of the command line. Prints the version before anything else is loaded; cli-process.ts does all other work.
 
 import { readFileSync } from 'node:fs';
-import nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { describeOldNode } from '../core/base/node-floor.ts';
 import { settleHome } from './settled-home.ts';
@@ -27,8 +26,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stderr.write(`${oldNode} From a checkout, npm start and npm run trayclaw bring their own.\n`);
   process.exitCode = 1;
 } else {
-  const { compileCacheFolder } = await import('./compile-cache.ts');
-  nodeModule.enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
+  const { compileCacheFolder, keepCompiled } = await import('./compile-cache.ts');
+  keepCompiled(compileCacheFolder(process.env, process.platform, homedir()));
   if (argv[0] === '__complete') {
     const { complete } = await import('./complete.ts');
     await complete(argv.slice(1));

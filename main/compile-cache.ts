@@ -1,7 +1,21 @@
 // Locates the cache of compiled code that is kept between starts: in the user's own cache folder. Node's default is below the shared
 // temporary folder, where another user could plant code that we would run.
 
+import { mkdirSync, statSync } from 'node:fs';
+import nodeModule from 'node:module';
 import { isAbsolute, join } from 'node:path';
+import { makeFolders } from '../core/base/make-folders.ts';
+
+/** False where the folder cannot be made: then every start compiles. Node itself would never return where the folder lies below /proc. */
+export function keepCompiled(folder: string): boolean {
+  try {
+    makeFolders({ mkdirSync, statSync }, folder);
+  } catch {
+    return false;
+  }
+  nodeModule.enableCompileCache(folder);
+  return true;
+}
 
 export function compileCacheFolder(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,7 +1,6 @@
 // Entry point of the headless host: the same runtime, with its window served on loopback, until the service manager ends it.
 
 import { readFileSync } from 'node:fs';
-import nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { describeOldNode } from '../core/base/node-floor.ts';
 import { settleHome } from './settled-home.ts';
@@ -15,8 +14,8 @@ if (oldNode !== null) {
   process.stderr.write(`${oldNode}\n`);
   process.exitCode = 1;
 } else {
-  const { compileCacheFolder } = await import('./compile-cache.ts');
-  nodeModule.enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
+  const { compileCacheFolder, keepCompiled } = await import('./compile-cache.ts');
+  keepCompiled(compileCacheFolder(process.env, process.platform, homedir()));
   const { startFrugally } = await import('./frugal-start.ts');
   startFrugally();
   const { runProcess } = await import('./cli-process.ts');

@@ -161,6 +161,14 @@ export function toAppError(cause: unknown): AppError {
   return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
+/** Of a path that a person named. */
+export function noPath(what: string, path: string, cause?: unknown): AppError {
+  return new AppError('not_found', `There is no ${what} ${path}.`, {
+    cause,
+    data: { hint: 'Nothing was changed. Check how the path is written.' },
+  });
+}
+
 export function noTurn(turnId: string): AppError {
   return new AppError('not_found', `There is no turn ${turnId}.`);
 }

@@ -2,7 +2,7 @@
 
 import { decodeUtf8 } from '../base/decode-utf8.ts';
 import { errnoOf } from '../base/errno.ts';
-import { AppError } from './errors.ts';
+import { AppError, noPath } from './errors.ts';
 
 const meanings: Readonly<Record<string, string>> = {
   ENOENT: 'there is nothing at this path',
@@ -45,6 +45,6 @@ export function notUtf8(what: string, code: 'invalid_params' | 'invalid_config' 
 /** A file that a person named and that gave no text: `not_found` or `invalid_params`. */
 export function unreadable(path: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
-  if (errnoOf(cause) === 'ENOENT') return new AppError('not_found', `There is no file ${path}.`, { cause });
+  if (errnoOf(cause) === 'ENOENT') return noPath('file', path, cause);
   return new AppError('invalid_params', `${path} cannot be read: ${whyFileFailed(cause)}.`, { cause });
 }

@@ -217,4 +217,6 @@ test('start runs the tray app if possible, unless another process serves the win
   const serving = foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:5' });
   const reuse = await runCommand(['start'], fakeParts(claw, { ...desktop, findInstance: () => Promise.resolve(serving) }));
   expect([reuse.code, reuse.err]).toEqual([0, expect.stringContaining('Already running as process 9')]);
+  const serves = fakeParts(claw, { findInstance: () => Promise.resolve(serving) });
+  expect((await runCommand(['serve', '--port', '6'], serves)).err).toContain('It stays on port 5. Stop it first to serve on port 6.');
 });

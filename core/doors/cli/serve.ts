@@ -107,6 +107,10 @@ async function reuse(context: CommandContext, connection: Connection, options: S
     if (url === undefined || token === undefined || pid === undefined)
       throw new AppError('internal', 'The running instance serves no window.');
     context.output.note(`Already running as process ${pid}; this is its address.`);
+    const { port } = new URL(url);
+    if (options.port !== undefined && options.port !== port) {
+      context.output.note(`It stays on port ${port}. Stop it first to serve on port ${options.port}.`);
+    }
     const at: Address = { url, token, pid, printsToken: mayPrintToken(context, options) };
     printAddress(context, at);
     if (options.open === true) await open(context, at);

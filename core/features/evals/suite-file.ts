@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { isPlainObject } from '../../base/json.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { evalFileSchema, type EvalAssert, type EvalFile, type EvalTool } from '../../contracts/features/evals.ts';
 import { schemaFault } from './declared-tool.ts';
@@ -60,7 +60,7 @@ function filesAt(path: string): string[] {
       .sort()
       .map((name) => join(path, name));
   } catch {
-    throw new AppError('not_found', `There is no file or folder ${path}.`);
+    throw noPath('file or folder', path);
   }
 }
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'nod
 import { basename, join, resolve } from 'node:path';
 import semver from 'semver';
 import { makeFolders } from '../../base/make-folders.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replaceFile } from './lock-file.ts';
 import { makeZip } from './make-zip.ts';
@@ -105,7 +105,7 @@ export class Authoring {
 
   #read(path: string): { folder: string; prepared: Prepared } {
     const given = this.#path(path);
-    if (!existsSync(given)) throw new AppError('not_found', `There is no folder ${given}.`);
+    if (!existsSync(given)) throw noPath('folder', given);
     const folder = realpathSync(given);
     const source = {
       ref: folder,

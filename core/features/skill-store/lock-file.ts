@@ -19,7 +19,7 @@ import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import { lockEntrySchema, type LockEntry } from '../../contracts/features/skill-store.ts';
 import { makeZip } from './make-zip.ts';
 import { readArchive, type ReadPackage } from './read-package.ts';
@@ -53,7 +53,7 @@ export function writeLock(home: string, skills: readonly LockEntry[]): string {
 
 /** Fails with not_found or invalid_params. */
 export function readLock(path: string): readonly LockEntry[] {
-  if (!existsSync(path)) throw new AppError('not_found', `There is no lock file ${path}.`);
+  if (!existsSync(path)) throw noPath('lock file', path);
   const unusable = (why: string) =>
     new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { data: { hint: 'Nothing was changed.' } });
   if (statSync(path).size > LOCK_BYTES_MAX) throw unusable('it is larger than 20 MB');

@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { skillOps, SkillTrustTarget } from '../../contracts/features/skills.ts';
@@ -129,6 +129,6 @@ function trustedFolder(folder: string, trusted: boolean, deps: Handled): string 
 
 function realFolder(path: string, { facts }: Handled): string {
   const full = resolve(facts.workspace, path);
-  if (!existsSync(full)) throw new AppError('not_found', `There is no folder ${full}.`);
+  if (!existsSync(full)) throw noPath('folder', full);
   return realpathSync(full);
 }

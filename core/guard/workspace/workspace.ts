@@ -4,7 +4,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
 import type { WorkspaceLook, WorkspaceState } from '../../contracts/workspace-ops.ts';
@@ -67,7 +67,7 @@ export class Workspaces {
   choose(given: string): string | null {
     const { path, state, reason } = this.look(given);
     if (state === 'configured') return null;
-    if (state === 'missing') throw new AppError('not_found', reason);
+    if (state === 'missing') throw noPath('folder', path);
     if (state === 'refused' || state === 'data') throw cannotBe(path, reason);
     return path;
   }

@@ -15,7 +15,7 @@ import { CallHistory } from './call-history.ts';
 import { undoHunks } from './hunk-undo.ts';
 import { RestoreFiles } from './restore-files.ts';
 import { versionOf, withFolders, type Judged } from './judged-change.ts';
-import { composeChanges, judge, sameImage, type PathChange, type PathNow } from './restore-plan.ts';
+import { composeChanges, changeAt, judge, sameImage, type PathChange, type PathNow } from './restore-plan.ts';
 
 export type { ImageLimits, ImageStore } from './before-images.ts';
 export { CheckpointRows, checkpointMigrations, type Checkpoint, type CheckpointFile } from './checkpoint-rows.ts';
@@ -282,8 +282,7 @@ export class Checkpoints {
   }
 
   async #judgePart(checkpoints: readonly Checkpoint[], target: UndoTarget, { path, hunks }: UndoPart, force: boolean): Promise<Judged> {
-    const change = composeChanges(checkpoints).find((one) => one.path === path);
-    if (change === undefined) throw new AppError('not_found', `${path} is not among the files that were changed.`);
+    const change = changeAt(composeChanges(checkpoints), path);
     return hunks === undefined ? this.#judgeOne(change, target, force) : this.#judgeHunks(change, target, hunks);
   }
 

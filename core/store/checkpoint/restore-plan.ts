@@ -2,6 +2,7 @@
 // current state. Pure; reads no file.
 
 import type { FileImage } from '../../contracts/checkpoints.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { Checkpoint } from './checkpoint-rows.ts';
 import type { Glance } from './file-look.ts';
 
@@ -149,4 +150,16 @@ function findMisfit(before: FileImage, after: FileImage | null, { glance, image 
 
 function sameImageKind(one: FileImage, other: FileImage | null): boolean {
   return other !== null && one.kind === other.kind;
+}
+
+const NAMED_MAX = 5;
+
+/** The change of one file. Fails with not_found, and names those that were changed. */
+export function changeAt(changes: readonly PathChange[], path: string): PathChange {
+  const change = changes.find((one) => one.path === path);
+  if (change !== undefined) return change;
+  const paths = changes.slice(0, NAMED_MAX).map((one) => one.path);
+  const more = changes.length > NAMED_MAX ? ' and others' : '';
+  const hint = `These were changed: ${paths.join(', ')}${more}.`;
+  throw new AppError('not_found', `${path} is not among the files that were changed.`, { data: { hint } });
 }
