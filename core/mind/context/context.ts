@@ -53,7 +53,7 @@ export interface Pack {
   readonly tail: Redacted | undefined;
 }
 
-/** What is known about a model's token counting. */
+/** Known facts about a model's token counting. */
 export interface TokenMeterPort {
   counterOf(ref: string): TokenCounter;
   scaleOf(ref: string): TokenScale;

@@ -1,5 +1,5 @@
-// Answers of servers that speak Anthropic's or Ollama's format in their own way: gateways in front of them, other servers at their address,
-// repeated and missing parts. Each gives one answer or one clear error, and no call twice.
+// Servers that use Anthropic's or Ollama's format with deviations: gateways, other servers at the vendor's address, repeated and missing
+// parts. Each gives one answer or one clear error, and never the same call twice.
 
 import { expect, test } from 'vitest';
 import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
@@ -47,12 +47,12 @@ test.each<[string, string, object]>([
   expect(await asked('anthropic', { chunks: [stream] })).toMatchObject(outcome);
 });
 
-test('an Anthropic stream that stays open after its reason to stop is a whole answer', async () => {
+test('an Anthropic stream that stays open after its stop reason is a complete answer', async () => {
   const script: Script = { chunks: [start + said('hi') + stops('end_turn')], after: 'hang' };
   expect(await asked('anthropic', script)).toMatchObject({ text: 'hi', finishReason: 'stop' });
 });
 
-test('a 404 of an address that is not the vendor does not blame the model alone', async () => {
+test('a 404 from an address other than the vendor also suggests checking the address', async () => {
   const page: Script = { status: 404, headers: html, chunks: ['<html>404 not found</html>'] };
   const hint = expect.stringContaining('baseUrl') as string;
   expect(await asked('anthropic', page)).toMatchObject({ code: 'model_unknown', hint });

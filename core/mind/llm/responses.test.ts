@@ -1,5 +1,5 @@
-// OpenAI's Responses API: answers in events, whole, cut off and refused, and the reasoning that goes back with its calls. That any conversation
-// becomes a request it takes is in message-shape.test.ts, a whole session in tests/program/vendors.test.ts.
+// OpenAI's Responses API: answers in events, whole, truncated and refused, and the reasoning that is sent back with calls.
+// message-shape.test.ts tests that it accepts any conversation, tests/program/vendors.test.ts a whole session.
 
 import { expect, test } from 'vitest';
 import { ScriptedModel } from '../../../tests/doubles/scripted-model.ts';
@@ -53,7 +53,7 @@ test.each<[string, string, object]>([
   ['an error', event('error', { code: 'server_error', message: 'The server had an error.', param: null }), { code: 'model_unavailable' }],
   ['an error in a field', event('error', { error: { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'Too long.' } }), { code: 'model_context_overflow' }], // prettier-ignore
   ['another format', 'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n', { code: 'model_cut_off' }],
-])('%s', async (_what, stream, expected) => {
+])('reads %s', async (_what, stream, expected) => {
   expect(await asked({ chunks: [stream] })).toMatchObject(expected);
 });
 
@@ -65,7 +65,7 @@ test('a whole answer in one document is read as well', async () => {
   expect(await asked(failed)).toMatchObject({ code: 'model_unavailable' });
 });
 
-test('reasoning goes back before what it led to, to the model that thought it alone', async () => {
+test('reasoning is sent back before its result, only to the model that produced it', async () => {
   await using model = await ScriptedModel.start([
     {
       results: 0,

@@ -1,4 +1,4 @@
-// Unpaired people: they are counted and get one polite line an hour. Nothing about them is stored.
+// Counts messages of unpaired people and answers them at most once an hour. Stores nothing about them.
 
 import type { Clock } from '../../base/clock.ts';
 import { pairCommand } from './pairing.ts';

@@ -1,4 +1,4 @@
-// Checks which ended turn may be continued, and collects what the new turn has to know. Reads only.
+// Checks which ended turn may be continued, and collects the data that the new turn needs. Reads only.
 
 import { AppError, type ErrorCode, noTurn } from '../../contracts/errors.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
@@ -9,7 +9,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 export interface EndedTurn {
   readonly sessionId: string;
   readonly agentId: string;
-  /** The turn and those it took up itself, oldest first. */
+  /** The turn and those that it continued itself, oldest first. */
   readonly turnIds: string[];
   readonly bounds?: TurnBounds;
   readonly helper?: HelperOrigin;
@@ -31,7 +31,7 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
   }
   const { agentId, continues, bounds, helper } = started.body;
-  // Whether a plan comes first is said by the session, which may have approved one; a helper has it from the turn that called it.
+  // Whether a plan comes first is decided by the session, which may have approved one; a subagent inherits it from the turn that called it.
   const isOwn = bounds !== undefined && helper === undefined;
   return {
     sessionId,
@@ -41,7 +41,9 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   };
 }
 
-/** `isRetryable` where that may be the turn itself, which is recorded as finished a moment before its lane is free. */
+/**
+ * `isRetryable` if the conversation may be busy only with the turn itself, which is recorded as finished a moment before its lane is free.
+ */
 export function hasGoneOn(turnId: string, isRetryable = false): AppError {
   const data = { hint: 'Send a message instead.' };
   return new AppError('conflict', `The conversation has gone on since turn ${turnId}.`, { data, isRetryable });

@@ -130,14 +130,14 @@ const table: readonly (readonly [what: string, given: Case, chosen: string | nul
   ['none once all were asked', { tried: new Set(['lab/a', 'lab/b']), candidates: [a(), b()] }, null, /was asked and failed/],
 ];
 
-test.each(table)('%s is chosen', (_what, given, chosen, reason) => {
+test.each(table)('chooses %s', (_what, given, chosen, reason) => {
   const choice = choose(given);
   expect(choice.chosen).toBe(chosen);
   if (typeof reason === 'string') expect(choice.reason).toBe(reason);
   else expect(choice.reason).toMatch(reason);
 });
 
-test('every candidate says why it may be used or not, and how it is', () => {
+test('every candidate states its health and whether it may be used', () => {
   const { candidates, passed } = choose({ candidates: [c({ when: { contextOver: 9_000 } }), a({ health: cooling(30_000) }), b()] });
   expect(candidates).toEqual([
     { model: 'cloud/c', allowed: false, reason: 'only for requests of more than 9000 tokens', health: 'ok', expectedUsd: 0.01 },
@@ -147,7 +147,7 @@ test('every candidate says why it may be used or not, and how it is', () => {
   expect(passed.map(({ model }) => model)).toEqual(['cloud/c', 'lab/a']);
 });
 
-test('only a wait that was asked for is waited', () => {
+test('waits only if a candidate asked for it', () => {
   expect(choose({ candidates: [a({ health: cooling(5_000, 'rate limit') })] }).waitMs).toBe(5_000);
   expect(choose({ candidates: [a({ health: cooling(5_000) })] }).waitMs).toBe(0);
   expect(choose({ candidates: [a({ health: cooling(5_000, 'rate limit') }), b()] }).waitMs).toBe(0);
