@@ -278,7 +278,7 @@ test('the standing instructions change only with the day or the template', () =>
   expect(system(null)).toBe('On linux in /ws, 2026-01-02. {{else}}');
 });
 
-test("the person's own text is told apart from the content of attached files", () => {
+test('the text of the person is distinguished from the content of attached files', () => {
   const files = [{ sha256: 'a'.repeat(64), name: 'notes.md', mediaType: 'text/markdown', sizeBytes: 5 }];
   for (const read of [() => Buffer.from('plans'), () => Buffer.from([0, 1]), undefined]) {
     const { text } = withFiles('look at this\n\nand that', files, read) as { text: string };

@@ -64,7 +64,7 @@ test.each([
   expect(seen).toEqual(['POST /api/show {"model":"m"}']);
 });
 
-test("a window is asked for once, with the key, and Ollama's is capped", async () => {
+test('a window is asked for once, with the key, and that of Ollama is capped', async () => {
   const { url, seen } = await serve({
     '/v1/models': { data: [{ id: 'm', max_model_len: 5000 }] },
     '/api/show': { model_info: { 'x.context_length': 999_999 } },
@@ -82,7 +82,7 @@ test("a window is asked for once, with the key, and Ollama's is capped", async (
   await router.close();
 });
 
-test("no request is made for a window known from config or the model's name", () => {
+test('no request is made for a window known from config or the name of the model', () => {
   const router = createRouter({
     providers: {
       lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', contextTokens: 9000 },

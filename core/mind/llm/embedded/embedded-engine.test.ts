@@ -216,7 +216,7 @@ test('a request beyond the window is refused, and a full window ends the answer'
   expect(await bench.ask()).toMatchObject({ finish: 'length' });
 });
 
-test("a hanging child is ended after its call's limit, and the next call works", async () => {
+test('a hanging child is ended after the limit of its call, and the next call works', async () => {
   const bench = open({ say: words }, { hangAfter: 3 }, { cancelMs: 100 });
   await bench.ask({ maxTokens: 1 });
   const [pid] = bench.engine.pids;

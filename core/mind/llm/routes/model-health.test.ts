@@ -50,7 +50,7 @@ test('a rate limit cools one model of one key, and no other', () => {
   expect(health.of(sister.model, sister.server, sister.key, sister.keyAndModel).state).toBe('ok');
 });
 
-test("a server's own retry-after is the wait, and a shorter one does not shorten it", () => {
+test('the wait is the retry-after of the server, and a shorter one does not shorten it', () => {
   const { health, now } = healthAt();
   expect(health.failed(subjects, failure('model_rate_limited', { retryAfterMs: 7_000 }))?.untilMs).toBe(8_000);
   now.ms += 1_000;
