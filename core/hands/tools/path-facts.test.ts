@@ -46,20 +46,20 @@ test.each([
   ['the workspace', '.', inside('')],
   ['a trailing slash', 'sub/', inside('sub')],
   ['doubled slashes and dots', './/sub/./deep//', inside('sub/deep')],
-  ['a file that is not there yet', 'new/er/file.txt', inside('new/er/file.txt')],
+  ['a file that does not exist yet', 'new/er/file.txt', inside('new/er/file.txt')],
   ['up and down inside', 'sub/../plain.txt', inside('plain.txt')],
-  ['up through a part that is missing', 'missing/../plain.txt', inside('plain.txt')],
+  ['up through a missing part', 'missing/../plain.txt', inside('plain.txt')],
   ['a link inside', 'in/x.txt', inside('sub/deep/x.txt')],
   ['up from a link goes to the parent of its target', 'in/../x.txt', inside('sub/x.txt')],
   ['an absolute path', join(workspace, 'plain.txt'), inside('plain.txt')],
-  ['a name of a tilde alone inside', './~', inside('~')],
+  ['a file named with a single tilde', './~', inside('~')],
   ['another extra folder', join(extra, 'a'), { real: join(extra, 'a'), insideWorkspace: true, protectedBy: null }],
   ['a link to a folder outside', 'out/secret.txt', outsideAt(join(outside, 'secret.txt'))],
   ['a new file behind a link to outside', 'out/new/x', outsideAt(join(outside, 'new/x'))],
   ['a link to a file outside', 'out-file', outsideAt(join(outside, 'secret.txt'))],
-  ['a link to nothing outside', 'dangling', outsideAt(join(outside, 'not-yet.txt'))],
+  ['a dangling link to outside', 'dangling', outsideAt(join(outside, 'not-yet.txt'))],
   ['up and out', 'a/../../../../outside/x', outsideAt(join(outside, 'x'))],
-  ['the folder of a similar name', '../workspace-2/x', { real: join(home, 'workspace-2/x'), insideWorkspace: false, protectedBy: own }],
+  ['a folder with a similar name', '../workspace-2/x', { real: join(home, 'workspace-2/x'), insideWorkspace: false, protectedBy: own }],
   ['the data folder', '../trayclaw.db', { real: join(home, 'trayclaw.db'), insideWorkspace: false, protectedBy: own }],
   ['the data folder through a link', 'sub/up/trayclaw.db', { real: join(home, 'trayclaw.db'), insideWorkspace: false, protectedBy: own }],
   [
@@ -72,7 +72,7 @@ test.each([
     'person/.ssh/id',
     { real: join(person, '.ssh/id'), insideWorkspace: false, protectedBy: 'keys and sign-in data are kept here' },
   ],
-])('resolves %s', (_, given, expected) => {
+])('path to resolve: %s', (_, given, expected) => {
   expect(of(given)).toEqual(expected);
 });
 

@@ -61,7 +61,7 @@ const lenient: PlaceCalls = {
   lstat: (path, options) => lstat(path.normalize('NFD').replace('FOLDER~1', 'folder').replace('FOLDER', 'folder'), options),
 };
 
-test.each(['FOLDER', 'FOLDER~1'])('the same folder by the name %s passes', async (name) => {
+test.each(['FOLDER', 'FOLDER~1'])('the same folder under the name %s passes', async (name) => {
   const root = tree();
   const handle = await open(join(root, 'folder', 'a.txt'), 'r');
   await expect(assertSamePlace(lenient, handle, join(root, name, 'a.txt'), 'read')).resolves.toBeUndefined();

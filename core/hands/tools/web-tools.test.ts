@@ -87,16 +87,16 @@ test.each([
     '{"b":12345678901234567890,"a":[1.50]}',
     '{\n  "b": 12345678901234567890,\n  "a": [\n    1.50\n  ]\n}',
   ],
-  ['JSON that is none', 'application/json', '{"b":', '{"b":'],
+  ['invalid JSON', 'application/json', '{"b":', '{"b":'],
   ['text', 'text/plain', 'as it\nis  ', 'as it\nis  '],
   ['text in another encoding', 'text/plain; charset=windows-1252', Buffer.from([0x80, 0x20, 0xe4]), '€ ä'],
-  ['text with a mark of its encoding', 'text/plain', Buffer.from('\ufeffhej', 'utf16le'), 'hej'],
+  ['text with a byte order mark', 'text/plain', Buffer.from('\ufeffhej', 'utf16le'), 'hej'],
   ['a page that names its encoding', 'text/html', Buffer.from('<meta charset="iso-8859-2"><p>\xb1', 'latin1'), 'ą'],
   ['a page without a type', '', '<!DOCTYPE html><p>Page', 'Page'],
-  ['a page that says it is bytes', 'application/octet-stream', '  <html><p>Page', 'Page'],
+  ['a page declared as bytes', 'application/octet-stream', '  <html><p>Page', 'Page'],
   ['text without a type', '', 'plain', 'plain'],
   ['XML', 'application/atom+xml', '<a>b</a>', '<a>b</a>'],
-  ['a type that is none', 'nonsense', 'plain', 'plain'],
+  ['an invalid type', 'nonsense', 'plain', 'plain'],
 ])('%s is shown as what it is', async (_what, type, body, expected) => {
   serve(body, type === '' ? {} : { 'content-type': type });
   expect((await bench.run('web_fetch', { url: 'http://test.invalid/' })).forModel).toContain(`\n${fenceText(expected, 'test.invalid')}`);
@@ -104,7 +104,7 @@ test.each([
 
 test.each([
   {
-    what: 'PDF, whatever it says it is',
+    what: 'PDF, whatever its declared type,',
     type: 'text/html',
     bytes: '%PDF-1.7',
     path: '/a/report.pdf?x=1',
@@ -113,7 +113,7 @@ test.each([
   },
   { what: 'a picture', type: 'image/png', bytes: '\x89PNG\0', path: '/p.png', name: 'p.png.bin', mediaType: 'image/png' },
   {
-    what: 'bytes that say they are text',
+    what: 'bytes declared as text',
     type: 'text/plain',
     bytes: 'a\0b',
     path: '/',

@@ -47,7 +47,7 @@ function rig(answers: readonly Said[], room = 9) {
 test.each([
   ['plain', good],
   ['in a fence', `\`\`\`json\n${good}\n\`\`\``],
-  ['in a fence with words around it', `Here it is:\n\`\`\`\n${good}\n\`\`\`\nAnything else?`],
+  ['in a fence with text around it', `Here it is:\n\`\`\`\n${good}\n\`\`\`\nAnything else?`],
   ['with an optional key left empty', JSON.stringify({ ...berlin, twin: null })],
   ['as JSON text for a number', JSON.stringify({ ...berlin, people: '3700000' })],
 ])('a valid answer %s is accepted without another call', async (_how, text) => {
@@ -80,7 +80,7 @@ test('a wrong answer is sent back with its errors once, and both calls are count
 
 test.each<[string, readonly Said[], number, string]>([
   ['wrong twice', [bad, '{"name":1}'], 2, 'name must be text'],
-  ['words twice', ['It has many.', 'Many!'], 2, 'it is not one JSON object'],
+  ['plain text twice', ['It has many.', 'Many!'], 2, 'it is not one JSON object'],
   ['two objects', [`${bad} or ${good}`, `${good}\n${good}`], 2, 'it is not one JSON object'],
   ['a list', [`[${good}]`, `[${good}]`], 2, 'the answer as a whole'],
   ['empty twice', ['', ''], 2, 'it is not one JSON object'],

@@ -79,8 +79,8 @@ test('length alone does not raise the score', async () => {
 });
 
 test.each([
-  ['words', 'PASS, very good!'],
-  ['a verdict of its own', '{"verdict":"pass","score":10}'],
+  ['plain text', 'PASS, very good!'],
+  ['a self-made verdict', '{"verdict":"pass","score":10}'],
   ['too few points', '{"points":[]}'],
 ])('a judge that answers with %s gives no verdict', async (_what, said) => {
   expect(await judge(() => said, 'It names Oslo', 'Oslo.')).toMatchObject({

@@ -65,7 +65,7 @@ async function createEmbedded(
   config: Extract<ProviderConfig, { kind: 'embedded' }>,
   { engine, contextTokens, nextCallId }: ClientFactoryDeps,
 ): Promise<ModelClient> {
-  if (engine === null) throw new AppError('model_unavailable', 'This program runs no GGUF files.', { data: { provider } });
+  if (engine === null) throw new AppError('model_unavailable', 'This program cannot run GGUF files.', { data: { provider } });
   const modelId = embeddedModelId(config.file);
   const { EmbeddedClient } = await import('./embedded/embedded-client.ts');
   return new EmbeddedClient(provider, config, { engine, nextCallId, contextTokens: () => contextTokens(provider, modelId) });
@@ -77,7 +77,7 @@ async function createSdk(
   deps: ClientFactoryDeps,
 ): Promise<ModelClient> {
   const { home, keyRef, secrets, nowMs, nextCallId } = deps;
-  if (home === null) throw new AppError('model_unavailable', 'This program uses no packages of the AI SDK.', { data: { provider } });
+  if (home === null) throw new AppError('model_unavailable', 'This program cannot use AI SDK packages.', { data: { provider } });
   const { SdkClient } = await import('./ai-sdk/sdk-client.ts');
   return new SdkClient(provider, config, { home, keyRef, secrets, nowMs, nextCallId });
 }

@@ -81,7 +81,7 @@ test.each<[string, CortensorKnobs, string]>([
   ['an error as text', { error: { error: 'no miners' } }, 'model_unavailable'],
   ['an error as an object', { error: { error: { code: 'INVALID_ARGUMENT', message: 'bad' } } }, 'model_rejected'],
   ['an error with a message', { error: { message: 'boom' }, status: 500 }, 'model_unavailable'],
-  ['a payment it wants', { payment: 'proof' }, 'model_quota'],
+  ['a payment demand', { payment: 'proof' }, 'model_quota'],
   ['no task to wait for', { pending: 1, hidesTask: true }, 'model_timeout'],
 ])('%s fails the call, which is sent once and never paid for automatically', async (_what, knobs, code) => {
   double.knobs = knobs;
@@ -115,7 +115,7 @@ test.each<[string, CortensorKnobs, string, number]>([
   ['a failed envelope with status 500', { error: failed, status: 500 }, 'model_unavailable', 0],
   ['a failed envelope with status 503', { error: failed, status: 503 }, 'model_unavailable', 0],
   ['a failed envelope with status 200', { error: failed }, 'model_', 0],
-  ['a payment it wants', { payment: 'proof' }, 'model_quota', 0],
+  ['a payment demand', { payment: 'proof' }, 'model_quota', 0],
   ['a stream that breaks off', { breaksOff: true }, 'model_bad_reply', 1],
 ])('the portal with %s fails the call, sent once and never paid automatically', async (_what, knobs, code, paid) => {
   double.knobs = knobs;

@@ -85,7 +85,7 @@ test('signed thinking is sent back with its call', async () => {
 test.each([
   ['openai-compatible', 'openai-whole.txt'],
   ['anthropic', 'anthropic-whole.txt'],
-] as const)('%s: one JSON document instead of a stream is understood', async (kind, fixture) => {
+] as const)('%s: reads one JSON document instead of a stream', async (kind, fixture) => {
   await using server = await ScriptedServer.start({ chunks: [readFixture(fixture)], headers: { 'content-type': 'application/json' } });
   const router = createRouter({ providers: { lab: { kind, apiKey: 'env:KEY', baseUrl: `${server.url}/v1` } } });
   expect(await ask(router)).toMatchObject({
@@ -178,7 +178,7 @@ test.each([
   ['openai-cut-off.txt', 'model_cut_off', 'end'],
   ['openai-cut-off.txt', 'model_cut_off', 'drop'],
   ['openai-error-midstream.txt', 'model_unavailable', 'end'],
-] as const)('%s fails with %s (%s) and is not tried again once something was shown', async (fixture, code, after) => {
+] as const)('%s fails with %s (%s) and is not retried once text was shown', async (fixture, code, after) => {
   await using server = await ScriptedServer.start({ chunks: [readFixture(fixture)], after });
   const router = routerTo(server.url, { retries: 3 });
   const sink = new RecordingSink();

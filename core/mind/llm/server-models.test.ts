@@ -58,7 +58,7 @@ test('lists models with window and price, and marks one that is not offered', as
     ['near/qwen3:8b', 32_768, 0, 0, undefined],
     ['demo/offline', 32_768, 0, 0, undefined],
   ]);
-  expect(failed).toMatchObject([{ provider: 'odd', error: { message: expect.stringContaining('gives no list of its models') as string } }]);
+  expect(failed).toMatchObject([{ provider: 'odd', error: { message: expect.stringContaining('does not list its models') as string } }]);
   expect(anthropic.seen.map(({ path, headers }) => [path, headers['x-api-key'], headers['anthropic-version']])).toEqual([
     ['/v1/models?limit=1000', 'sk-very-secret-key', '2023-06-01'],
   ]);

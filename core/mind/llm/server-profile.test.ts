@@ -90,7 +90,7 @@ test('a second refusal ends the call: it never loops', async () => {
 
 test.each([
   ['a field that was not sent', 400, "Unknown parameter: 'temperature'."],
-  ['what a request cannot do without', 400, "Unknown parameter: 'messages'."],
+  ['an essential field', 400, "Unknown parameter: 'messages'."],
   ['a key', 401, "Unknown parameter: 'stream_options'."],
   ['a rate limit', 429, "Unknown parameter: 'stream_options'."],
   ['a broken server', 500, "Unknown parameter: 'stream_options'."],

@@ -51,7 +51,7 @@ export class Pairing {
     onlyHere(caller);
     this.#endExpired();
     if (this.#deps.store.pairings().length >= PENDING_MAX) {
-      throw new AppError('rate_limited', `${PENDING_MAX} pairing codes wait already.`, {
+      throw new AppError('rate_limited', `${PENDING_MAX} pairing codes are already pending.`, {
         data: { hint: 'Confirm or refuse one (trayclaw channels people), or wait an hour.' },
       });
     }
@@ -123,7 +123,7 @@ export class Pairing {
   #find(pairingId: string): PairingRow {
     const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
     if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
-      throw new AppError('not_found', `There is no waiting pairing ${pairingId}; a code is valid for an hour.`, {
+      throw new AppError('not_found', `There is no pending pairing ${pairingId}; a code is valid for an hour.`, {
         data: { hint: `Show a new one with: ${pairCommand(this.#deps.names)}` },
       });
     }

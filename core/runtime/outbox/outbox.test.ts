@@ -284,7 +284,7 @@ test('a turn that already wrote to its chat gets no second answer there', async 
   expect(answers).toEqual(['home: end of trn_2', 'home: end of trn_3', 'home: That did not work.']);
 });
 
-test('a turn from the window is not reported to the chat of its session', async () => {
+test('a turn from the window is not reported to its chat, one begun by a subagent is', async () => {
   const { bench, port } = open();
   bench.bound('ses_1');
   const said = (turnId: string, channel: string) =>

@@ -157,7 +157,7 @@ export class Runs<State extends RunState, View> {
     return row.sessionId;
   }
 
-  /** The turns and questions that have blocked the run since it is driven here. */
+  /** The turns and questions that have blocked the run since this process began to drive it. */
   held(id: string): string[] {
     return [...(this.#driven.get(id)?.held ?? [])];
   }

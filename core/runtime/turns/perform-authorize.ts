@@ -90,7 +90,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
     summary: parsed.tool.summarize(parsed.args),
     ...(runner.bounds === null ? {} : { bounds: runner.bounds }),
   };
-  const decision = lookFurther(runner, request, deps.gate.authorize(request));
+  const decision = applyFurtherChecks(runner, request, deps.gate.authorize(request));
   if (!(decision instanceof Promise)) {
     recordDecision(runner, { call, parsed, request }, decision);
     return null;
@@ -106,7 +106,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
 }
 
 /** Asks the governor first, then the person's own hooks, then the verifier. Each can only make the gate's decision stricter. */
-function lookFurther(runner: RunningTurn, request: GateRequest, gated: GateDecision): GateDecision | Promise<GateDecision> {
+function applyFurtherChecks(runner: RunningTurn, request: GateRequest, gated: GateDecision): GateDecision | Promise<GateDecision> {
   const { decision, verify } = governCall(runner, request, gated);
   const hooked = hookCall(runner, request, decision);
   const check = (now: GateDecision): GateDecision | Promise<GateDecision> =>

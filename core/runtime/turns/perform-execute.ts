@@ -34,7 +34,7 @@ export function performExecute(runner: RunningTurn, intent: Extract<Intent, { ki
 function runReady(runner: RunningTurn, ready: readonly ReadyCall[]): Step | Promise<Step> {
   if (ready.length === 0) return 'next';
   const kept = keepFiles(runner, ready);
-  return kept instanceof Promise ? kept.then((items) => beginStill(runner, items)) : begin(runner, kept);
+  return kept instanceof Promise ? kept.then((items) => beginIfUnchanged(runner, items)) : begin(runner, kept);
 }
 
 function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<Step> {
@@ -49,7 +49,7 @@ function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<S
 }
 
 /** Begins only calls that may still run: while a large file was being saved, anything checked before may have changed. */
-async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
+async function beginIfUnchanged(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
   if (runner.halted) return 'halt';
   const still: KeptCall[] = [];
   const checks: Promise<void>[] = [];
@@ -59,7 +59,7 @@ async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promi
     if (now instanceof Promise) checks.push(now);
     else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
     else {
-      const check = judgeAnew(runner, item.call);
+      const check = judgeAgain(runner, item.call);
       if (check !== null) checks.push(check);
     }
   }
@@ -98,7 +98,7 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
   const drift = describeDrift(runner, checked);
   if (drift === null) return checked;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
-  return judgeAnew(runner, call);
+  return judgeAgain(runner, call);
 }
 
 /** Null if the folder of the call is no longer trusted, which is then recorded. */
@@ -114,7 +114,7 @@ function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pi
 }
 
 /** Returns a promise only if a hook or a verifier is still being asked. */
-function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
+function judgeAgain(runner: RunningTurn, call: CallState): Promise<void> | null {
   const { callId, tool } = call;
   const times = (runner.drifts.get(callId) ?? 0) + 1;
   runner.drifts.set(callId, times);
@@ -138,8 +138,8 @@ function describeDrift(runner: RunningTurn, { call, parsed, context, facts }: Ch
   }
   const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
   // The person was not shown this call, so its current facts are what must be allowed.
-  const goesOn = call.retried && call.grantId !== null;
-  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, context, facts }) : null);
+  const continuesOnGrant = call.retried && call.grantId !== null;
+  return taken ?? (call.approvalId === null && !continuesOnGrant ? describeUnseenDrift(runner, { call, parsed, context, facts }) : null);
 }
 
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {

@@ -51,11 +51,11 @@ function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }
     return 'next';
   }
   if (waitMs === 0) return packFor(runner, intent, model);
-  return restFor(runner, waitMs).then(() => (runner.abort.signal.aborted ? cutOff(runner) : packFor(runner, intent, model)));
+  return pauseFor(runner, waitMs).then(() => (runner.abort.signal.aborted ? cutOff(runner) : packFor(runner, intent, model)));
 }
 
 /** Resolves early if the turn is aborted. */
-function restFor({ deps, abort }: RunningTurn, waitMs: number): Promise<void> {
+function pauseFor({ deps, abort }: RunningTurn, waitMs: number): Promise<void> {
   return new Promise((resolve) => {
     const callOff = deps.later(waitMs, finish);
     function finish(): void {
@@ -143,7 +143,7 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   } finally {
     admitted.reservation.settle(spent);
   }
-  if (waitMs > 0) await restFor(runner, waitMs);
+  if (waitMs > 0) await pauseFor(runner, waitMs);
   return runner.halted ? 'halt' : 'next';
 }
 

@@ -5,7 +5,7 @@ import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SessionLog, TurnRow } from '../../store/session/session.ts';
 import { aboutOf, type InboundMessage } from './inbound.ts';
-import { hasGoneOn } from './taken-up.ts';
+import { conversationContinued } from './taken-up.ts';
 
 /** A person's message and its context. */
 export interface HeardMessage {
@@ -41,9 +41,9 @@ export function findLast(log: SessionLog, turnId: string): HeardMessage {
   }
   const found = findMessage(log, turnId);
   const [newest] = log.reads.slice(found.sessionId, { types: ['user.message'], limit: 1, newest: true });
-  if (newest === undefined || newest.turnId !== found.turnIds[0]) throw hasGoneOn(turnId);
+  if (newest === undefined || newest.turnId !== found.turnIds[0]) throw conversationContinued(turnId);
   const last = lastOfConversation(log, found.sessionId);
-  if (last !== null && last.sessionSeq > newest.sessionSeq && last.turnId !== turnId) throw hasGoneOn(turnId);
+  if (last !== null && last.sessionSeq > newest.sessionSeq && last.turnId !== turnId) throw conversationContinued(turnId);
   return found;
 }
 

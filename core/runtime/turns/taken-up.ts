@@ -23,9 +23,9 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   if (row === null) throw noTurn(turnId);
   const { sessionId } = row;
   if (!endedByLimit.includes(log.reads.turnEnd(sessionId, turnId)?.error?.code)) {
-    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to take up.`);
+    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to continue.`);
   }
-  if (log.index.lastTurn(sessionId)?.turnId !== turnId) throw hasGoneOn(turnId);
+  if (log.index.lastTurn(sessionId)?.turnId !== turnId) throw conversationContinued(turnId);
   const started = log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
   if (started?.type !== 'turn.started' || started.body.kind !== 'chat') {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
@@ -44,7 +44,7 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
 /**
  * `isRetryable` if the conversation may be busy only with the turn itself, which is recorded as finished a moment before its lane is free.
  */
-export function hasGoneOn(turnId: string, isRetryable = false): AppError {
+export function conversationContinued(turnId: string, isRetryable = false): AppError {
   const data = { hint: 'Send a message instead.' };
-  return new AppError('conflict', `The conversation has gone on since turn ${turnId}.`, { data, isRetryable });
+  return new AppError('conflict', `The conversation has continued since turn ${turnId}.`, { data, isRetryable });
 }

@@ -133,8 +133,8 @@ test('a call whose grant no longer covers it when it is about to run asks again'
 
 test.each([
   ['revoked', { kind: 'session' }],
-  ['run out', { kind: 'minutes', minutes: 1 }],
-] as const)('a permission that was %s before the call could run asks again', async (how, scope) => {
+  ['expired', { kind: 'minutes', minutes: 1 }],
+] as const)('a call asks again if its grant is %s before it runs', async (how, scope) => {
   bench.script.push(
     {
       calls: [

@@ -16,7 +16,7 @@ import { Lanes, type LaneState } from './lane.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
 import { broughtAlong, findLast, type RetryOptions } from './run-again.ts';
-import { findEnded, hasGoneOn } from './taken-up.ts';
+import { findEnded, conversationContinued } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 import { startedChat } from './turn-start.ts';
@@ -137,7 +137,7 @@ export class TurnRuntime {
     const { log, ids } = this.#deps;
     const { sessionId, agentId, turnIds, ...more } = findEnded(log, turnId);
     this.assertOpen(sessionId);
-    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId, true);
+    if (this.#lanes.isBusy(sessionId)) throw conversationContinued(turnId, true);
     const next = ids.next('trn');
     const runner = this.#createRunner(sessionId, next);
     const start = startedChat(this.#deps, { turnId: next, sessionId, agentId }, { continues: { turnIds, by }, ...more });
@@ -152,7 +152,7 @@ export class TurnRuntime {
    */
   retry(turnId: string, { text: changed = null, ...options }: RetryOptions): { sessionId: string; turnId: string } {
     const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
-    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId, true);
+    if (this.#lanes.isBusy(sessionId)) throw conversationContinued(turnId, true);
     // Messages sent meanwhile belong to the original text of the message.
     const again = { turnIds, steers: changed === null ? steers : [], ...options };
     const { text, channel, sender } = message;

@@ -41,7 +41,7 @@ type Factory = (options: Readonly<Record<string, unknown>>) => unknown;
 function factoryOf(name: string, module: object): Factory {
   const found = Object.entries(module).find(([key, value]) => /^create[A-Z]/.test(key) && typeof value === 'function');
   if (found !== undefined) return found[1] as Factory;
-  throw new AppError('invalid_config', `The package ${name} is no provider of the AI SDK.`, {
+  throw new AppError('invalid_config', `The package ${name} is not an AI SDK provider.`, {
     data: { hint: 'Name a provider package, such as @ai-sdk/amazon-bedrock, in config.yaml.' },
   });
 }

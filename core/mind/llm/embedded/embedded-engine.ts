@@ -204,7 +204,7 @@ export class EmbeddedEngine {
     const leftMs = failed.untilMs - this.#deps.clock.monotonicMs();
     if (leftMs <= 0) return;
     const { code, message, data } = failed.error;
-    const hint = `${basename(path)} is tried again in ${Math.ceil(leftMs / 1000)} seconds, or as soon as the file is another one.`;
+    const hint = `${basename(path)} is tried again in ${Math.ceil(leftMs / 1000)} seconds, or as soon as the file changes.`;
     throw new AppError(code, message, { data: { ...data, hint } });
   }
 }

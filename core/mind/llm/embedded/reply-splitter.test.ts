@@ -19,9 +19,9 @@ function split(pieces: readonly string[], how: Partial<ConstructorParameters<typ
 test.each([
   ['plain text', 'Hello.', { text: 'Hello.', reasoning: '', callAt: null }],
   ['reasoning, then text', '<think>\nHm.\n</think>\n\nYes.', { text: 'Yes.', reasoning: 'Hm.\n', callAt: null }],
-  ['a call after words', 'I look.<tool_call>{', { text: 'I look.', reasoning: '', callAt: 7 }],
+  ['a call after text', 'I look.<tool_call>{', { text: 'I look.', reasoning: '', callAt: 7 }],
   ['a call after reasoning', '<think>a</think><tool_call>', { text: '', reasoning: 'a', callAt: 16 }],
-  ['a mark that is none', 'a < b and <tool', { text: 'a < b and <tool', reasoning: '', callAt: null }],
+  ['a tag that is not one', 'a < b and <tool', { text: 'a < b and <tool', reasoning: '', callAt: null }],
   ['<think> later in a text', 'Write <think> first', { text: 'Write <think> first', reasoning: '', callAt: null }],
 ])('splits %s, whole or in pieces of any size', (_what, whole, expected) => {
   expect(split([whole])).toEqual(expected);
