@@ -1,4 +1,4 @@
-// Counts messages of unpaired people and answers them at most once an hour. Stores nothing about them.
+// Counts messages of unpaired people. Answers each person at most once an hour, and at most 30 people an hour. Stores nothing on disk.
 
 import type { Clock } from '../../base/clock.ts';
 import { pairCommand } from './pairing.ts';

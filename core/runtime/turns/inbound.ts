@@ -51,7 +51,7 @@ export interface RunAgain {
 }
 
 /** The fields of a turn's start beyond its place; model and workspace default to those of the session. */
-export type StartAbout = { readonly model?: string | null; /** Its session begins with it. */ readonly begins?: true } & Pick<
+export type StartAbout = { readonly model?: string | null; /** True for the first turn of its session. */ readonly begins?: true } & Pick<
   EventBodies['turn.started'],
   'continues' | 'retries' | 'bounds' | 'helper' | 'workspace'
 >;

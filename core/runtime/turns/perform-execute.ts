@@ -77,10 +77,7 @@ async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise
   }
 }
 
-/**
- * Null if the call may not run now, because its facts changed or its grant is gone; it was then judged again. A promise while that is in
- * progress.
- */
+/** Null if the call may not run now, because its facts changed or its grant is gone: it is judged again. A promise until that is done. */
 function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = parseOnce(runner, call);
@@ -155,7 +152,7 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
 
 function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps, place, origin, bounds } = runner;
-  // Uses the untrusted sources from the first decision.
+  // Untrusted sources were judged in the first decision, and are not judged again here.
   const now = deps.gate.authorize({
     sessionId: place.sessionId,
     tool: call.tool,
@@ -166,7 +163,7 @@ function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: Check
     dispatch: { grantId: call.grantId },
     ...(bounds === null ? {} : { bounds }),
   });
-  // The call has no bindings now, although it had some at the first decision: it would run something else.
+  // A first use now means that files decide what the command does which no grant covers: they appeared after the first decision.
   return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
